@@ -30,6 +30,7 @@ struct CompareCommand {
     std::string format{"text"};
     std::string out;
     bool points{};
+    bool strict_counters{};
     bool no_gate{};
     bool only_changed{};
     bool explain{};
@@ -108,6 +109,7 @@ std::optional<measure::Criteria> comparison_criteria(const CompareCommand& comma
         valid = add_threshold(name, text, units, *criteria) && valid;
     }
     criteria->points = command.points;
+    criteria->strict_counters = command.strict_counters;
     for (const std::string& name : command.metrics) {
         criteria->points = criteria->points || name.find('.') != std::string::npos;
         criteria->only.insert(name);
@@ -187,8 +189,8 @@ std::string not_of_fleets(const CompareCommand& command, const Inputs& inputs)
     if (!inputs.results.empty()) {
         return "fleets are compared with fleets; these are fleets and results of one host";
     }
-    if (!command.between.empty() || command.points || !command.metrics.empty()) {
-        return "--between, --points and --metric are for results of one host";
+    if (!command.between.empty() || command.points || command.strict_counters || !command.metrics.empty()) {
+        return "--between, --points, --strict-counters and --metric are for results of one host";
     }
     return !reporters::find_format<reporters::FleetTrendReport>(command.format)
                ? fmt::format("fleets are compared as text, md, json or html, not as {}", command.format)
@@ -283,6 +285,8 @@ void add_judging(Command& command, CompareCommand& compare)
         .option("--gate FILE", value::text(compare.gate),
                 "Take thresholds from a gate file, or one that ships (memory)")
         .look_up = shipped_gates;
+    command.flag("--strict-counters", compare.strict_counters,
+                 "Every change of an exact counter counts, below 0.1 % and 4 KiB too");
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
     command.flag("--force", compare.force, "Compare different scenarios or machines all the same");

@@ -10,6 +10,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/equal_names.hpp"
 #include "app/commands/plans.hpp"
 #include "app/commands/program_input.hpp"
 #include "app/commands/run_session.hpp"
@@ -129,6 +130,10 @@ void add_comparing(Command& command, RunCommand& run)
                    "Begin no round that would end later than this, as in 10m");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(run.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
+    command.flag(
+        "--strict-counters", run.strict_counters,
+        "With --against or --baseline: every change of an exact counter counts, below 0.1 % and 4 KiB too, and "
+        "whatever the names of the programs explain");
 }
 
 base::Expected<std::vector<std::string>> words_of(const std::string& text, bool shell)
@@ -180,8 +185,9 @@ base::Expected<void> check(const RunCommand& run)
         return run.words.empty() ? refuse("scenario is required, or a program and its arguments behind --", "run")
                                  : refuse("a run is of scenario files or of a program behind --, not of both", "--");
     }
-    if (!run.gate.empty() && run.baseline.empty() && run.against.empty()) {
-        return refuse("needs --baseline RESULT or --against CMD, what to compare with", "--gate");
+    if ((!run.gate.empty() || run.strict_counters) && run.baseline.empty() && run.against.empty()) {
+        return refuse("needs --baseline RESULT or --against CMD, what to compare with",
+                      run.strict_counters ? "--strict-counters" : "--gate");
     }
     if (run.resume && (run.out.empty() || run.out == "-")) {
         return refuse("needs -o FILE, the result to go on with", "--resume");
@@ -350,6 +356,7 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
     if (command.quick) {
         only_warn(loaded.plans);
     }
+    std::ranges::for_each(loaded.plans, call_builds_alike);
     return run_plans(command, global, machine, loaded.plans);
 }
 

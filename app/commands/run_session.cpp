@@ -194,6 +194,7 @@ class RunSession {
             if (!criteria) {
                 return ExitCode::bad_input;
             }
+            criteria->strict_counters = command_.strict_counters;
             const std::string earlier = MEMSWEEP_TRY(expanded(command_.baseline, report));
             baseline = MEMSWEEP_TRY(Baseline::open(earlier, report, plan, *std::move(criteria)));
         }
@@ -203,6 +204,7 @@ class RunSession {
             if (!criteria) {
                 return ExitCode::bad_input;
             }
+            criteria->strict_counters = command_.strict_counters;
         }
         const std::string path = MEMSWEEP_TRY(result_path(report));
         MEMSWEEP_TRY(check_files(plan, path, targets));

@@ -29,6 +29,7 @@ struct RunCommand {
     std::string gate;                                // of the comparison
     std::string against;                             // a command to compare `words` with
     std::map<std::string, std::string> thresholds;   // of that comparison
+    bool strict_counters{};                          // of it, or of that with the baseline
     bool duet{};                                     // both at the same time
     bool is_automatic{};                             // rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later

@@ -13,6 +13,7 @@
 
 #include "core/base/printable.hpp"
 #include "core/engine/halves.hpp"
+#include "core/engine/name_lengths.hpp"
 #include "core/engine/program.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/process_probe.hpp"
@@ -145,6 +146,7 @@ void CommandExecutor::count_behind(const Program& program, const RunLimits& limi
         auto counts = count(program, limits);
         outcome.command.why_uncounted = counts ? "" : counts.error().message;
         outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
+        outcome.command.names = counts ? std::optional{name_lengths(*program.command, {*recorder_})} : std::nullopt;
         outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
     }
 }

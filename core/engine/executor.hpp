@@ -50,9 +50,10 @@ struct CommandUse {
 };
 
 struct CommandRecord : CommandUse {
-    std::string checksum;                 // of what it printed; empty: not asked for
-    std::optional<trace::Counts> counts;  // of the run behind it; empty: none, or it cannot be counted
-    std::string why_uncounted;            // empty: it was, or that was not asked for
+    std::string checksum;                     // of what it printed; empty: not asked for
+    std::optional<trace::Counts> counts;      // of the run behind it; empty: none, or it cannot be counted
+    std::string why_uncounted;                // empty: it was, or that was not asked for
+    std::optional<model::NameLengths> names;  // as it was called when it was counted
 };
 
 // Everything one repetition measured, complete only when `ending` is finished.

@@ -10,6 +10,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/machine_excuses.hpp"
+#include "core/measure/names.hpp"
 #include "core/measure/separate_runs.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
@@ -234,7 +235,7 @@ class Comparer {
             settle(result, {Verdict::informational, std::string{why}});
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
-            settle(result, judge_exact(observed(result)));
+            settle(result, judge_counter(result));
         } else if (runs_ == Runs::separate) {
             test_undisturbed(result, *base, *candidate);
         } else {
@@ -302,12 +303,22 @@ class Comparer {
         result.unit = metric.unit;
         result.better = metric.better;
         result.metric_class = metric_class;
-        result.threshold = threshold_for(criteria_->thresholds, metric.name, metric.unit, metric_class);
         result.base_n = from.size();
         result.candidate_n = to.size();
         result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};
         result.candidate_median = to.empty() ? std::nullopt : std::optional{median(to)};
+        result.threshold = threshold_of(*criteria_, *compared_, result, default_threshold);
         return result;
+    }
+
+    [[nodiscard]] Judgement judge_counter(const MetricComparison& result) const
+    {
+        Judgement judgement = judge_exact(observed(result));
+        const std::uint64_t apart = names_apart(*compared_);
+        if (apart > 0 && judgement.verdict == Verdict::same && *result.base_median != *result.candidate_median) {
+            judgement.why += names_text(apart);
+        }
+        return judgement;
     }
 
     static Judgement one_sided(const Metric* base, const Metric* candidate)
@@ -434,6 +445,22 @@ bool is_change(Verdict verdict)
     constexpr std::array changes{Verdict::regressed, Verdict::improved,      Verdict::added,
                                  Verdict::missing,   Verdict::newly_failing, Verdict::fixed};
     return std::ranges::find(changes, verdict) != changes.end();
+}
+
+Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
+                       DefaultThreshold usual)
+{
+    const auto chosen = criteria.thresholds.find(metric.metric);
+    if (chosen != criteria.thresholds.end()) {
+        return chosen->second;
+    }
+    const Threshold threshold = usual(metric.metric, metric.unit, metric.metric_class);
+    if (metric.metric_class != model::MetricClass::exact || !metric.base_median) {
+        return threshold;
+    }
+    return criteria.strict_counters
+               ? Threshold{}
+               : threshold_under_names(threshold, metric.unit, *metric.base_median, names_apart(pair));
 }
 
 bool is_named(const Criteria& criteria, const std::string& metric)

@@ -32,6 +32,7 @@ struct Criteria {
     MetricNames only;                             // empty: every metric
     MetricNames informational;                    // shown and never judged, beside those whose role says so
     bool points{};                                // also what named points measured, as POINT.METRIC
+    bool strict_counters{};                       // every change of an exact counter counts
     std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
 
@@ -57,6 +58,12 @@ struct MetricComparison {
     bool busier_machine{};  // inconclusive because the machine, not the case, made the difference
     bool hidden{};          // of rounds: hides_changes() of paired.hpp
 };
+
+// What this metric may change by: what the criteria say of it, else its default, which of an exact counter is wider
+// where the two sides were called by names of other lengths.
+using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
+[[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
+                                     DefaultThreshold usual);
 
 // In the order of the pairs; of each case the metrics in the base's order, then those that only the candidate has.
 // Metrics with no value on either side are left out. Informational metrics do not count among the noisy ones that

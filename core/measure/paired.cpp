@@ -278,9 +278,8 @@ PairedQuestion of_varying(PairedQuestion question)
 {
     constexpr double varying_counter = 0.005;
     const Threshold& asked = question.threshold;
-    const bool is_of_a_constant =
-        (asked.relative <= 0 && asked.absolute <= 0) || (std::isfinite(asked.at_most) && asked.relative > 0);
-    if (question.metric_class == MetricClass::exact && is_of_a_constant) {
+    const bool is_held_to_it = question.is_asked_for && (asked.relative > 0 || asked.absolute > 0);
+    if (question.metric_class == MetricClass::exact && !is_held_to_it) {
         question.threshold = {std::max(asked.relative, varying_counter), asked.absolute};
     }
     return question;

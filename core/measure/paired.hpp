@@ -64,6 +64,7 @@ struct PairedQuestion {
     model::MetricClass metric_class{};
     Threshold threshold;
     double false_alarms{};  // this metric's share of them
+    bool is_asked_for{};    // somebody chose the threshold: a counter that varies after all is held to it too
 };
 
 // What is allowed where nobody said otherwise: half of what default_threshold() allows of noisy metrics. Rounds see

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/measure/names.hpp"
 #include "core/measure/paired.hpp"
 
 namespace memsweep::measure {
@@ -81,30 +82,31 @@ std::size_t count_of(const Comparison& comparison, MetricClass metric_class)
     }));
 }
 
-Threshold threshold_of(const MetricComparison& metric, const Criteria& criteria)
+void judge(MetricComparison& metric, const CasePair& pair, const Criteria& criteria, std::size_t of_its_class)
 {
-    const auto chosen = criteria.thresholds.find(metric.metric);
-    return chosen != criteria.thresholds.end()
-               ? chosen->second
-               : default_paired_threshold(metric.metric, metric.unit, metric.metric_class);
-}
-
-void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const Criteria& criteria,
-           std::size_t of_its_class)
-{
-    metric.threshold = threshold_of(metric, criteria);
+    const std::vector<PairOfValues> rounds = rounds_of(pair, metric.metric);
+    metric.threshold = threshold_of(criteria, pair, metric, default_paired_threshold);
     metric.p = metric.q = std::nullopt;
     if (rounds.empty()) {
         metric.verdict = Verdict::insufficient;
         metric.why = "no round in which both were measured";
         return;
     }
-    const PairedQuestion question{metric.unit, metric.better, metric.metric_class, metric.threshold,
-                                  share_of_false_alarms(metric.metric_class, of_its_class)};
+    const PairedQuestion question{metric.unit,
+                                  metric.better,
+                                  metric.metric_class,
+                                  metric.threshold,
+                                  share_of_false_alarms(metric.metric_class, of_its_class),
+                                  criteria.thresholds.contains(metric.metric)};
     PairedJudgement judgement = judge_pairs(rounds, question);
     metric.hidden = judgement.verdict == Verdict::inconclusive && hides_changes(rounds, question);
     metric.verdict = judgement.verdict;
     metric.why = std::move(judgement.why);
+    if (const std::uint64_t apart = names_apart(pair); apart > 0 && metric.metric_class == MetricClass::exact &&
+                                                       metric.verdict == Verdict::same &&
+                                                       *metric.base_median != *metric.candidate_median) {
+        metric.why += names_text(apart);
+    }
     metric.shift = judgement.shift;
     metric.threshold = judgement.threshold;
 }
@@ -151,7 +153,7 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
     const std::size_t exact = count_of(comparison, MetricClass::exact);
     for (MetricComparison& metric : comparison.metrics) {
         if (was_tested(metric)) {
-            judge(metric, rounds_of(comparison.pairs[metric.pair], metric.metric), criteria,
+            judge(metric, comparison.pairs[metric.pair], criteria,
                   metric.metric_class == MetricClass::exact ? exact : noisy);
         }
     }

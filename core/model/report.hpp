@@ -132,6 +132,14 @@ struct AllocatorInfo {
     std::string statistics;
 };
 
+// How long the names are that a foreign program was given when its allocations were counted: it may keep them.
+struct NameLengths {
+    std::uint64_t words{};        // the program as it was called, and those of its words that are paths
+    std::uint64_t paths{};        // the same, resolved
+    std::uint64_t folder{};       // that it ran in
+    std::uint64_t environment{};  // all its variables
+};
+
 struct CaseReport {
     std::string id;
     std::string scenario;
@@ -150,8 +158,9 @@ struct CaseReport {
     std::vector<Defect> defects;
     std::vector<CallTimes> call_times;  // of replays that time every call
     AllocatorInfo allocator;
-    std::vector<TrimHow> trims;  // the mechanisms that its steps or its memory use
-    std::vector<Param> facts;    // what was found out beside the metrics: the loop chosen, the pages got
+    std::vector<TrimHow> trims;        // the mechanisms that its steps or its memory use
+    std::vector<Param> facts;          // what was found out beside the metrics: the loop chosen, the pages got
+    std::optional<NameLengths> names;  // of a command that was counted; empty: none, or of an earlier memsweep
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);

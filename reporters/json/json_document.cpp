@@ -64,6 +64,7 @@ void read_case(const Node& node, model::CaseReport& report)
     io("release", report.release, member::added);
     io("allocator", report.allocator, member::added);
     io("facts", report.facts, member::added);
+    io("names", report.names, member::added);
     io("defects", report.defects, member::added);
     io("call_times", report.call_times, member::added);
     io("operation", report.operation, member::added);

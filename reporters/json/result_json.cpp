@@ -83,6 +83,9 @@ void write_case(const model::CaseReport& report, Summaries summaries, JsonStream
     if (!report.facts.empty()) {
         out.add("facts", json_params(report.facts));
     }
+    if (report.names) {
+        out.add("names", json_value(*report.names));
+    }
     add_unless_empty(out, "defects", report.defects);
     add_unless_empty(out, "call_times", report.call_times);
     if (report.operation != model::OperationKind::array) {

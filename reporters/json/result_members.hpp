@@ -279,6 +279,15 @@ void members(Io& io, PartOf<Io, model::AllocatorInfo>& allocator)
 }
 
 template <typename Io>
+void members(Io& io, PartOf<Io, model::NameLengths>& names)
+{
+    io("words", names.words);
+    io("paths", names.paths);
+    io("folder", names.folder);
+    io("environment", names.environment);
+}
+
+template <typename Io>
 void members(Io& io, PartOf<Io, model::Defect>& defect)
 {
     io("kind", defect.kind);
