@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -29,6 +30,8 @@
 namespace memsweep::app {
 namespace {
 
+constexpr std::chrono::milliseconds between_looks{50};
+
 struct RecordingChoice {
     std::uint64_t min_size_bytes{};
     std::uint64_t sample{1};
@@ -58,9 +61,10 @@ struct RecordCommand {
     std::string recover;  // the folder of a recording that was cut off; empty: record
 };
 
-trace::Facts facts_of(const RecordCommand& command)
+trace::Facts facts_of(const RecordCommand& command, const LeftRecordings& found)
 {
     trace::Facts facts{{"source", "memsweep record"}};
+    trace::put_unrecorded(found.unrecorded, facts);
     if (!command.command.empty()) {
         facts["command"] = reporters::command_line(command.command);
     }
@@ -106,6 +110,15 @@ void say_what_was_left_out(const LeftRecordings& found, const std::string& out)
                                  found.refused_errno, out)
                        .message);
     }
+    if (!found.unrecorded.empty()) {
+        print_note(fmt::format("{}: {} ran without the recorder, so that what {} allocated is missing: {}", out,
+                               measure::counted(found.unrecorded.size(), "program"),
+                               found.unrecorded.size() == 1 ? "it" : "they", trace::describe(found.unrecorded)));
+    }
+    if (found.not_noted != 0) {
+        print_note(fmt::format("{}: of {} more that were started it is not known whether they were recorded", out,
+                               measure::counted(found.not_noted, "program")));
+    }
     for (const base::Error& error : found.not_read) {
         print_note(fmt::format("{}; it is left out, and stays", base::describe(error)));
     }
@@ -137,10 +150,10 @@ using MakeTrace =
 
 // What was recorded stays in its folder when it cannot be written elsewhere.
 base::Expected<ExitCode> finish(const RecordCommand& command, const std::string& folder, const GlobalOptions& global,
-                                const MakeTrace& make_trace)
+                                const trace::TreeLooks& looks, const MakeTrace& make_trace)
 {
     const trace::ClockReading now = trace::read_clocks();
-    auto found = recordings_in(folder);
+    auto found = recordings_in(folder, looks);
     if (!found) {
         return base::fail(command.recover.empty() ? kept(found.error(), folder) : found.error());
     }
@@ -168,21 +181,22 @@ base::Expected<ExitCode> finish(const RecordCommand& command, const std::string&
         print_note(fmt::format("{}: {}, {}", command.out, reporters::plural(summary->events, "event"),
                                processes_text(summary->processes)));
     }
-    const bool whole = summary->stopped_errno == 0 && found->refused == 0 && found->not_read.empty();
+    const bool whole = summary->stopped_errno == 0 && found->refused == 0 && found->not_read.empty() &&
+                       found->unrecorded.empty() && found->not_noted == 0;
     return whole ? ExitCode::done : ExitCode::bad_input;
 }
 
-base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& command,
-                                                       std::vector<trace::RecordedImage> images,
+base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& command, LeftRecordings& found,
                                                        const trace::ClockReading& now, GrowingTrace& trace,
                                                        trace::TraceProgress progress)
 {
+    std::vector<trace::RecordedImage> images = std::move(found.images);
     if (images.empty()) {
         return base::fail(base::ErrorCode::io, "the recordings are gone", command.out);
     }
     const trace::FileHeader header = trace::trace_header(images, now);
     auto summary =
-        MEMSWEEP_TRY(trace::put_rest(images, is_running, trace.taker(), facts_of(command), std::move(progress)));
+        MEMSWEEP_TRY(trace::put_rest(images, is_running, trace.taker(), facts_of(command, found), std::move(progress)));
     MEMSWEEP_TRY(trace.finish(header, command.out));
     return summary;
 }
@@ -196,19 +210,25 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         remove_recording(folder);
         return base::fail(environment.error());
     }
+    trace::make_starts(folder);
     auto running = sys::ForegroundCommand::start(command.command, *environment);
     if (!running) {
-        remove_recording(folder);
+        remove_recording(folder, {trace::starts_in(folder)});
         return base::fail(running.error());
     }
+    trace::TreeLooks looks{MEMSWEEP_TRY(recorder_library())};
     GrowingTrace trace{unfinished_trace_in(folder)};
     SealingMeanwhile sealing{folder, trace};
-    const int status = sys::shell_status(running->wait());
+    const int status = sys::shell_status(running->wait(between_looks, [&] {
+        if (!command.choice.no_children) {
+            looks.look(::getpid());
+        }
+    }));
     trace::TraceProgress progress = sealing.finish();
     const auto complete = [&](LeftRecordings& found, const trace::ClockReading& now) {
-        return complete_trace(command, std::move(found.images), now, trace, std::move(progress));
+        return complete_trace(command, found, now, trace, std::move(progress));
     };
-    const ExitCode code = settled(finish(command, folder, global, complete));
+    const ExitCode code = settled(finish(command, folder, global, looks, complete));
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
 
@@ -221,8 +241,8 @@ base::Expected<trace::RecordingSummary> recover_trace(const RecordCommand& comma
         unfinished = MEMSWEEP_TRY(trace::UnfinishedTrace::open(read, *found.unfinished));
     }
     auto output = MEMSWEEP_TRY(TraceOutput::open(command.out));
-    auto summary = MEMSWEEP_TRY(
-        trace::assemble(std::move(found.images), now, is_running, output.taker(), facts_of(command), unfinished));
+    auto summary = MEMSWEEP_TRY(trace::assemble(std::move(found.images), now, is_running, output.taker(),
+                                                facts_of(command, found), unfinished));
     MEMSWEEP_TRY(output.commit());
     return summary;
 }
@@ -232,9 +252,9 @@ base::Expected<ExitCode> execute(const RecordCommand& command, const GlobalOptio
     if (command.recover.empty()) {
         return record(command, global);
     }
-    return finish(command, command.recover, global, [&](LeftRecordings& found, const trace::ClockReading& now) {
-        return recover_trace(command, found, now);
-    });
+    return finish(
+        command, command.recover, global, trace::TreeLooks{""},
+        [&](LeftRecordings& found, const trace::ClockReading& now) { return recover_trace(command, found, now); });
 }
 
 }  // namespace
@@ -257,7 +277,7 @@ void add_record(Command& program, const GlobalOptions& global)
                    "Make a trace of a recording that was cut off, instead of recording");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be recorded, "
-        "or the trace cannot be written whole.";
+        "a program of its tree ran without the recorder, or the trace cannot be written whole.";
     command.check = [&record]() -> base::Expected<void> {
         if (record.command.empty() == record.recover.empty()) {
             return record.command.empty() ? refuse("give the program to record behind --", "command")

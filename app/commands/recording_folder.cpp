@@ -69,7 +69,7 @@ base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& 
     return trace::find_image([path] { return trace::open_for_reading(path); }, path);
 }
 
-base::Expected<LeftRecordings> recordings_in(const std::string& folder)
+base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks)
 {
     const std::vector<fs::path> paths = MEMSWEEP_TRY(entries_of(folder));
     LeftRecordings found;
@@ -80,6 +80,15 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder)
             take_refusal(path, found);
         }
     }
+    std::vector<trace::ImageStart> begun;
+    for (const trace::RecordedImage& image : found.images) {
+        begun.push_back({image.facts.process, image.facts.start_nanoseconds});
+    }
+    if (found.refused == 0 && found.not_read.empty()) {  // otherwise it is not known whose they would be
+        found.unrecorded = trace::unrecorded_programs(trace::read_starts(folder, found.not_noted), begun);
+        looks.add_to(found.unrecorded, begun);
+    }
+    found.taken.push_back(trace::starts_in(folder));
     if (std::error_code problem; fs::exists(unfinished_trace_in(folder), problem)) {
         found.unfinished = unfinished_trace_in(folder);
     }

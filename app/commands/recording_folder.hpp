@@ -11,6 +11,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/trace/recording.hpp"
+#include "core/trace/unrecorded.hpp"
 
 namespace memsweep::app {
 
@@ -33,10 +34,13 @@ struct LeftRecordings {
     std::vector<base::Error> not_read;  // why a file of the folder is not among the images: it stays
     std::uint64_t refused{};            // processes for which no file could be made, the last of them for this reason
     int refused_errno{};
-    std::optional<std::string> unfinished;  // the trace that was begun while they ran
+    std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without the recorder
+    std::uint64_t not_noted{};                         // that were started, and of which nothing is known
+    std::optional<std::string> unfinished;             // the trace that was begun while they ran
 };
 
-[[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder);
+// `looks`: at the tree while it ran.
+[[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 
 // In that order, and the folder, which stays when something else is in it. Meanwhile it is FOLDER.removed: whoever is

@@ -108,7 +108,7 @@ Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
 }
 
 std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> repetitions,
-                                                   std::span<const std::uint32_t> processors) const
+                                                   std::span<const std::uint32_t> processors)
 {
     std::vector<Outcome> outcomes(repetitions.size());
     std::vector<Half> halves;
@@ -140,28 +140,61 @@ std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> r
     return outcomes;
 }
 
-void CommandExecutor::count_behind(const Program& program, const RunLimits& limits, Outcome& outcome) const
+void CommandExecutor::count_behind(const Program& program, const RunLimits& limits, Outcome& outcome)
 {
-    if (outcome.ending == Ending::finished && limits.counts) {
-        auto counts = count(program, limits);
-        outcome.command.why_uncounted = counts ? "" : counts.error().message;
-        outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
-        outcome.command.names = counts ? std::optional{name_lengths(*program.command, {*recorder_})} : std::nullopt;
-        outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
+    const bool names_malloc = !program.allocator.name.empty();
+    const bool asks = names_malloc && !asked_.contains(&program);
+    if (outcome.ending == Ending::finished && (limits.counts || asks)) {
+        const auto tree = count(program, limits);
+        if (limits.counts) {
+            const auto counts = tree.and_then([](const trace::CountedTree& one) { return one.whole(); });
+            outcome.command.why_uncounted = counts ? "" : counts.error().message;
+            outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
+            outcome.command.names = counts ? std::optional{name_lengths(*program.command, {*recorder_})} : std::nullopt;
+        }
+        if (asks) {
+            asked_[&program] = tree ? "" : tree.error().message;
+            outcome.reason = tree ? other_malloc(*tree, program.allocator) : "";
+        }
+        outcome.ending = signals_.arrived()        ? Ending::interrupted
+                         : !outcome.reason.empty() ? Ending::broken
+                                                   : Ending::finished;
     }
+    outcome.command.why_unasked = names_malloc ? asked_[&program] : "";
 }
 
-base::Expected<trace::Counts> CommandExecutor::count(const Program& program, const RunLimits& limits) const
+std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator)
+{
+    const std::string expected = sys::expected_library(allocator);
+    const auto serves = [&](const std::string& program, const std::string& which) {
+        return fmt::format("another malloc than {} serves {}: {}", allocator.name, base::printable(program), which);
+    };
+    for (const trace::ServedProgram& one : tree.served) {
+        if (one.is_own) {
+            return serves(one.program, "its own");
+        }
+        if (!one.library.empty() && !sys::is_same_file(one.library, expected)) {
+            return serves(one.program, "that of " + base::printable(one.library));
+        }
+    }
+    const auto none = trace::PreloadObstacle::none;  // it may have been served all the same
+    const auto other = std::ranges::find_if(tree.unrecorded, [&](const auto& one) { return one.obstacle != none; });
+    return other == tree.unrecorded.end() ? "" : serves(other->program, trace::reason_of(*other));
+}
+
+base::Expected<trace::CountedTree> CommandExecutor::count(const Program& program, const RunLimits& limits) const
 {
     const model::CommandSpec& command = *program.command;
     const std::string library = MEMSWEEP_TRY(recorder_);
     MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
     const CountsFolder folder = MEMSWEEP_TRY(CountsFolder::make());
+    trace::make_starts(folder.path());
+    trace::TreeLooks looks{library};
     Outcome outcome;
     prepare(program, limits, outcome);
     if (outcome.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
-        supervision.count_with(library, folder.path());
+        supervision.count_with(library, folder.path(), looks);
         ProgramEnd end =
             supervision.run(command, command.run, program.allocator, model::output_discarded, {}, nullptr, nobody);
         outcome.reason = judge(end, command.exit_code, limits.timeout);
@@ -171,7 +204,7 @@ base::Expected<trace::Counts> CommandExecutor::count(const Program& program, con
     if (outcome.ending != Ending::finished) {
         return base::fail(base::ErrorCode::os, "counting its allocations: " + outcome.reason);
     }
-    return trace::take_counts(folder.path());
+    return trace::take_counts(folder.path(), looks);
 }
 
 Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,

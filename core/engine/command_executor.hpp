@@ -4,7 +4,8 @@
 //
 // Cost     while the program runs: its tree is sampled from outside, at the case's interval or so that a fiftieth of
 //          one processor is spent. The first sample comes when short programs have ended.
-//          Where allocations are counted, the program runs once more, untimed, under the recorder.
+//          Where allocations are counted, the program runs once more, untimed, under the recorder. So it does once
+//          where the case names an allocator: another malloc than that is an error, as it is for steps.
 // Errors   an Outcome, never an exception; `crashed` for an exit code other than the case's.
 // Threads  one, which also adopts orphans for as long as this process lives. run_together supervises each program by a
 //          copy of this process (halves.hpp).
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +40,7 @@ class CommandExecutor final : public Executor {
     // All at the same time, each program on the processor of its place alone. What is to be done before and after them,
     // and counting, is done for one after another. As many outcomes, in their order; one that fails costs no other.
     [[nodiscard]] std::vector<Outcome> run_together(std::span<const Repetition> repetitions,
-                                                    std::span<const std::uint32_t> processors) const;
+                                                    std::span<const std::uint32_t> processors);
 
   private:
     // What is to be done before and after the program.
@@ -49,14 +51,19 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Outcome measure(const Program& program, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // The same program once more, with nothing timed, if it is asked for and has finished.
-    void count_behind(const Program& program, const RunLimits& limits, Outcome& outcome) const;
-    [[nodiscard]] base::Expected<trace::Counts> count(const Program& program, const RunLimits& limits) const;
+    // The same program once more, with nothing timed, if it has finished and its allocations are to be counted, or
+    // nobody has asked yet whose malloc serves it.
+    void count_behind(const Program& program, const RunLimits& limits, Outcome& outcome);
+    [[nodiscard]] base::Expected<trace::CountedTree> count(const Program& program, const RunLimits& limits) const;
 
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     base::Expected<std::string> recorder_;
+    std::map<const Program*, std::string> asked_;  // programs under a named allocator, and why they could not be asked
 };
+
+// What of a program's processes had another malloc than `allocator`, in words; empty: nothing had.
+[[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
 // Why the program cannot be found where the command says; empty when it can, or only its shell or what `prepare` does
 // can tell.

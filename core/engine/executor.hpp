@@ -54,6 +54,7 @@ struct CommandRecord : CommandUse {
     std::optional<trace::Counts> counts;      // of the run behind it; empty: none, or it cannot be counted
     std::string why_uncounted;                // empty: it was, or that was not asked for
     std::optional<model::NameLengths> names;  // as it was called when it was counted
+    std::string why_unasked;                  // whose malloc it used, where the case names one; empty: it was asked
 };
 
 // Everything one repetition measured, complete only when `ending` is finished.

@@ -163,7 +163,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     if (reason.empty()) {
         reason = settle_allocator(entry.program.allocator, capabilities_);
     }
-    if (reason.empty() && plan_case.command && !entry.program.allocator.library.empty()) {
+    if (reason.empty() && plan_case.command && !entry.program.allocator.name.empty()) {
         const auto preloadable = sys::can_be_preloaded(plan_case.command->run);
         reason = preloadable || plan_case.command->shell
                      ? ""

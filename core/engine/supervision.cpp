@@ -63,8 +63,9 @@ std::vector<std::string> executed(const std::vector<std::string>& words, bool sh
     return wrapped;
 }
 
-void Supervision::count_with(const std::string& recorder, const std::string& folder)
+void Supervision::count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks)
 {
+    looks_ = &looks;
     recorder_ = recorder;
     counts_folder_ = folder;
 }
@@ -188,6 +189,9 @@ void Supervision::watch(sys::ChildProcess& process, nanoseconds begin, nanosecon
         if (wait_for_end(process, wait)) {
             end.ending = Ending::finished;
             return;
+        }
+        if (looks_ != nullptr) {
+            looks_->look(::getpid());
         }
         if (signals_.pending()) {
             end.ending = Ending::interrupted;

@@ -25,6 +25,7 @@
 #include "core/sys/command_launch.hpp"
 #include "core/sys/process_tree.hpp"
 #include "core/sys/signals.hpp"
+#include "core/trace/unrecorded.hpp"
 
 namespace memsweep::engine {
 
@@ -57,7 +58,8 @@ class Supervision {
     }
 
     // From here on programs run under a library that counts their allocations into a folder.
-    void count_with(const std::string& recorder, const std::string& folder);
+    // `looks` outlives this: it is shown the tree while they run.
+    void count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks);
 
     // As the next program is to be held.
     void hold(const Hold& hold);
@@ -92,6 +94,7 @@ class Supervision {
     Checksum checksum_;
     std::string recorder_;  // empty: nothing is counted
     std::string counts_folder_;
+    trace::TreeLooks* looks_{};  // null: nothing is counted
     Hold hold_;
 };
 

@@ -69,12 +69,10 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // What serving_library() answers when put_under had its way.
 [[nodiscard]] std::string expected_library(const model::AllocatorSpec& allocator);
 
-// Whether a library can be preloaded into a program, found out before it is run: the dynamic linker says nothing.
+// Whether the recorder can be preloaded into a program, found out before it is run: the dynamic linker says nothing.
 //
-// Sources  ld.so(8): LD_PRELOAD is ignored in secure-execution mode; elf(5): only a program with an interpreter has a
-//          dynamic linker; of a script its interpreter is asked, and of env(1) what it runs.
-// Errors   not_supported: why not (`where` is the program). What cannot be read, or is not found, is no error: running
-//          it will say more.
+// Sources  trace::preload_obstacle. What env(1) and its like go on to run is not looked at: the recorder is in them.
+// Errors   not_supported: why not (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 
 // As execvp finds it; empty when it does not.

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/trace/format/count_layout.hpp"
 #include "core/trace/format/recording_layout.hpp"
@@ -44,45 +47,74 @@ bool is_mostly_unseen(const CountFile& image)
 }
 
 // A count of a part would pass for a small one.
-base::Error mostly_unseen(const CountFile& image)
+std::string why_unseen(const CountFile& image)
 {
-    return {
-        base::ErrorCode::not_supported,
-        fmt::format("its allocations cannot be counted: a process of it held {} in pages of its heap, and {} of blocks "
-                    "were seen: it does not ask for them by malloc or new",
-                    base::format_size(image.heap_pages_bytes), base::format_size(image.live_bytes_peak)),
-        {}};
+    return fmt::format(
+        "a process of it held {} in pages of its heap, and {} of blocks were seen: it does not ask for them "
+        "by malloc or new",
+        base::format_size(image.heap_pages_bytes), base::format_size(image.live_bytes_peak));
 }
 
-void add_image(const CountFile& image, Counts& into)
+std::string text_in(const char* text, std::size_t size)
 {
-    ++into.images;
+    return {text, ::strnlen(text, size)};
+}
+
+void add_image(const CountFile& image, CountedTree& into)
+{
+    Counts& counts = into.counts;
+    ++counts.images;
     for (const CountShard& shard : image.shards) {
-        into.allocations += shard.allocations;
-        into.allocated_bytes += shard.allocated_bytes;
+        counts.allocations += shard.allocations;
+        counts.allocated_bytes += shard.allocated_bytes;
     }
-    into.live_bytes_peak = std::max(into.live_bytes_peak, image.live_bytes_peak);
-    into.live_bytes_end += image.live_bytes;
-    into.foreign_mallocs += image.foreign_malloc;
-    into.uncounted += image.lost_blocks != 0 ? 1 : 0;
-}
-
-base::Error nothing_counted(const Counts& counts)
-{
-    return {base::ErrorCode::not_supported,
-            counts.uncounted != 0         ? "its allocations cannot be counted: no room for the counters"
-            : counts.foreign_mallocs != 0 ? "its allocations cannot be counted: it brings its own malloc"
-                                          : "its allocations cannot be counted: no process of it loaded the recorder "
-                                            "(statically linked, or set-user-ID)",
-            {}};
+    counts.live_bytes_peak = std::max(counts.live_bytes_peak, image.live_bytes_peak);
+    counts.live_bytes_end += image.live_bytes;
+    into.refused += image.lost_blocks != 0 ? 1 : 0;
+    into.why_unseen = is_mostly_unseen(image) ? why_unseen(image) : into.why_unseen;
+    ServedProgram served{text_in(image.program, sizeof image.program), text_in(image.served_by, sizeof image.served_by),
+                         image.foreign_malloc != 0};
+    const bool is_known = std::ranges::any_of(into.served, [&](const ServedProgram& one) {
+        return one.program == served.program && one.library == served.library && one.is_own == served.is_own;
+    });
+    if (!is_known) {
+        into.served.push_back(std::move(served));
+    }
 }
 
 }  // namespace
 
-base::Expected<Counts> take_counts(const std::string& folder)
+base::Expected<Counts> CountedTree::whole() const
 {
-    Counts counts;
-    std::optional<base::Error> unseen;
+    const auto refuse = [](std::string why) {
+        return base::fail(base::ErrorCode::not_supported, "its allocations cannot be counted: " + std::move(why));
+    };
+    if (refused != 0) {
+        return refuse("no room for the counters");
+    }
+    if (!unrecorded.empty()) {
+        return refuse("without the counter ran " + describe(unrecorded));
+    }
+    if (const auto own = std::ranges::find(served, true, &ServedProgram::is_own); own != served.end()) {
+        return refuse(own->program.empty() ? "it brings its own malloc"
+                                           : base::printable(own->program) + " brings its own malloc");
+    }
+    if (!why_unseen.empty()) {
+        return refuse(why_unseen);
+    }
+    if (not_noted != 0) {
+        return refuse(fmt::format("it starts so many programs that nothing is known of {}", not_noted));
+    }
+    if (counts.images == 0) {
+        return refuse("no process of it loaded the recorder (statically linked, or set-user-ID)");
+    }
+    return counts;
+}
+
+base::Expected<CountedTree> take_counts(const std::string& folder, const TreeLooks& looks)
+{
+    CountedTree tree;
+    std::vector<ImageStart> starts;
     std::vector<fs::path> taken;
     std::error_code problem;
     for (fs::directory_iterator at{folder, problem}; !problem && at != fs::directory_iterator{};
@@ -90,28 +122,25 @@ base::Expected<Counts> take_counts(const std::string& folder)
         const fs::path& path = at->path();
         if (path.extension() == count_ending) {
             if (const auto image = read_count_file(path)) {
-                add_image(*image, counts);
-                unseen = is_mostly_unseen(*image) ? mostly_unseen(*image) : unseen;
+                add_image(*image, tree);
+                starts.push_back({image->process, image->start_nanoseconds});
             }
             taken.push_back(path);
         } else if (path.extension() == refusal_ending) {
-            ++counts.uncounted;
+            ++tree.refused;
             taken.push_back(path);
         }
     }
     if (problem) {
         return base::fail(base::ErrorCode::io, "cannot read: " + problem.message(), folder);
     }
+    tree.unrecorded = unrecorded_programs(read_starts(folder, tree.not_noted), starts);
+    looks.add_to(tree.unrecorded, starts);
+    taken.emplace_back(starts_in(folder));
     for (const fs::path& path : taken) {
         fs::remove(path, problem);
     }
-    if (counts.images == counts.foreign_mallocs) {
-        return base::fail(nothing_counted(counts));
-    }
-    if (unseen) {
-        return base::fail(*unseen);
-    }
-    return counts;
+    return tree;
 }
 
 }  // namespace memsweep::trace

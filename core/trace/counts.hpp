@@ -6,14 +6,17 @@
 //          images that run beside each other reach theirs at times that do not repeat, and images that follow one
 //          another never have theirs at once. What is live at the end is the sum of what each image had not given
 //          back when it ended; a forked child does not answer for its parent's blocks.
-// Errors   not_supported: nothing was counted, or so little that it is not the program's, and why; io: the folder
-// cannot be read. Threads  one.
+// Errors   not_supported: not every program was counted, or so little that it is not the program's, and why; io: the
+//          folder cannot be read.
+// Threads  one.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/trace/unrecorded.hpp"
 
 namespace memsweep::trace {
 
@@ -23,11 +26,30 @@ struct Counts {
     std::uint64_t allocated_bytes{};  // asked for
     std::uint64_t live_bytes_peak{};
     std::uint64_t live_bytes_end{};
-    std::uint64_t foreign_mallocs{};  // images of programs with their own malloc, whose calls are not counted
-    std::uint64_t uncounted{};        // processes for which no file could be made: the counts are too low
 };
 
-// Removes what it has read. The processes have ended.
-[[nodiscard]] base::Expected<Counts> take_counts(const std::string& folder);
+// The malloc of a program that was counted.
+struct ServedProgram {
+    std::string program;  // its file
+    std::string library;  // that malloc comes from; empty: not known
+    bool is_own{};        // the program brings its own malloc, whose calls are not counted
+};
+
+// What counting a tree of processes has left.
+struct CountedTree {
+    Counts counts;
+    std::uint64_t refused{};                    // processes for which no file could be made, or not every size kept
+    std::vector<ServedProgram> served;          // each once
+    std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
+    std::uint64_t not_noted{};                  // programs that were started, and of which nothing is known
+    std::string why_unseen;                     // of a program's blocks; empty: they explain the pages of its heap
+
+    // The counts, where they are those of all programs; otherwise why not.
+    [[nodiscard]] base::Expected<Counts> whole() const;
+};
+
+// Removes what it has read. The processes have ended. `looks`: at the tree while it ran.
+[[nodiscard]] base::Expected<CountedTree> take_counts(const std::string& folder,
+                                                      const TreeLooks& looks = TreeLooks{""});
 
 }  // namespace memsweep::trace

@@ -77,6 +77,7 @@ class ProcessAccounts {
         std::erase_if(summary.facts, [](const auto& fact) {
             return fact.first.starts_with(program_fact) || fact.first.starts_with(heap_pages_fact);
         });
+        summary.unrecorded = take_unrecorded(summary.facts);
     }
 
   private:

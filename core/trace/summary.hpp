@@ -20,6 +20,7 @@
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/live_history.hpp"
 #include "core/trace/trace_reader.hpp"
+#include "core/trace/unrecorded.hpp"
 
 namespace memsweep::trace {
 
@@ -128,11 +129,12 @@ struct TraceSummary {
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;  // without those of program_fact, stated_fact and heap_pages_fact
+    Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact and of unrecorded programs
     Damage damage;
     std::uint64_t ticks_per_second{};
-    std::uint64_t bad_lines{};               // of the log that the trace was imported from
-    std::vector<StatedTotal> stated_totals;  // by that log
+    std::uint64_t bad_lines{};                  // of the log that the trace was imported from
+    std::vector<StatedTotal> stated_totals;     // by that log
+    std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 
 // Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it.

@@ -35,12 +35,12 @@ struct ReadWriteAt {
 
 // What a recorder or importer says of a trace as a whole.
 using Facts = std::map<std::string, std::string>;
-inline constexpr const char* bad_lines_fact = "bad_lines";  // of the log it was imported from
-inline constexpr const char* program_fact = "program.";     // and a process: the files that it ran, with commas
-inline constexpr const char* stated_fact = "stated.";       // and a total: what the log states and what was imported
-inline constexpr const char* ghosts_fact = "ghosts";        // blocks that were live before the log begins
-inline constexpr const char* sizes_fact = "sizes";          // what the log's sizes are: "as requested"
-inline constexpr const char* beginning_fact = "beginning";  // why the log does not begin with nothing live
+inline constexpr const char* bad_lines_fact = "bad_lines";     // of the log it was imported from
+inline constexpr const char* program_fact = "program.";        // and a process: the files that it ran, with commas
+inline constexpr const char* stated_fact = "stated.";          // and a total: what the log states and what was imported
+inline constexpr const char* ghosts_fact = "ghosts";           // blocks that were live before the log begins
+inline constexpr const char* sizes_fact = "sizes";             // what the log's sizes are: "as requested"
+inline constexpr const char* beginning_fact = "beginning";     // why the log does not begin with nothing live
 inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can be nothing but blocks
 
 // What could not be used.

@@ -200,6 +200,13 @@ Document document(const trace::TraceSummary& summary, const Audience& audience)
     for (const auto& [name, value] : summary.facts) {
         document.add(Paragraph{fmt::format("{}: {}", name, value), Tone::muted});
     }
+    if (!summary.unrecorded.empty()) {
+        document.add(Paragraph{
+            fmt::format("{} ran without the recorder, and what {} allocated is not in this trace: {}",
+                        plural(summary.unrecorded.size(), "program"), summary.unrecorded.size() == 1 ? "it" : "they",
+                        inert_text(trace::describe(summary.unrecorded))),
+            Tone::caution});
+    }
     if (is_page && summary.totals.allocations != 0) {
         document.add(Heading{"Pictures"});
         document.add(Charts{{"", trace_charts(summary)}});

@@ -189,6 +189,14 @@ Json json_live(const trace::TraceSummary& summary)
     return list;
 }
 
+Json unrecorded_json(const trace::UnrecordedProgram& one)
+{
+    return {{"process", one.process},
+            {"program", repaired_utf8(one.program)},
+            {"command", repaired_utf8(one.command)},
+            {"reason", trace::reason_of(one)}};
+}
+
 void add_details(Json& document, const trace::TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
@@ -198,6 +206,7 @@ void add_details(Json& document, const trace::TraceSummary& summary)
     document["peak_mapped_bytes"] = totals.peak_mapped_bytes;
     document["seconds"] = seconds_of(summary, totals.last_ticks);
     document["facts"] = json_texts_by_name(summary.facts);
+    document["unrecorded"] = json_list(summary.unrecorded, unrecorded_json);
     document["damage"] = json_damage(summary.damage);
     document["sizes"] = json_histogram(summary.sizes);
     document["lifetimes"] = json_histogram(summary.lifetimes);

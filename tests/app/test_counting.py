@@ -19,7 +19,7 @@ class Image:
     def __init__(self, path):
         data = path.read_bytes()
         magic, version, self.process, self.foreign = struct.unpack_from("4I", data)
-        assert (magic, version) == (0x544E434D, 1), path
+        assert (magic, version) == (0x544E434D, 2), path
         self.live, self.peak = struct.unpack_from("2Q", data, 64)
         self.lost, = struct.unpack_from("Q", data, 128)
         shards = [struct.unpack_from("2Q", data, 192 + 64 * i) for i in range(SHARDS)]
@@ -40,7 +40,7 @@ class CountedPrograms(CliTest):
                                  timeout=120)
         self.assertEqual(outcome.returncode, code, outcome)
         self.assertEqual([path.name for path in folder.glob("*.refused")], [])
-        return [Image(path) for path in sorted(folder.iterdir())]
+        return [Image(path) for path in sorted(folder.glob("*.count"))]
 
     def count_one(self, *command, code=0):
         images = self.count(*command, code=code)

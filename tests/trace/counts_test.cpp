@@ -49,23 +49,23 @@ TEST_CASE("calls and bytes of all processes are summed, and the peak is the larg
     std::ofstream{folder.path() / "12.0.count"} << "died early";
     const auto counts = take_counts(folder.path());
     REQUIRE(counts);
-    CHECK(counts->images == 2);
-    CHECK(counts->allocations == 14);
-    CHECK(counts->allocated_bytes == 1220);
-    CHECK(counts->live_bytes_peak == 900);
-    CHECK(counts->live_bytes_end == 21);
-    CHECK(counts->uncounted == 0);
+    CHECK(counts->counts.images == 2);
+    CHECK(counts->counts.allocations == 14);
+    CHECK(counts->counts.allocated_bytes == 1220);
+    CHECK(counts->counts.live_bytes_peak == 900);
+    CHECK(counts->counts.live_bytes_end == 21);
+    CHECK(counts->whole());
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("where nothing was counted, the reason is said", "[unit]")
 {
     const TempFolder folder;
-    CHECK_THAT(take_counts(folder.path()).error().message, Contains("statically linked"));
+    CHECK_THAT(take_counts(folder.path())->whole().error().message, Contains("statically linked"));
     write_image(folder.path() / "10.0.count", 0, 0, 0, true);
-    CHECK_THAT(take_counts(folder.path()).error().message, Contains("its own malloc"));
+    CHECK_THAT(take_counts(folder.path())->whole().error().message, Contains("its own malloc"));
     std::filesystem::create_symlink("28", folder.path() / "9.0.refused");
-    CHECK_THAT(take_counts(folder.path()).error().message, Contains("no room"));
+    CHECK_THAT(take_counts(folder.path())->whole().error().message, Contains("no room"));
     CHECK_FALSE(take_counts((folder.path() / "absent").string()));
 }
 

@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 
 inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
-inline constexpr std::uint32_t count_version = 1;
+inline constexpr std::uint32_t count_version = 2;
 inline constexpr const char* count_ending = ".count";
 
 // Of the threads that share it.
@@ -30,7 +30,10 @@ struct CountFile {
     std::uint64_t live_bytes_peak{};          // the largest that was
     alignas(64) std::uint64_t lost_blocks{};  // whose size could not be kept
     alignas(64) std::array<CountShard, 64> shards{};
+    std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
+    char program[120]{};                // the executable's path, cut, and zeroes; empty: not known
+    char served_by[512]{};              // the file that malloc comes from behind the recorder, likewise
 };
-static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64);
+static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64 + 640);
 
 }  // namespace memsweep::trace

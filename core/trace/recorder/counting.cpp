@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "core/trace/format/count_layout.hpp"
+#include "core/trace/format/ticks.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
 
@@ -47,6 +48,7 @@ struct Counting {
 Counting* counting;
 CountFile* mapped_file;  // outlives a fork
 std::array<char, max_path_bytes> count_folder;
+std::array<char, sizeof CountFile::served_by> served_by;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 __thread std::uint32_t shard_and_one __attribute__((tls_model("initial-exec"))) = 0;
@@ -105,6 +107,9 @@ CountFile* make_file(std::uint32_t process) noexcept
     mapped_file = file;
     file->version = count_version;
     file->process = process;
+    file->start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
+    kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", file->program, sizeof file->program - 1);
+    std::memcpy(file->served_by, served_by.data(), served_by.size());
     std::atomic_ref{file->magic}.store(count_magic, std::memory_order_release);
     return file;
 }
@@ -321,6 +326,15 @@ void count_foreign_malloc() noexcept
 {
     if (CountFile* const file = current_file()) {
         file->foreign_malloc = 1;
+    }
+}
+
+// Forked children have it of their parent.
+void note_serving_library(const char* path) noexcept
+{
+    std::strncpy(served_by.data(), path, served_by.size() - 1);
+    if (CountFile* const file = current_file()) {
+        std::memcpy(file->served_by, served_by.data(), served_by.size());
     }
 }
 

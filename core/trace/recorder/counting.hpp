@@ -42,5 +42,7 @@ void count_in_forked_child() noexcept;
 
 void count_foreign_malloc() noexcept;
 void count_heap_pages(std::uint64_t bytes) noexcept;
+// The file that malloc comes from behind the recorder.
+void note_serving_library(const char* path) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -513,4 +513,9 @@ void note_foreign_malloc() noexcept
     }
 }
 
+const char* recording_folder() noexcept
+{
+    return the_choice.on || is_counting ? folder.data() : nullptr;
+}
+
 }  // namespace memsweep::trace::recorder

@@ -31,5 +31,7 @@ void count_lost_event() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
+// Where this process records or counts to; null: nothing is to be recorded. Once a thread is attached.
+[[nodiscard]] const char* recording_folder() noexcept;
 
 }  // namespace memsweep::trace::recorder

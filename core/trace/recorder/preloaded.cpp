@@ -11,11 +11,13 @@
 #include <sys/mman.h>
 
 #include "core/trace/recorder/allocator_calls.hpp"
+#include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/heap_pages.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/operators.hpp"
 #include "core/trace/recorder/real_calls.hpp"
+#include "core/trace/recorder/starting.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 
 #define MEMSWEEP_PRELOADED extern "C" __attribute__((visibility("default")))
@@ -68,6 +70,11 @@ __attribute__((constructor)) void begin() noexcept
     if (is_foreign(::dlsym(RTLD_DEFAULT, "malloc"))) {
         note_foreign_malloc();
     }
+    if (Dl_info server{}; current->state == LogState::counting &&
+                          ::dladdr(reinterpret_cast<void*>(real.malloc), &server) != 0 && server.dli_fname != nullptr) {
+        note_serving_library(server.dli_fname);
+    }
+    begin_noting_starts();
 }
 
 // Not of a forked child, whose pages are its parent's.

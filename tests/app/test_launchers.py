@@ -1,0 +1,165 @@
+"""Programs that are started in every way that loses what is preloaded: each is recorded and counted, or named."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+from memsweep_cli import BINARY, CliTest, execute
+
+BUILD = BINARY.parent
+AMOUNT = 20_000  # calls that no program here makes by itself
+SOURCE = """
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv)
+{
+    if (argc > 2) { execv(argv[2], argv + 2); return 9; }
+    for (int i = 0; i < atoi(argv[1]); ++i) { void* volatile block = malloc(100); free(block); }
+    return 0;
+}
+"""
+JEMALLOC = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2"))), None)
+MIMALLOC = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/libmimalloc.so.2"))), None)
+CC = shutil.which("cc")
+MUSL = shutil.which("musl-gcc")
+NOBODY = 65534
+
+
+@unittest.skipUnless(CC, "there is no C compiler")
+class Launchers(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "p.c").write_text(SOURCE)
+        self.plain = self.build("plain")
+        self.static = self.build("static", "-static")
+
+    def build(self, name, *options, compiler=CC):
+        path = self.folder / name
+        subprocess.run([compiler, "-O1", "-fno-builtin", *options, "-o", path, self.folder / "p.c"], check=True)
+        return os.fspath(path)
+
+    def shell(self, text):
+        return ["sh", "-c", text + "; true"]  # the shell stays
+
+    def kept(self):
+        """Ways that lose what is preloaded, and in which it is given again."""
+        plain = self.plain
+        ways = {
+            "shell": self.shell(f"{plain} {AMOUNT}"),
+            "env -i": ["env", "-i", plain, str(AMOUNT)],
+            "clean shell": self.shell(f"unset LD_PRELOAD MEMSWEEP_RECORD MEMSWEEP_RECORD_OPTIONS; {plain} {AMOUNT}"),
+            "exec": ["sh", "-c", f"LD_PRELOAD= exec {plain} {AMOUNT}"],
+            "system": [sys.executable, "-c", f"import os; os.environ.clear(); os.system('{plain} {AMOUNT}')"],
+            "spawn": [sys.executable, "-c", "import os; os.waitpid(os.posix_spawn(" f"{plain!r}, [{plain!r}, '{AMOUNT}'], {{}}), 0)"],
+            "subprocess": [sys.executable, "-c", f"import subprocess; subprocess.run([{plain!r}, '{AMOUNT}'], env={{}})"],
+            "ctypes": [sys.executable, "-c", "import ctypes\nc = ctypes.CDLL(None)\nc.malloc.restype = ctypes.c_void_p\n"
+                       f"c.free.argtypes = [ctypes.c_void_p]\nfor i in range({AMOUNT}): c.free(c.malloc(1000))"],
+            "python -m": [sys.executable, "-m", "timeit", "-n", str(AMOUNT), "-r", "1", "bytes(1000)"],
+        }
+        if JEMALLOC:
+            ways["jemalloc wrapper"] = ["sh", "-c", f"LD_PRELOAD={JEMALLOC} exec {plain} {AMOUNT}"]
+        if shutil.which("perl"):
+            ways["perl"] = ["perl", "-e", f"%ENV = (); system('{plain}', '{AMOUNT}')"]
+        if shutil.which("node"):
+            ways["node"] = ["node", "-e", f"require('child_process').spawnSync('{plain}', ['{AMOUNT}'], {{env: {{}}}})"]
+        return ways
+
+    def lost(self):
+        """Ways in which nothing can be preloaded: the program's file."""
+        ways = {"static": (self.shell(f"{self.static} {AMOUNT}"), self.static)}
+        if MUSL:
+            musl = self.build("musl", compiler=MUSL)
+            ways["musl"] = (self.shell(f"{musl} {AMOUNT}"), musl)
+        if os.getuid() == 0 and shutil.which("setpriv"):
+            program = self.build("of_root")
+            self.folder.chmod(0o755)
+            ways["other user"] = (self.shell(f"setpriv --reuid {NOBODY} --clear-groups {program} {AMOUNT}"), program)
+        return ways
+
+    def record(self, command):
+        out = self.folder / "t.mst"
+        done = execute("record", "-o", out, "--", *command, cwd=self.folder)
+        info = json.loads(self.expect(0, "info", out, "--json").out)
+        text = self.expect(0, "info", out).out
+        out.unlink()
+        return done, info, text
+
+    def run_counted(self, command, *options, code=0):
+        out = self.folder / "r.json"
+        done = execute("run", "-n", "1", "--warmup", "0", *options, "-o", out, "--", *command, cwd=self.folder)
+        self.assertEqual(done.code, code, f"\n{done}")
+        cases = json.loads(out.read_text())["cases"]
+        out.unlink()
+        return done, cases
+
+    def test_recorded_where_it_can_be(self):
+        for name, command in self.kept().items():
+            with self.subTest(name):
+                done, info, _ = self.record(command)
+                self.assertEqual((done.code, info["unrecorded"]), (0, []), done)
+                self.assertGreaterEqual(info["allocations"], AMOUNT)
+
+    def test_named_where_it_cannot(self):
+        for name, (command, program) in self.lost().items():
+            with self.subTest(name):
+                done, info, text = self.record(command)
+                self.assertEqual(done.code, 2, done)
+                self.assertIn("ran without the recorder", done.err)
+                self.assertIn("ran without the recorder", text)
+                named = [one["program"] for one in info["unrecorded"]]
+                self.assertEqual(len(named), 1, info["unrecorded"])
+                self.assertTrue(program.endswith(named[0]) or named[0].endswith(program), named)
+
+    def test_children_of_one_without_it_are_recorded(self):
+        done, info, _ = self.record(self.shell(f"{self.static} 0 {self.plain} {AMOUNT}"))
+        self.assertEqual(done.code, 2, done)
+        self.assertGreaterEqual(info["allocations"], AMOUNT)
+        self.assertEqual(len(info["unrecorded"]), 1)
+
+    def test_counted_or_absent_with_the_reason(self):
+        for name, command in self.kept().items():
+            with self.subTest(name):
+                _, (case,) = self.run_counted(command, "--count")
+                self.assertGreaterEqual(case["metrics"]["allocations"]["values"][0], AMOUNT)
+        for name, (command, program) in self.lost().items():
+            with self.subTest(name):
+                done, (case,) = self.run_counted(command, "--count")
+                self.assertEqual(case["metrics"]["allocations"]["values"], [None])
+                self.assertIn(pathlib.Path(program).name, case["facts"]["uncounted"])
+                self.assertIn("uncounted", done.out + done.err)
+
+    def test_absent_counts_are_no_improvement(self):
+        done = execute("run", "-n", "6", "--warmup", "0", "--count", "--against", f"{self.plain} {AMOUNT}", "--", self.static, "10",
+                       cwd=self.folder)
+        for line in done.out.splitlines():
+            if "allocations" in line or "allocated_bytes" in line:
+                self.assertNotIn("improved", line)
+
+    @unittest.skipUnless(JEMALLOC and MIMALLOC, "there is no jemalloc or no mimalloc")
+    def test_another_malloc_than_the_one_asked_for(self):
+        own = BUILD / "recorded_own_malloc"
+        cases = {"wrapper": (["sh", "-c", f"LD_PRELOAD={MIMALLOC} exec {self.plain} 10"], "mimalloc"),
+                 "cleared": (["env", "-i", self.plain, "10"], "libc"),
+                 "own": ([own], "its own"),
+                 "static child": (self.shell(f"{self.static} 10"), "statically linked"),
+                 "static": ([self.static, "10"], "statically linked")}
+        if MUSL:
+            cases["musl"] = (self.shell(f"{self.build('musl', compiler=MUSL)} 10"), "another C library")
+        for name, (command, reason) in cases.items():
+            with self.subTest(name):
+                done, (case,) = self.run_counted(command, "-a", "allocator=jemalloc", code=4 if name == "static" else 3)
+                self.assertIn(case["status"], ("error", "skipped"))
+                self.assertIn(reason, case["reason"])
+        for name, command in {"plain": [self.plain, "10"], "shell": self.shell(f"{self.plain} 10"),
+                              "python": [sys.executable, "-c", "pass"]}.items():
+            with self.subTest(name):
+                _, served = self.run_counted(command, "-a", "allocator=[glibc,jemalloc,mimalloc]")
+                self.assertEqual([one["status"] for one in served], ["ok"] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
