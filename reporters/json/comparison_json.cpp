@@ -99,7 +99,7 @@ Json json_comparison(const ComparisonReport& report, const Comparison& compariso
             {"between", comparison.is_between},
             {"outcome", outcomes[static_cast<std::size_t>(measure::outcome(comparison))]},
             {"overruled", comparison.overruled},
-            {"machines", comparison.machines.empty() ? Json{} : Json{comparison.machines}},
+            {"machines", comparison.machines.empty() ? Json() : Json(comparison.machines)},
             {"noisy_metrics", comparison.noisy_metrics},
             {"counts", json_verdict_counts(comparison)},
             {"findings", json_list(comparison.findings, &measure::Finding::text)},
