@@ -2,7 +2,7 @@
 //
 // Sources  what --stdin names; without it our own standard input, unless that is a terminal or a device. A regular file
 //          that is at its beginning is read where it is, also if its name goes meanwhile; everything else is copied.
-// Cost     the contents are read once for their digest, about 4 ns a byte.
+// Cost     the contents are read once for their digest.
 // Errors   io: it cannot be read; invalid_input: it brings more than 1 GiB and is no file; timeout: our own standard
 //          input is open and brings nothing for ten seconds, as that of many a job in CI.
 // Ownership  path() is good for as long as the object is there.

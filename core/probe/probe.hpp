@@ -30,7 +30,7 @@ struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
     double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
     // Two probes are compared metric by metric, all at once: 2 / C(18, 9) is 4.1e-5, so that a change among 1,200 noisy
-    // metrics can be shown (7 samples: 85, and a probe of a machine with two processors has 130).
+    // metrics can be shown (7 samples: 85, fewer than a probe of everything has).
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // that may be resident at a time
     std::uint64_t seed{1};
