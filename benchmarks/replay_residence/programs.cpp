@@ -1,7 +1,7 @@
 // Twelve small programs whose threads are kept apart in different ways, each with and without blocks that survive. What
 // a replay of their traces says about memory is held beside what they really hold (replay_residence.py).
 //
-//   threaded_programs NAME IDLE_SECONDS
+//   programs NAME IDLE_SECONDS
 //
 // At its last event a program prints, on one line, the most bytes that were resident, those that are, and those that
 // are after it has slept: without files, from /proc/self/status. Then it ends at once. Looking allocates nothing.
@@ -260,7 +260,7 @@ int main(int count, char** words)
     name = name.substr(0, name.find("_keeping"));
     const auto found = programs.find(name);
     if (found == programs.end() || count < 3) {
-        std::fprintf(stderr, "usage: threaded_programs join|mutex|condition|queue|phases|requests[_keeping] SECONDS\n");
+        std::fprintf(stderr, "usage: programs join|mutex|condition|queue|phases|requests[_keeping] SECONDS\n");
         return 2;
     }
     const double idle = std::atof(words[2]);

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""What a replay says a program with threads would hold under an allocator, beside what it really holds.
+
+    benchmarks/replay_residence.py [--program NAME]... [--allocator NAME]... [--idle SECONDS] [--runs N] [--out FILE]
+
+Everything is measured. benchmarks/replay_residence/programs.cpp has twelve programs whose threads are kept apart: joined one after
+the other, by a mutex, a condition variable, a queue, barriers between phases, a thread for each request; each frees all of its blocks
+or leaves every tenth behind. Each is run under each allocator by LD_PRELOAD and prints what is resident without files at its peak,
+at its last event and after it has been idle; it is recorded once, under glibc, and the trace is replayed on all of them.
+
+A figure agrees where the replay's median is within 10 % or 1 MiB of the median of the real runs. Where memsweep declines a verdict
+on memory, because more may be live in the replay than was recorded, the figures count apart. Advice is contradicted where the
+allocator that replay says holds less really holds more, by more than 10 % and 1 MiB, at the moment that it names.
+
+Exit codes: 0 nine in ten agree and no advice is contradicted, 1 not, 2 something failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from verdicts import ROOT, Failed, call, median
+
+MEMSWEEP = ROOT / "build/release/memsweep"
+NAMES = [kind + end for kind in ("join", "mutex", "condition", "queue", "phases", "requests") for end in ("", "_keeping")]
+LIBRARIES = {"glibc": "", "jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2.0", "tcmalloc": "libtcmalloc_minimal.so.4"}
+MOMENTS = ("peak", "end", "idle")
+MIB = 1 << 20
+
+
+def really(program, name, allocator, idle, runs):
+    """Medians of what the program itself reads of /proc/self/status, by moment."""
+    variables = dict(os.environ)
+    variables.pop("LD_PRELOAD", None)
+    if LIBRARIES[allocator]:
+        variables["LD_PRELOAD"] = LIBRARIES[allocator]
+    rows = []
+    for _ in range(runs):
+        done = subprocess.run([program, name, str(idle)], env=variables, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failed(f"{name} under {allocator}: {done.stderr}")
+        rows.append([int(word) for word in done.stdout.split()])
+    return dict(zip(MOMENTS, (median(list(column)) for column in zip(*rows))))
+
+
+def replayed(trace, allocators, idle, runs):
+    """By allocator: the medians by moment, and the most that can be live; and the verdict's sentences."""
+    text = call(*[MEMSWEEP, "replay", trace, "--on", ",".join(allocators), "-n", str(runs), "--warmup", "0", "--no-latency", "--settle", f"{idle}s",
+                 "--json", "-q"], codes=(0, 1, 5))
+    result = json.loads(text)
+    found = {}
+    for case in result["cases"]:
+        if case["status"] != "ok":
+            raise Failed(f"{case['id']}: {case['reason']}")
+        metrics = case["metrics"]
+        found[case["params"]["on"]] = {**{moment: metrics[f"resident_{moment}"]["summary"]["median"] for moment in MOMENTS},
+                                       "live_bytes_bound": metrics["live_bytes_bound"]["summary"]["median"]}
+    return found
+
+
+def agrees(said, real):
+    return abs(said - real) <= max(real / 10, MIB)
+
+
+def judge(rows):
+    judged = [row for row in rows if not row["declined"]]
+    agreeing = sum(row["agrees"] for row in judged)
+    contradicted = []
+    for program in {row["program"] for row in judged}:
+        for moment in MOMENTS:
+            mine = [row for row in judged if row["program"] == program and row["moment"] == moment]
+            least = min(mine, key=lambda row: row["replayed"])
+            for row in mine:
+                is_advice = row["replayed"] > least["replayed"] * 1.05 and row["replayed"] - least["replayed"] > MIB / 4
+                if is_advice and least["real"] > row["real"] * 1.1 and least["real"] - row["real"] > MIB:
+                    contradicted.append(f"{program}, {moment}: {least['allocator']} before {row['allocator']}")
+    return {"judged": len(judged), "declined": len(rows) - len(judged), "agree": agreeing, "contradicted": contradicted}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", action="append", choices=NAMES)
+    parser.add_argument("--allocator", action="append", choices=list(LIBRARIES))
+    parser.add_argument("--idle", type=float, default=12)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--out", type=pathlib.Path)
+    arguments = parser.parse_args()
+    allocators = arguments.allocator or list(LIBRARIES)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "programs"
+        call(*["g++", "-O2", "-std=c++20", "-pthread", "-o", program, ROOT / "benchmarks/replay_residence/programs.cpp"])
+        for name in arguments.program or NAMES:
+            trace = pathlib.Path(folder) / f"{name}.mst"
+            call(*[MEMSWEEP, "record", "-q", "-o", trace, "--", program, name, "0"])
+            peak = json.loads(call(MEMSWEEP, "info", "--json", trace))["peak_live_bytes"]
+            said = replayed(trace, allocators, arguments.idle, arguments.runs)
+            for allocator in allocators:
+                real = really(program, name, allocator, arguments.idle, arguments.runs)
+                for moment in MOMENTS:
+                    row = {"program": name, "allocator": allocator, "moment": moment, "real": real[moment], "replayed": said[allocator][moment],
+                           "declined": said[allocator]["live_bytes_bound"] > 1.05 * peak, "agrees": agrees(said[allocator][moment], real[moment])}
+                    rows.append(row)
+                    print(f"{name:18} {allocator:9} {moment:5} {real[moment] / MIB:8.1f} MiB, replayed {row['replayed'] / MIB:8.1f}"
+                          f"{'' if row['agrees'] else '  differs'}{'  declined' if row['declined'] else ''}", flush=True)
+            trace.unlink()
+    summary = judge(rows)
+    print(json.dumps(summary))
+    if arguments.out:
+        machine = json.loads(call(*[MEMSWEEP, "doctor", "--json"], codes=(0, 1)))["machine"]
+        arguments.out.write_text(json.dumps({"idle_seconds": arguments.idle, "runs": arguments.runs, "machine": machine, "summary": summary, "rows": rows}, indent=1) + "\n")
+    return 0 if summary["agree"] >= 0.9 * summary["judged"] and not summary["contradicted"] else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as failure:
+        print(failure, file=sys.stderr)
+        sys.exit(2)
