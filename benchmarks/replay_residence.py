@@ -49,8 +49,8 @@ def really(program, name, allocator, idle, runs):
 
 def replayed(trace, allocators, idle, runs):
     """By allocator: the medians by moment, and the most that can be live; and the verdict's sentences."""
-    text = call(*[MEMSWEEP, "replay", trace, "--on", ",".join(allocators), "-n", str(runs), "--warmup", "0", "--no-latency", "--settle", f"{idle}s",
-                 "--json", "-q"], codes=(0, 1, 5))
+    text = call(MEMSWEEP, "replay", trace, "--on", ",".join(allocators), "-n", str(runs), "--warmup", "0", "--no-latency", "--settle", f"{idle}s",
+                 "--json", "-q", codes=(0, 1, 5))
     result = json.loads(text)
     found = {}
     for case in result["cases"]:
@@ -93,10 +93,10 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "programs"
-        call(*["g++", "-O2", "-std=c++20", "-pthread", "-o", program, ROOT / "benchmarks/replay_residence/programs.cpp"])
+        call("g++", "-O2", "-std=c++20", "-pthread", "-o", program, ROOT / "benchmarks/replay_residence/programs.cpp")
         for name in arguments.program or NAMES:
             trace = pathlib.Path(folder) / f"{name}.mst"
-            call(*[MEMSWEEP, "record", "-q", "-o", trace, "--", program, name, "0"])
+            call(MEMSWEEP, "record", "-q", "-o", trace, "--", program, name, "0")
             peak = json.loads(call(MEMSWEEP, "info", "--json", trace))["peak_live_bytes"]
             said = replayed(trace, allocators, arguments.idle, arguments.runs)
             for allocator in allocators:
@@ -111,7 +111,7 @@ def main():
     summary = judge(rows)
     print(json.dumps(summary))
     if arguments.out:
-        machine = json.loads(call(*[MEMSWEEP, "doctor", "--json"], codes=(0, 1)))["machine"]
+        machine = json.loads(call(MEMSWEEP, "doctor", "--json", codes=(0, 1)))["machine"]
         arguments.out.write_text(json.dumps({"idle_seconds": arguments.idle, "runs": arguments.runs, "machine": machine, "summary": summary, "rows": rows}, indent=1) + "\n")
     return 0 if summary["agree"] >= 0.9 * summary["judged"] and not summary["contradicted"] else 1
 

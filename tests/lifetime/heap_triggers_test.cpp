@@ -247,7 +247,7 @@ TEST_CASE("managed budget: Serial collects as it was recorded to, however its he
 
 TEST_CASE("G1: regions that are named and those of the heap give the same collections", "[unit]")
 {
-    for (const std::uint64_t garbage : {0, 20'000, 65'536, 131'072, 262'144, 400'000, 1'048'576}) {
+    for (const std::uint64_t garbage : {0U, 20'000U, 65'536U, 131'072U, 262'144U, 400'000U, 1'048'576U}) {
         INFO(garbage << " bytes beside each array");
         model::ManagedBudget by_heap{
             .bytes_per_array = 18'000, .garbage = garbage, .used_at_start = 600'000, .region = mib};

@@ -10,7 +10,7 @@ namespace memsweep::measure {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t mebibyte = 1024 * kib;
 
 // The words of the cause, or "": none is named.
 std::string cause(std::string_view allocator, std::string_view version, const model::Variables& settings,
@@ -59,7 +59,7 @@ TEST_CASE("every limit of an allocator is named at its size, and only there", "[
              {"glibc", "2.25", none, time, 120, "fast bins"},
              {"glibc", "2.36", tunables("glibc.malloc.tcache_count=0:glibc.malloc.mxfast=80"), time, 72, "fast bins"},
              {"glibc", "2.36", none, faults, 33'550'312, "32 MiB"},
-             {"glibc", "2.36", tunables("glibc.malloc.mmap_threshold=1048576"), faults, mib - 24, "mmap threshold"},
+             {"glibc", "2.36", tunables("glibc.malloc.mmap_threshold=1048576"), faults, mebibyte - 24, "mmap threshold"},
              {"glibc", "2.36", {{"MALLOC_TOP_PAD_", "0"}}, faults, 128 * kib - 24, "mmap threshold"},
              {"glibc", "2.36", tunables("glibc.malloc.mmap_max=0"), faults, 100 * kib, "trim threshold"},
              {"jemalloc", "5.3.0-0-g54eaed1", none, time, 32 * kib, "tcache_max"},
@@ -68,14 +68,14 @@ TEST_CASE("every limit of an allocator is named at its size, and only there", "[
              {"jemalloc", "5.3.0", conf("abort:false,lg_tcache_max:12"), time, 4 * kib, "tcache_max"},
              {"jemalloc", "5.3.0", conf("tcache_max:5000"), time, 5 * kib, "tcache_max"},
              {"jemalloc", "5.3.0", conf("tcache:false"), time, 14 * kib, "largest small class"},
-             {"jemalloc", "5.3.0", none, faults, 7 * mib, "oversize_threshold"},
+             {"jemalloc", "5.3.0", none, faults, 7 * mebibyte, "oversize_threshold"},
              {"jemalloc", "5.3.0", conf("oversize_threshold:4194304"), faults, 3584 * kib, "oversize_threshold"},
              {"mimalloc", "2.0.9", none, time, kib, "largest small size"},
              {"mimalloc", "2.0.9", none, time, 128 * kib, "large pages"},
-             {"mimalloc", "2.0.9", none, faults, 16 * mib, "half a segment"},
-             {"mimalloc", "1.7.9", none, faults, 2 * mib, "half a segment"},
+             {"mimalloc", "2.0.9", none, faults, 16 * mebibyte, "half a segment"},
+             {"mimalloc", "1.7.9", none, faults, 2 * mebibyte, "half a segment"},
              {"tcmalloc", "gperftools 2.10", none, time, 256 * kib, "kMaxSize"},
-             {"tcmalloc", "gperftools 2.10", none, faults, 64 * mib, "returned to the system"},
+             {"tcmalloc", "gperftools 2.10", none, faults, 64 * mebibyte, "returned to the system"},
          }) {
         INFO(known.allocator << ' ' << known.version << ", " << known.last_cheap << " B");
         CHECK(cause(known.allocator, known.version, known.settings, known.kind, known.last_cheap).find(known.word) !=
@@ -104,12 +104,12 @@ TEST_CASE("a limit that settings or the version move or lift is no cause where i
     CHECK(cause("jemalloc", "5.3.0", none, time, 14 * kib).empty());
     CHECK(cause("jemalloc", "5.3.0", conf("tcache_max:65536"), time, 32 * kib).empty());
     CHECK(cause("jemalloc", "5.3.0", conf("tcache:false"), time, 32 * kib).empty());
-    CHECK(cause("jemalloc", "5.3.0", conf("oversize_threshold:0"), faults, 7 * mib).empty());
-    CHECK(cause("jemalloc", "5.3.0", conf("dirty_decay_ms:-1"), faults, 7 * mib).empty());
-    CHECK(cause("jemalloc", "5.1.0", none, faults, 7 * mib).empty());
-    CHECK(cause("mimalloc", "1.7.9", none, faults, 16 * mib).empty());
+    CHECK(cause("jemalloc", "5.3.0", conf("oversize_threshold:0"), faults, 7 * mebibyte).empty());
+    CHECK(cause("jemalloc", "5.3.0", conf("dirty_decay_ms:-1"), faults, 7 * mebibyte).empty());
+    CHECK(cause("jemalloc", "5.1.0", none, faults, 7 * mebibyte).empty());
+    CHECK(cause("mimalloc", "1.7.9", none, faults, 16 * mebibyte).empty());
     CHECK(cause("mimalloc", "3.0.1", none, time, 128 * kib).empty());
-    CHECK(cause("tcmalloc", "gperftools 2.10", {{"TCMALLOC_RELEASE_RATE", "0"}}, faults, 64 * mib).empty());
+    CHECK(cause("tcmalloc", "gperftools 2.10", {{"TCMALLOC_RELEASE_RATE", "0"}}, faults, 64 * mebibyte).empty());
     CHECK(cause("/opt/lib/libmine.so", "", none, time, 1032).empty());
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("what stands above a curve is of the repetition that is drawn, not of 
     const Chart curves = sections_of(report)[0].charts[0];
     const Parsed strips = spec_of(curves)["facet"]["row"]["sort"];
     CHECK(strips[0] == "refcount: peak 10.0 MiB");
-    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 10.0 MiB; holds 3.0 MiB after drop"));
+    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 10.0 MiB; holds 3.00 MiB after drop"));
     // A result whose first repetition has no series is drawn, and told, by its second.
     for (model::CaseReport& one : report.cases) {
         std::erase_if(one.series, [](const model::Series& series) { return series.repetition == 0; });
