@@ -164,7 +164,9 @@ std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>
         }
         const auto image =
             std::lower_bound(images.begin(), images.end(), ImageStart{entry.process, entry.nanoseconds}, by_time);
-        if (image == images.end() || image->process != entry.process || image->nanoseconds >= next) {
+        // What cannot load the recorder has not: an image that follows is of a program that took its process over.
+        const bool cannot = entry.obstacle != PreloadObstacle::none && entry.obstacle != PreloadObstacle::privileges;
+        if (cannot || image == images.end() || image->process != entry.process || image->nanoseconds >= next) {
             programs.push_back({entry.process, entry.obstacle, text_of(entry.program), text_of(entry.command)});
         }
     }

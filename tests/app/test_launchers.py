@@ -84,7 +84,7 @@ class Launchers(CliTest):
         out = self.folder / "t.mst"
         done = execute("record", "-o", out, "--", *command, cwd=self.folder)
         info = json.loads(self.expect(0, "info", out, "--json").out)
-        text = self.expect(0, "info", out).out
+        text = self.expect(0, "info", out).text
         out.unlink()
         return done, info, text
 
@@ -108,7 +108,7 @@ class Launchers(CliTest):
             with self.subTest(name):
                 done, info, text = self.record(command)
                 self.assertEqual(done.code, 2, done)
-                self.assertIn("ran without the recorder", done.err)
+                self.assertIn("ran without the recorder", done.errors)
                 self.assertIn("ran without the recorder", text)
                 named = [one["program"] for one in info["unrecorded"]]
                 self.assertEqual(len(named), 1, info["unrecorded"])
@@ -130,12 +130,12 @@ class Launchers(CliTest):
                 done, (case,) = self.run_counted(command, "--count")
                 self.assertEqual(case["metrics"]["allocations"]["values"], [None])
                 self.assertIn(pathlib.Path(program).name, case["facts"]["uncounted"])
-                self.assertIn("uncounted", done.out + done.err)
+                self.assertIn("uncounted", done.text + done.errorsors)
 
     def test_absent_counts_are_no_improvement(self):
         done = execute("run", "-n", "6", "--warmup", "0", "--count", "--against", f"{self.plain} {AMOUNT}", "--", self.static, "10",
                        cwd=self.folder)
-        for line in done.out.splitlines():
+        for line in done.text.splitlines():
             if "allocations" in line or "allocated_bytes" in line:
                 self.assertNotIn("improved", line)
 

@@ -231,6 +231,7 @@ constexpr std::uint64_t kib = 1024;
 const std::string rollup = "55721c625000-7ffe0f9f6000 ---p 00000000 00:00 0                          [rollup]\n"
                            "Rss:                1644 kB\n"
                            "Pss:                 374 kB\n"
+                           "Anonymous:          1100 kB\n"
                            "AnonHugePages:      2048 kB\n"
                            "ShmemPmdMapped:        7 kB\n"
                            "Shared_Hugetlb:     4096 kB\n"
@@ -252,6 +253,7 @@ TEST_CASE("the fields of smaps_rollup become bytes, both kinds of hugetlb togeth
     const auto snapshot = read_as_file(rollup);
     REQUIRE(snapshot);
     CHECK(snapshot->rss_bytes == 1644 * kib);
+    CHECK(snapshot->anon_bytes == 1100 * kib);
     CHECK(snapshot->anon_huge_bytes == 2048 * kib);
     CHECK(snapshot->hugetlb_bytes == 10240 * kib);
     CHECK(snapshot->working_set_bytes() == (1644 + 10240) * kib);
@@ -270,6 +272,7 @@ TEST_CASE("the fields of all mappings add up, however the file comes in pieces",
     const auto snapshot = read_as_file(smaps);
     REQUIRE(snapshot);
     CHECK(snapshot->rss_bytes == 164'400 * kib);
+    CHECK(snapshot->anon_bytes == 110'000 * kib);
     CHECK(snapshot->anon_huge_bytes == 204'800 * kib);
     CHECK(snapshot->hugetlb_bytes == 1'024'000 * kib);
 }

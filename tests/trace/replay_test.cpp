@@ -444,7 +444,7 @@ TEST_CASE("waiting for a recorded time is no part of any time", "[unit]")
     Apart program;
     program.allocate(1, 4);
     for (Event& event : program.events) {
-        event.ticks *= 20'000'000;  // 60 ms from the first to the last
+        event.ticks *= 20'000;  // microseconds: 60 ms from the first to the last
     }
     const auto words = compiled(program.events, {.threads = 0, .paced = true});
     trace::Replayer replayer{program_of(words)};
