@@ -229,6 +229,7 @@ void add_fit(Command& program, const GlobalOptions& global)
     Command& command = program.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
     auto& fit = arguments_of<FitCommand>(command, global, execute);
     command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
+    command.group = "Fitting";
     command.option("--capacity SIZE",
                    value::each([&fit](const std::string& given) { return read_capacity(fit, given); }),
                    "Also say what fails first at this capacity, as in 80GiB");
@@ -239,6 +240,7 @@ void add_fit(Command& program, const GlobalOptions& global)
     command.option("--device N", value::each([&fit](const std::string& given) { return read_memory(fit, given); }),
                    "Only the blocks on this device, or on the host; needed where a trace has several");
     command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
+    command.group = "Output";
     command.format_option(fit.format, value::word(fit.format, {"text", "json", "html"}),
                           "text, json, or html with pictures of the address space");
     command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");

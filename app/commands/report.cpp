@@ -131,6 +131,7 @@ void add_report(Command& program, const GlobalOptions& global)
                           fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
     command.option("-o,--out FILE", value::text(report.out),
                    "Where to write (default stdout); csv and gha write a file per part beside it");
+    command.group = "Judging";
     command.flag("--check", report.check,
                  "Exit code 1 if a host of a fleet is bad (3: only missing), or something in a result does not hold");
     command.option("--limits FILE", value::text(report.limits),

@@ -171,7 +171,7 @@ class Listing(CliTest):
         (self.folder / "bin").mkdir()
         moved = shutil.copy(BINARY, self.folder / "bin/memsweep")
         done = subprocess.run([moved, "list", "profiles", "--json"], capture_output=True, check=True, env=environment(), stdin=subprocess.DEVNULL)
-        rows = json.loads(done.stdout)
+        rows = json.loads(done.stdout)["rows"]
         self.assertIn("inherits from itself", rows[0]["description"])
         self.assertRegex(rows[1]["description"], "^invalid: ")
 
