@@ -57,7 +57,7 @@ struct Contents {
         bytes += piece.size();
         return true;
     }
-    std::string text() { return fmt::format("{}, sha256 {}", base::exact_size(bytes), digest.hex()); }
+    std::string text() { return fmt::format("{} B, sha256 {}", bytes, digest.hex()); }
 };
 
 // Of a regular file from its beginning; where it is read up to stays.

@@ -54,14 +54,14 @@ class SpawnActions {
     // `fd` becomes `number`, whatever else is there; our own copy waits out of the way until then.
     [[nodiscard]] bool give(int fd, int number)
     {
-        lifted_.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, first_lifted));
+        lifted_.emplace_back(lifted(fd));
         return lifted_.back().valid() &&
                ::posix_spawn_file_actions_adddup2(&actions_, lifted_.back().get(), number) == 0;
     }
     // `fd` keeps a number that nothing of ours has; -1: it could not be had.
     [[nodiscard]] int give(int fd)
     {
-        lifted_.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, first_lifted));
+        lifted_.emplace_back(lifted(fd));
         const int number = lifted_.back().get();  // which stays open there: so says a copy onto itself
         return lifted_.back().valid() && ::posix_spawn_file_actions_adddup2(&actions_, number, number) == 0 ? number
                                                                                                             : -1;
@@ -75,6 +75,14 @@ class SpawnActions {
     [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
 
   private:
+    // A limit below the first number is EINVAL to the kernel, which would tell nobody what is missing.
+    [[nodiscard]] static int lifted(int fd)
+    {
+        const int number = ::fcntl(fd, F_DUPFD_CLOEXEC, first_lifted);
+        errno = number < 0 && errno == EINVAL ? EMFILE : errno;
+        return number;
+    }
+
     posix_spawn_file_actions_t actions_{};
     std::vector<UniqueFd> lifted_;
 };

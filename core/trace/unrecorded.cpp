@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,8 @@ namespace {
 
 constexpr const char* unrecorded_fact = "unrecorded";  // how many; with a dot and a number from 1: one of them
 constexpr std::size_t most_told = 1000;                // of them: all facts go into one chunk
+
+constexpr std::uint64_t share_of_disk = 64;  // the rest of what is free is for the recording
 
 constexpr const char* not_loaded =
     "it did not load the recorder, or may not write where it records (another user), or ended before";
@@ -112,8 +115,11 @@ void make_starts(const std::string& folder)
     const sys::UniqueFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     rlimit limit{};
     const bool is_limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0;
+    struct statvfs disk {};
+    const bool is_known = ::fstatvfs(file.get(), &disk) == 0;
+    const std::uint64_t room = is_known ? std::uint64_t{disk.f_bavail} * disk.f_frsize / share_of_disk : UINT64_MAX;
     for (std::uint64_t entries = max_starts; file.valid() && entries >= 16; entries /= 4) {
-        if (is_limited && limit.rlim_cur < starts_bytes(entries)) {
+        if ((is_limited && limit.rlim_cur < starts_bytes(entries)) || room < starts_bytes(entries)) {
             continue;
         }
         const StartsHeader header{.entries = entries};

@@ -297,8 +297,8 @@ std::optional<Table> assertions_table(const model::RunReport& report)
     const bool all_limits = std::ranges::all_of(report.assertions, &model::AssertionResult::is_limit);
     Table table{.title = all_limits ? "Every limit" : "Every assertion",
                 .note = "those that do not hold first",
-                .columns = {Column::text("outcome"), Column::text("assertion"), Column::number("actual"),
-                            Column::text("case")}};
+                .columns = {Column::text("outcome"), Column::text(all_limits ? "limit" : "assertion"),
+                            Column::number("actual"), Column::text("case")}};
     std::vector<const model::AssertionResult*> results;
     std::ranges::transform(report.assertions, std::back_inserter(results), [](const auto& result) { return &result; });
     std::ranges::stable_partition(

@@ -50,7 +50,7 @@ class Cliffs(CliTest):
 
     def test_the_end_of_the_thread_cache_follows_its_setting(self):
         # A cliff of three times is not there on every processor; where it is, at exactly this size.
-        settings = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=1048576"}
+        settings = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=67108864"}
         outcome = self.memsweep("cliffs", "--on", "glibc", "--from", "700KiB", "--to", "1500KiB", "-f", "json", "--no-verify",
                                 env=environment(**settings))
         self.assertEqual(outcome.code, 0, f"\n{outcome}")

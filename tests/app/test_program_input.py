@@ -37,7 +37,7 @@ class Input(CliTest):
         return {case["id"]: case.get("facts", {}).get("input") for case in self.result(path)["cases"]}
 
     def expected(self, data):
-        return f"{len(data)}B, sha256 {hashlib.sha256(data).hexdigest()}"
+        return f"{len(data)} B, sha256 {hashlib.sha256(data).hexdigest()}"
 
     def sources(self):
         """Every kind of standard input that holds LINES: (name, what opens it)."""

@@ -103,8 +103,8 @@ class Topology(CliTest):
     def test_memory_that_the_kernel_counts_otherwise_is_marked(self):
         """Machines described as this one: their nodes' memory is planted beside this kernel's."""
         kernel = 1024 * int(re.search(r"MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1])
-        for name, description, share in (("less", "numa(memory={}) pu:2", 3), ("more", "numa(memory={}) pu:2", 0.3),
-                                         ("of two", "numa:2(memory={}) pu:1", 6), ("agreeing", "numa(memory={}) pu:2", 1)):
+        for name, description, share in (("less", "numa:1(memory={}) pu:2", 3), ("more", "numa:1(memory={}) pu:2", 0.3),
+                                         ("of two", "numa:2(memory={}) pu:1", 6), ("agreeing", "numa:1(memory={}) pu:2", 1)):
             with self.subTest(name):
                 variables = environment(HWLOC_SYNTHETIC=description.format(int(kernel / share)), HWLOC_THISSYSTEM="1")
                 document = strict_json(self.probe(variables).out)
