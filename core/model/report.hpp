@@ -240,7 +240,7 @@ struct Calibration {
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
     std::optional<Canary> canary{};                              // of a probe that measures something
     std::optional<MachineRounds> rounds{};
-    // Of a run of programs, by a program that does nothing, medians: what of each wall_time is its start and its end,
+    // Of a run of programs, by a program that does nothing, the least of its runs: what of each wall_time is its start and its end,
     // and what a repetition takes beside that.
     std::optional<double> harness_seconds_per_run{};
     std::optional<double> harness_seconds_beside_run{};
