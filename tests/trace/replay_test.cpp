@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::uint64_t> compiled(const std::vector<Event>& events, const trace::ReplayCompileOptions& options = {})
 {
-    const std::string file = tests::trace_of(events);
+    const std::string file = tests::trace_of(events, {.ticks_per_second = 1'000'000'000});
     auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
     REQUIRE(reader);
     auto words = trace::compile_replay(*reader, options);
@@ -444,7 +444,7 @@ TEST_CASE("waiting for a recorded time is no part of any time", "[unit]")
     Apart program;
     program.allocate(1, 4);
     for (Event& event : program.events) {
-        event.ticks *= 20'000;  // microseconds: 60 ms from the first to the last
+        event.ticks *= 20'000'000;  // nanoseconds: 60 ms from the first to the last
     }
     const auto words = compiled(program.events, {.threads = 0, .paced = true});
     trace::Replayer replayer{program_of(words)};
