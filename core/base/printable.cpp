@@ -19,8 +19,12 @@ bool is_control(std::string_view character)
 // U+2028 to U+202E, U+2066 to U+2069.
 bool steers_writing(std::string_view character)
 {
-    return character == "\u061C" || character == "\u200E" || character == "\u200F" ||
-           (character >= "\u2028" && character <= "\u202E") || (character >= "\u2066" && character <= "\u2069");
+    const auto is_from = [&](std::string_view lead, unsigned first, unsigned last) {
+        const auto byte = static_cast<unsigned char>(character.back());
+        return character.size() == lead.size() + 1 && character.starts_with(lead) && byte >= first && byte <= last;
+    };
+    return is_from("\xD8", 0x9C, 0x9C) || is_from("\xE2\x80", 0x8E, 0x8F) || is_from("\xE2\x80", 0xA8, 0xAE) ||
+           is_from("\xE2\x81", 0xA6, 0xA9);
 }
 
 void add_escape(std::string& out, char c)

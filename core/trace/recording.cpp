@@ -131,7 +131,7 @@ base::Expected<void> ImageWriter::put_ends(OtherOperation end)
             MEMSWEEP_TRY(put_end(thread, OtherOperation::thread_exit, last_ticks + 1));
         }
     }
-    return put_end(image_.facts.process, end, last_ticks + 1);
+    return put_end(image_.facts.process, end, last_ticks + 2);
 }
 
 // `next` is what follows under its process's number, if anything does: another program in the same process, or in a

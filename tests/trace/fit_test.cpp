@@ -289,7 +289,8 @@ TEST_CASE("what was refused is needed as if it had been granted and freed at onc
         INFO(policy.name);
         const trace::PolicyFit result = trace::fit(ops, policy, {.capacity = std::nullopt});
         CHECK(result.capacity >= 4096 + 8192);
-        CHECK(trace::first_failure(ops, policy, 4096, {.capacity = std::nullopt})->event == 2);
+        const std::uint64_t first = policy.name == "pytorch" ? 1 : 2;  // whose smallest segment is of 2 MiB
+        CHECK(trace::first_failure(ops, policy, 4096, {.capacity = std::nullopt})->event == first);
     }
 }
 
