@@ -27,10 +27,9 @@ namespace memsweep::lifetime {
     if (spec.collect_every != 0) {
         triggers.push_back(std::make_unique<AllocationCount>(spec.collect_every));
     }
-    const bool has_young = spec.managed.steady != 0 || spec.managed.heap.initial != 0;
-    if (has_young && spec.managed.region != 0) {
+    if (spec.managed.heap.initial != 0 && spec.managed.region != 0) {
         triggers.push_back(std::make_unique<G1Young>(spec.managed));
-    } else if (has_young || spec.managed.large != 0) {
+    } else if (spec.managed.steady != 0 || spec.managed.large != 0 || spec.managed.heap.initial != 0) {
         triggers.push_back(std::make_unique<ManagedBudgetTrigger>(spec.managed));
     }
     if (spec.pressure.rule == model::PressureRule::coreclr) {

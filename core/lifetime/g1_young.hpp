@@ -1,6 +1,6 @@
-// G1's young generation: a collection comes before the array whose objects no longer fit eden. Objects do not cross
-// regions; small ones, and larger ones that fit, lie in a thread-local buffer, and what a region had left when it was
-// full serves the next buffer.
+// G1's young generation, of a heap whose size is given: a collection comes before the array whose objects no longer fit
+// eden. Objects do not cross regions; small ones, and larger ones that fit, lie in a thread-local buffer, and what a
+// region had left when it was full serves the next buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
 //          share/gc/shared/threadLocalAllocBuffer.cpp: a buffer is a 50th of eden, at most half a region, and is given
@@ -20,10 +20,10 @@ namespace memsweep::lifetime {
 
 class G1Young final : public Trigger {
   public:
-    // budget.region is given, and either its heap or its young budgets.
+    // budget.heap and budget.region are given.
     explicit G1Young(const model::ManagedBudget& budget) noexcept
-        : eden_{budget}, region_{budget.region}, small_{budget.bytes_per_array},
-          large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
+        : eden_{budget.heap, budget.region, budget.bytes_per_array + budget.garbage}, region_{budget.region},
+          small_{budget.bytes_per_array}, large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
     {
         begin_eden();
         // What a program has used before its first array lies beside eden in part.

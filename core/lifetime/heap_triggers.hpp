@@ -16,31 +16,22 @@ inline double smoothed(double old, double now, double factor)
     return std::max(factor * old + (1 - factor) * now, 1.0);
 }
 
-// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. What the
-// program used at first counts one buffer, and is given for a heap of 64 MiB.
+// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. Half a
+// buffer is unused when eden is full, or a whole one where arrays lie outside; what the program used at first counts
+// one buffer.
 inline model::ManagedBudget with_eden(model::ManagedBudget budget)
 {
     if (budget.heap.initial == 0 || budget.region != 0) {
         return budget;
     }
-    constexpr std::uint64_t buffer_of_64_mib = serial_eden({64U << 20U, 64U << 20U, 256U << 20U}) / 50;
-    budget.steady = serial_eden(budget.heap);
-    budget.tlab = budget.steady / 50;
+    const std::uint64_t eden = serial_eden(budget.heap);
+    constexpr std::uint64_t buffer_of_64_mib = 350U << 10U;
+    budget.tlab = eden / 50;
+    budget.steady = eden - (budget.garbage <= budget.tlab ? budget.tlab / 2 : 0);
     budget.first = 0;
     budget.second = 0;
     budget.used_at_start = std::max(budget.used_at_start + budget.tlab, buffer_of_64_mib) - buffer_of_64_mib;
     return budget;
-}
-
-// What the thread-local buffer leaves unused of a full young generation. Small objects use it up. An array that does
-// not fit the rest of a buffer lies outside, and the collection comes with half a buffer left; arrays that are larger
-// than any buffer always lie outside, and a whole one is left.
-inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
-{
-    if (budget.garbage == 0) {
-        return 0;
-    }
-    return budget.garbage <= budget.tlab ? budget.tlab / 2 : budget.tlab;
 }
 
 inline bool is_large(const model::ManagedBudget& budget)
@@ -48,10 +39,16 @@ inline bool is_large(const model::ManagedBudget& budget)
     return budget.large_from != 0 && budget.garbage >= budget.large_from;
 }
 
+// What an array takes of the young generation; where objects do not cross regions, at least its share of one.
 inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
 {
-    const bool is_young = budget.garbage != 0 && !is_large(budget);
-    return budget.bytes_per_array + (is_young ? budget.garbage + budget.header : 0);
+    if (budget.garbage == 0 || is_large(budget)) {
+        return budget.bytes_per_array;
+    }
+    const std::uint64_t object = budget.garbage + budget.header;
+    const std::uint64_t per_region = budget.region / object;
+    const std::uint64_t share = per_region == 0 ? 0 : budget.region / per_region;
+    return std::max(budget.bytes_per_array + object, share);
 }
 
 // Julia's collector (1.10 and later). A collection comes when the heap reaches a target; the next target follows from
@@ -135,14 +132,15 @@ class HeapTargetTrigger final : public Trigger {
 // beside it. A collection comes when the next of these bytes no longer fit the young generation, or when large objects
 // have passed a budget of their own; the latter collection empties both.
 //
-// Sources  HotSpot's young generation under Serial (eden, TLABs; G1's has regions: g1_young.hpp); Mono's SGen (nursery,
+// Sources  HotSpot's young generation (eden, TLABs; G1's regions, which it resizes after each collection, hence a first
+//          and a second budget, which it takes from the heap where that is given: g1_young.hpp); Mono's SGen (nursery,
 //          and major collections when large objects pass an allowance of 16 MiB); CoreCLR's gen0 budget.
 class ManagedBudgetTrigger final : public Trigger {
   public:
     explicit ManagedBudgetTrigger(const model::ManagedBudget& budget) noexcept
         : budget_{with_eden(budget)}, young_per_array_{young_bytes(budget)},
           large_per_array_{is_large(budget) ? budget.garbage + budget.header : 0},
-          unused_{unused_at_collection(budget_)}, young_{budget_.used_at_start}
+          wasted_{budget_.tlab != 0 && budget.garbage > budget_.tlab ? budget_.tlab : 0}, young_{budget_.used_at_start}
     {
     }
 
@@ -178,13 +176,13 @@ class ManagedBudgetTrigger final : public Trigger {
         } else if (collections_ == 1 && budget_.second != 0) {
             limit = budget_.second;
         }
-        return limit - std::min(limit, unused_);
+        return limit - std::min(limit, wasted_);
     }
 
     model::ManagedBudget budget_;
     std::uint64_t young_per_array_;
     std::uint64_t large_per_array_;
-    std::uint64_t unused_;
+    std::uint64_t wasted_;
     std::uint64_t young_;
     std::uint64_t large_{};
     std::uint64_t collections_{};  // that the young generation asked for

@@ -1,5 +1,5 @@
-// How large HotSpot makes eden, from the size of its heap or as a profile says: what `-Xlog:gc+heap` reports of a
-// program that calls System.gc() once before its work.
+// How large HotSpot makes eden, from the size of its heap: what `-Xlog:gc+heap` reports of a program that calls
+// System.gc() once before its work.
 //
 // Sources  OpenJDK 17, share/gc/serial/defNewGeneration.cpp (compute_new_size), share/gc/g1/g1Policy.cpp and
 //          g1HeapSizingPolicy.cpp, and the logs of 65 runs with heaps of 32 MiB to 1 GiB. G1 also follows times that it
@@ -35,18 +35,6 @@ namespace memsweep::lifetime {
 // Of -XX:+UseG1GC: regions before the young collection of that number, from 0.
 class G1Eden {
   public:
-    // `budget` has a region. Its eden follows from its heap, or without one is what its young budgets say.
-    constexpr explicit G1Eden(const model::ManagedBudget& budget) noexcept
-        : G1Eden{budget.heap, budget.region, budget.bytes_per_array + budget.garbage}
-    {
-        if (budget.heap.initial == 0) {
-            const auto given = [&](std::uint64_t bytes) {
-                return std::max<std::uint64_t>((bytes != 0 ? bytes : budget.steady) / budget.region, 1);
-            };
-            given_ = {given(budget.first), given(budget.second), given(budget.steady)};
-        }
-    }
-
     // `per_array`: what each array takes of a region.
     constexpr G1Eden(const model::HeapSizes& heap, std::uint64_t region, std::uint64_t per_array) noexcept
         : arrays_{per_array > region * 3 / 10 ? Arrays::very_large
@@ -62,9 +50,6 @@ class G1Eden {
 
     [[nodiscard]] constexpr std::uint64_t regions(std::uint64_t collection) const noexcept
     {
-        if (given_.back() != 0) {
-            return given_.at(std::min<std::uint64_t>(collection, given_.size() - 1));
-        }
         return shrinks() ? of_a_shrunk_heap(collection) : of_a_whole_heap(collection);
     }
 
@@ -114,7 +99,6 @@ class G1Eden {
     }
 
     Arrays arrays_;
-    std::array<std::uint64_t, 3> given_{};  // regions before the first, the second and later collections; 0: not given
     std::uint64_t initial_;
     std::uint64_t start_;       // after the program's first System.gc()
     std::uint64_t per_region_;  // MiB

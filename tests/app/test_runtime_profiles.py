@@ -81,23 +81,6 @@ class Profiles(CliTest):
                 self.agree(f"java_G1_loop_cleaner{name}", "runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]",
                            "-a", "profile=[jvm-cleaner-g1]", bytes_each=LIGHT if garbage else SMALL)
 
-    def test_a_jvms_heap_collects_alike_however_it_is_said(self):
-        # Just behind a collection of three recordings with 128 KiB of garbage: the fifth of Serial, the third of G1.
-        for profile, count, collections in (("jvm-cleaner", 593, 5), ("jvm-cleaner-g1", 385, 3)):
-            for heap in ((), ("heap_initial=64MiB", "heap_min=64MiB", "heap_max=256MiB")):
-                with self.subTest(profile, heap=heap):
-                    keys = [word for key in (f"count={count}", *heap) for word in ("--set", key)]
-                    _, found = self.model("runtime_jvm_cleaner", "cleaner", "-a", "garbage=[131072]", "-a", f"profile=[{profile}]",
-                                          *keys, bytes_each=SMALL)
-                    self.assertEqual(found[2], collections)
-        for profile in ("jvm-directbuffer", "jvm-directbuffer-g1"):
-            for garbage in (0, 65536, 131072, 400000):
-                found = [self.model("runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]",
-                                    *heap, bytes_each=SMALL)[1][2]
-                         for heap in ((), ("--set", "heap_initial=64MiB", "--set", "heap_min=64MiB", "--set", "heap_max=256MiB"))]
-                with self.subTest(profile, garbage=garbage):
-                    self.assertEqual(found[0], found[1])
-
     def test_jvm_finalize(self):
         for profile, collector in (("jvm-cleaner", "Serial"), ("jvm-cleaner-g1", "G1")):
             with self.subTest(collector):
