@@ -28,14 +28,6 @@ using model::AssertionOutcome;
 using model::AssertionResult;
 using model::CaseReport;
 
-bool is_same(const AssertionResult& one, const AssertionResult& other)
-{
-    return one.case_id == other.case_id && one.expression == other.expression && one.severity == other.severity &&
-           std::ranges::equal(one.where, other.where, [](const model::Param& a, const model::Param& b) {
-               return a.name == b.name && a.value == b.value;
-           });
-}
-
 std::vector<CaseReport> cases_of(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
 {
     std::vector<CaseReport> chosen;
@@ -218,13 +210,15 @@ bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
             judged.emplace_back(&limit, std::move(result));
         }
     }
+    for (const auto& [limit, result] : judged) {
+        std::erase_if(report.assertions, [&one = result](const AssertionResult& earlier) {
+            return earlier.expression == one.expression;  // of a result that was held against it before
+        });
+    }
     for (auto& [limit, result] : judged) {
         fail_case(result, *limit, report.cases);
         result.is_limit = true;
         violated = violated || (result.outcome == AssertionOutcome::failed && result.severity == model::Severity::fail);
-        std::erase_if(report.assertions, [&one = result](const AssertionResult& earlier) {
-            return is_same(earlier, one);  // of a result that was held against it before
-        });
         report.assertions.push_back(std::move(result));
     }
     return violated;
