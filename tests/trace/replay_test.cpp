@@ -385,31 +385,37 @@ TEST_CASE("a replay of dealt threads keeps the recorded order too", "[unit]")
 
 TEST_CASE("a replayed thread ends where the recorded one did", "[unit]")
 {
+    enum class Exit { before_others, behind_all, with_process };
+    const auto exit = GENERATE(Exit::before_others, Exit::behind_all, Exit::with_process);
+    constexpr std::uint64_t end_ticks = 1'000'000;
     Apart program;
-    program.allocate(1, 1);
-    const bool exits = GENERATE(true, false);
+    program.allocate(1, 2);
     for (std::uint32_t thread = 2; thread < 6; ++thread) {
         program.start(thread);
         program.allocate(thread);
-        if (exits) {
+        if (exit != Exit::with_process) {
             program.exit(thread);
         }
     }
-    program.allocate(1, 1);
-    if (!exits) {  // at the end of their process
+    if (exit == Exit::before_others) {
+        program.allocate(1, 1);
+    }
+    if (exit == Exit::with_process) {
         for (std::uint32_t thread = 2; thread < 6; ++thread) {
             program.exit(thread);
+            program.events.back().ticks = end_ticks - 1;
         }
     }
-    program.events.push_back({.kind = EventKind::process_exit, .process = 1, .thread = 1, .ticks = 1'000'000});
+    program.events.push_back({.kind = EventKind::process_exit, .process = 1, .thread = 1, .ticks = end_ticks});
     const auto words = compiled(program.events);
     trace::Replayer replayer{program_of(words)};
     const std::size_t before = tasks();
     std::size_t at_end = 0;
     static_cast<void>(
         replayer.on_malloc(trace::ReplayTouch::none, {.times = nullptr, .at_end = [&] { at_end = tasks(); }}));
-    CHECK(at_end == before + (exits ? 0 : 4));
-    CHECK(replayer.totals().end_live_bytes == (4 * Apart::blocks + 2) * Apart::bytes);
+    CHECK(at_end == before + (exit == Exit::with_process ? 4 : 0));
+    CHECK(replayer.totals().end_live_bytes ==
+          (4 * Apart::blocks + (exit == Exit::before_others ? 3 : 2)) * Apart::bytes);
 }
 
 TEST_CASE("a replay has more threads than any machine, one after the other, and numbers that are used again", "[unit]")

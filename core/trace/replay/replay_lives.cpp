@@ -10,7 +10,12 @@ namespace {
 struct Life {
     std::uint64_t last_event{};
     std::uint64_t exit{};  // 0: none is recorded
+    std::uint64_t exit_ticks{};
+    bool ends_with_process{};
 };
+
+// A recording tells of the ends of the threads that are there at its process's end right before that.
+constexpr std::uint64_t ticks_before_process = 1;
 
 class Survey {
   public:
@@ -21,11 +26,12 @@ class Survey {
         Life& life = at(number);
         if (event.kind == EventKind::thread_exit) {
             exits_ = true;
-            life.exit = life.exit == 0 ? now_ : life.exit;
+            if (life.exit == 0) {
+                life.exit = now_;
+                life.exit_ticks = event.ticks;
+            }
         } else if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            lives_.each_of_process(event.process, [this](std::uint32_t one) {
-                all_[one].exit = all_[one].exit == 0 ? now_ : all_[one].exit;
-            });
+            lives_.each_of_process(event.process, [&](std::uint32_t one) { end_with_process(all_[one], event.ticks); });
             walk_.end_process(event.process, [](const LiveBlock&) {});
         } else if (is_replayed(event.kind)) {
             life.last_event = now_;
@@ -40,13 +46,22 @@ class Survey {
         for (const Life& life : all_) {
             // What runs while a thread is taken down may come behind its exit.
             const std::uint64_t end = std::max(life.exit, life.last_event);
-            const bool has_ended = (life.exit != 0 || !exits_) && end < last_event_;
+            const bool tells = life.exit != 0 && !life.ends_with_process;
+            const bool has_ended = tells || ((life.exit != 0 || !exits_) && end < last_event_);
             found.ends.push_back(has_ended ? end : ReplaySurvey::never);
         }
         return found;
     }
 
   private:
+    void end_with_process(Life& life, std::uint64_t ticks) const
+    {
+        if (life.exit == 0 || life.exit_ticks + ticks_before_process >= ticks) {
+            life.exit = life.exit == 0 ? now_ : life.exit;
+            life.ends_with_process = true;
+        }
+    }
+
     Life& at(std::uint32_t number)
     {
         if (number >= all_.size()) {

@@ -1,8 +1,8 @@
 // The lives of recorded threads: when each begins and ends. The numbers of threads are used again, so that a number may
 // stand for one thread after another.
 //
-// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, or with its process; in a
-// trace that tells of no exit, with its last event.
+// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, also where nothing is
+// recorded behind it, or with its process; in a trace that tells of no exit, with its last event.
 //
 // Units    events, by their number from 1; bytes.
 // Cost     of the survey: that of reading the trace.
@@ -63,7 +63,7 @@ struct ReplaySurvey {
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
     std::vector<std::uint64_t>
-        ends;  // by life: the last event that is its own; `never`: it is there at the last event of all
+        ends;  // by life: the last event that is its own; `never`: it is there when the last process ends
     std::uint64_t peak_live_bytes{};
 };
 
