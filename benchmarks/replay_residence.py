@@ -32,19 +32,23 @@ MOMENTS = ("peak", "end", "idle")
 MIB = 1 << 20
 
 
-def really(program, name, allocator, idle, runs):
-    """Medians of what the program itself reads of /proc/self/status, by moment."""
-    variables = dict(os.environ)
-    variables.pop("LD_PRELOAD", None)
-    if LIBRARIES[allocator]:
-        variables["LD_PRELOAD"] = LIBRARIES[allocator]
-    rows = []
-    for _ in range(runs):
-        done = subprocess.run([program, name, str(idle)], env=variables, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Failed(f"{name} under {allocator}: {done.stderr}")
-        rows.append([int(word) for word in done.stdout.split()])
-    return dict(zip(MOMENTS, (median(list(column)) for column in zip(*rows))))
+def really(program, name, allocators, idle, runs):
+    """By allocator, medians of what the program itself reads of /proc/self/status, by moment. While one idles the next runs."""
+    started = []
+    for allocator in [one for one in allocators for _ in range(runs)]:
+        variables = dict(os.environ)
+        variables.pop("LD_PRELOAD", None)
+        if LIBRARIES[allocator]:
+            variables["LD_PRELOAD"] = LIBRARIES[allocator]
+        process = subprocess.Popen([program, name, str(idle)], env=variables, stdout=subprocess.PIPE, text=True)
+        started.append((allocator, process, process.stdout.readline()))
+    rows = {allocator: [] for allocator in allocators}
+    for allocator, process, line in started:
+        words = (line + process.communicate()[0]).split()
+        if process.returncode != 0 or len(words) != len(MOMENTS):
+            raise Failed(f"{name} under {allocator} ended with {process.returncode}: {words}")
+        rows[allocator].append([int(word) for word in words])
+    return {allocator: dict(zip(MOMENTS, (median(list(column)) for column in zip(*mine)))) for allocator, mine in rows.items()}
 
 
 def replayed(trace, allocators, idle, runs):
@@ -99,13 +103,13 @@ def main():
             call(MEMSWEEP, "record", "-q", "-o", trace, "--", program, name, "0")
             peak = json.loads(call(MEMSWEEP, "info", "--json", trace))["peak_live_bytes"]
             said = replayed(trace, allocators, arguments.idle, arguments.runs)
+            real = really(program, name, allocators, arguments.idle, arguments.runs)
             for allocator in allocators:
-                real = really(program, name, allocator, arguments.idle, arguments.runs)
                 for moment in MOMENTS:
-                    row = {"program": name, "allocator": allocator, "moment": moment, "real": real[moment], "replayed": said[allocator][moment],
-                           "declined": said[allocator]["live_bytes_bound"] > 1.05 * peak, "agrees": agrees(said[allocator][moment], real[moment])}
+                    row = {"program": name, "allocator": allocator, "moment": moment, "real": real[allocator][moment], "replayed": said[allocator][moment],
+                           "declined": said[allocator]["live_bytes_bound"] > 1.05 * peak, "agrees": agrees(said[allocator][moment], real[allocator][moment])}
                     rows.append(row)
-                    print(f"{name:18} {allocator:9} {moment:5} {real[moment] / MIB:8.1f} MiB, replayed {row['replayed'] / MIB:8.1f}"
+                    print(f"{name:18} {allocator:9} {moment:5} {row['real'] / MIB:8.1f} MiB, replayed {row['replayed'] / MIB:8.1f}"
                           f"{'' if row['agrees'] else '  differs'}{'  declined' if row['declined'] else ''}", flush=True)
             trace.unlink()
     summary = judge(rows)

@@ -3,8 +3,8 @@
 //
 //   programs NAME IDLE_SECONDS
 //
-// At its last event a program prints, on one line, the most bytes that were resident, those that are, and those that
-// are after it has slept: without files, from /proc/self/status. Then it ends at once. Looking allocates nothing.
+// At its last event a program prints the most bytes that were resident and those that are, and, in a second line, those
+// that are after it has slept: without files, from /proc/self/status. Then it ends at once. Looking allocates nothing.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -156,40 +156,49 @@ void condition(bool keeps)  // in turns, by a condition variable
     });
 }
 
-void queue(bool keeps)  // one makes, others free
+// One makes, others free. The queue is filled before it is emptied: one whose length is a matter of who is faster holds
+// another amount in each run, and no recording of one run could foretell another.
+void queue(bool keeps)
 {
+    constexpr int items = 200;
+    constexpr std::size_t longest = 10;
     static std::mutex lock_of_queue;
     static std::condition_variable changed;
     static std::deque<Blocks> waiting;
+    static bool empties = false;
+    static int taken = 0;
     static std::vector<Blocks> kept(workers);
     run_all([keeps](int i) {
         if (i == 0) {
             Sizes sizes(7);
-            for (int item = 0; item < 200; ++item) {
+            for (int item = 0; item < items; ++item) {
+                {
+                    std::unique_lock lock{lock_of_queue};
+                    changed.wait(lock, [] { return !empties; });
+                }
                 Blocks blocks;
                 fill(blocks, sizes, 2 * mib);
-                std::unique_lock lock{lock_of_queue};
-                changed.wait(lock, [] { return waiting.size() < 10; });
+                const std::lock_guard lock{lock_of_queue};
                 waiting.push_back(std::move(blocks));
+                empties = waiting.size() == longest;
                 changed.notify_all();
             }
-            const std::lock_guard lock{lock_of_queue};
-            waiting.resize(waiting.size() + workers);
-            changed.notify_all();
             return;
         }
         for (;;) {
             std::unique_lock lock{lock_of_queue};
-            changed.wait(lock, [] { return !waiting.empty(); });
-            Blocks blocks = std::move(waiting.front());
-            waiting.pop_front();
-            changed.notify_all();
-            lock.unlock();
-            if (blocks.empty()) {
+            changed.wait(lock, [] { return empties || taken == items; });
+            if (taken == items) {
                 return;
             }
+            // The last one of a filling is freed before the next begins.
+            Blocks blocks = std::move(waiting.front());
+            waiting.pop_front();
+            ++taken;
             drop(blocks, keeps);
             kept[i].insert(kept[i].end(), blocks.begin(), blocks.end());
+            empties = !waiting.empty();
+            changed.notify_all();
         }
     });
 }
@@ -249,6 +258,14 @@ Status look()
     return {field("VmHWM:"), field("RssAnon:"), field("RssFile:"), field("RssShmem:")};
 }
 
+template <typename... Numbers>
+void print(const char* format, Numbers... numbers)
+{
+    char line[128];
+    const int length = std::snprintf(line, sizeof line, format, numbers...);
+    static_cast<void>(!::write(1, line, static_cast<std::size_t>(length)));
+}
+
 }  // namespace
 
 int main(int count, char** words)
@@ -266,11 +283,8 @@ int main(int count, char** words)
     const double idle = std::atof(words[2]);
     found->second(keeps);
     const Status end = look();
+    print("%ld %ld\n", end.peak - end.file - end.shared, end.anonymous);
     ::usleep(static_cast<useconds_t>(idle * 1e6));
-    const Status idled = look();
-    static char line[128];
-    const int length = std::snprintf(line, sizeof line, "%ld %ld %ld\n", end.peak - end.file - end.shared,
-                                     end.anonymous, idled.anonymous);
-    static_cast<void>(!::write(1, line, static_cast<std::size_t>(length)));
+    print("%ld\n", look().anonymous);
     ::_exit(0);
 }
