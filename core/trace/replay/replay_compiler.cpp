@@ -102,16 +102,22 @@ class ReplaySteps {
         return step == 0 ? std::nullopt : std::optional{Entry{step, leaves}};
     }
 
-    // What the event made of what is live.
-    void account(ThreadIndex thread, std::int64_t change)
+    // What the thread's event made live, and what not any more.
+    void made(ThreadIndex thread, std::uint64_t bytes)
     {
         Part& part = parts_[thread];
-        part.live += change;
-        if (part.live > part.peak) {
-            bound_now_ = base::saturating_add(bound_now_, static_cast<std::uint64_t>(part.live - part.peak));
-            part.peak = part.live;
+        part.made = base::saturating_add(part.made, bytes);
+        const std::uint64_t known = base::saturating_add(part.freed, part.peak);
+        if (part.made > known) {
+            const std::uint64_t more = part.made - known;
+            part.peak += more;
+            bound_now_ = base::saturating_add(bound_now_, more);
             bound_ = std::max(bound_, bound_now_);
         }
+    }
+    void freed(ThreadIndex thread, std::uint64_t bytes)
+    {
+        parts_[thread].freed = base::saturating_add(parts_[thread].freed, bytes);
     }
 
     // How many threads have a part of each step.
@@ -123,8 +129,9 @@ class ReplaySteps {
     static constexpr std::uint64_t no_step = ~std::uint64_t{0};
     struct Part {
         std::uint64_t step{no_step};
-        std::int64_t live{};  // allocated less freed in the step
-        std::int64_t peak{};
+        std::uint64_t made{};   // bytes, in the step
+        std::uint64_t freed{};  // the same
+        std::uint64_t peak{};   // of made less freed
     };
 
     std::uint64_t most_bytes_;
@@ -310,7 +317,7 @@ class ReplayCompiler {
             enter(thread, 0);
             walk_.end_process(process, [&](const LiveBlock& block) {
                 release(thread, block.tag);
-                steps_.account(thread, -static_cast<std::int64_t>(block.size));
+                steps_.freed(thread, block.size);
             });
         }
     }
@@ -325,11 +332,11 @@ class ReplayCompiler {
         }
         for (const auto* gone : {&change.replaced, &change.freed}) {
             if (*gone) {
-                steps_.account(thread, -static_cast<std::int64_t>((*gone)->size));
+                steps_.freed(thread, (*gone)->size);
             }
         }
         if (change.made) {
-            steps_.account(thread, static_cast<std::int64_t>(change.made->size));
+            steps_.made(thread, change.made->size);
         }
         sequences_[thread].events += change.freed || change.made ? 1U : 0U;
         totals_.frees += change.freed ? 1U : 0U;
