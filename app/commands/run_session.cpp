@@ -99,6 +99,7 @@ void add_warnings(model::RunReport& report, bool repeats_enough)
         if (auto warning = measure::profile_warning(one)) {
             report.warnings.push_back(*std::move(warning));
         }
+        std::ranges::move(measure::counting_warnings(one), std::back_inserter(report.warnings));
         std::ranges::copy_if(
             measure::noise_warnings(one), std::back_inserter(report.warnings),
             [repeats_enough](const std::string& code) { return !repeats_enough || code != "few-repetitions"; },

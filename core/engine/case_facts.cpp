@@ -106,8 +106,8 @@ std::string keep_facts(const Program& program, const Outcome& outcome, model::Ca
     keep_routes(program, outcome.record, report.facts);
     keep_fact(input_fact, program.command ? program.command->input_contents : "", report.facts);
     report.names = report.names ? report.names : outcome.command.names;
-    keep_fact("uncounted", outcome.command.why_uncounted, report.facts);
-    keep_fact("allocator not verified", outcome.command.why_unasked, report.facts);
+    keep_fact(model::uncounted_fact, outcome.command.why_uncounted, report.facts);
+    keep_fact(model::unverified_allocator_fact, outcome.command.why_unasked, report.facts);
     return outcome.ending == Ending::finished ? keep_command_facts(outcome.command, report.facts) : "";
 }
 

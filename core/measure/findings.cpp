@@ -351,6 +351,23 @@ std::optional<Warning> profile_warning(const CaseReport& report)
         "no recording of that runtime has confirmed them; the memory, the releases and the times are real"};
 }
 
+std::vector<Warning> counting_warnings(const CaseReport& report)
+{
+    std::vector<Warning> warnings;
+    const auto warn = [&](std::string_view fact, std::string code, std::string_view what, std::string hint) {
+        if (const model::Scalar* const why = model::find_value(report.facts, fact)) {
+            warnings.push_back(
+                {std::move(code), fmt::format("{}: {}{}", report.id, what, model::to_text(*why)), std::move(hint)});
+        }
+    };
+    warn(model::uncounted_fact, "uncounted", "",
+         "its times, pages and working set are right; measure the program itself, without what starts it, or link it "
+         "dynamically");
+    warn(model::unverified_allocator_fact, "unverified-allocator",
+         "whose malloc it used is not known: ", "start the program itself, without what starts it");
+    return warnings;
+}
+
 std::vector<Warning> noise_warnings(const CaseReport& report)
 {
     const Metric* metric = judged_metric(report);

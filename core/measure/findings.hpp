@@ -69,6 +69,10 @@ struct ImplausibleCase {
 // Code: unverified-profile. Of a case whose collections follow a profile that nothing has confirmed.
 [[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
+// Codes: uncounted, unverified-allocator. Of a case whose program ran without what was to count its allocations, or to
+// tell whose malloc it used.
+[[nodiscard]] std::vector<model::Warning> counting_warnings(const model::CaseReport& report);
+
 // Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.
 [[nodiscard]] std::vector<model::Warning> noise_warnings(const model::CaseReport& report);
 

@@ -140,6 +140,10 @@ struct NameLengths {
     std::uint64_t environment{};  // all its variables
 };
 
+// Facts of a foreign program: why nothing was counted of it, and why nobody knows which malloc served it.
+inline constexpr std::string_view uncounted_fact = "uncounted";
+inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";
+
 struct CaseReport {
     std::string id;
     std::string scenario;
@@ -240,8 +244,8 @@ struct Calibration {
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
     std::optional<Canary> canary{};                              // of a probe that measures something
     std::optional<MachineRounds> rounds{};
-    // Of a run of programs, by a program that does nothing, the least of its runs: what of each wall_time is its start and its end,
-    // and what a repetition takes beside that.
+    // Of a run of programs, by a program that does nothing, the least of its runs: what of each wall_time is its start
+    // and its end, and what a repetition takes beside that.
     std::optional<double> harness_seconds_per_run{};
     std::optional<double> harness_seconds_beside_run{};
 };
