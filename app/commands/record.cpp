@@ -97,10 +97,6 @@ void say_what_is_missing(const trace::RecordingSummary& summary, const std::stri
     if (summary.still_running != 0) {
         print_note(fmt::format("{}: {} still running, recorded up to now", out, processes_text(summary.still_running)));
     }
-    if (summary.foreign_mallocs != 0) {
-        print_note(fmt::format("{}: {} of {} programs bring their own malloc, whose calls cannot be recorded", out,
-                               summary.foreign_mallocs, summary.images));
-    }
 }
 
 void say_what_was_left_out(const LeftRecordings& found, const std::string& out)

@@ -88,6 +88,12 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
         found.unrecorded = trace::unrecorded_programs(trace::read_starts(folder, found.not_noted), begun);
         looks.add_to(found.unrecorded, begun);
     }
+    for (const trace::RecordedImage& image : found.images) {
+        if (image.facts.foreign_malloc != 0) {
+            found.unrecorded.push_back(
+                {image.facts.process, trace::PreloadObstacle::own_malloc, trace::program_of(image), ""});
+        }
+    }
     found.taken.push_back(trace::starts_in(folder));
     if (std::error_code problem; fs::exists(unfinished_trace_in(folder), problem)) {
         found.unfinished = unfinished_trace_in(folder);

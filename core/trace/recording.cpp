@@ -160,12 +160,11 @@ base::Expected<bool> put_running(const RecordedImage& image, const TakeBytes& ta
 
 RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
 {
-    RecordingSummary summary{.images = images.size()};
+    RecordingSummary summary;
     std::set<std::uint32_t> processes;
     for (const RecordedImage& image : images) {
         processes.insert(image.facts.process);
         summary.lost_events += image.facts.lost_events;
-        summary.foreign_mallocs += image.facts.foreign_malloc != 0 ? 1U : 0U;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.facts.stopped_errno);
     }
@@ -179,8 +178,7 @@ Facts program_facts(const std::vector<RecordedImage>& images)
     constexpr std::size_t most = 10'000;
     Facts facts;
     for (const RecordedImage& image : images) {
-        const auto& name = image.facts.program;
-        const std::string program{name, ::strnlen(name, sizeof name)};
+        const std::string program = program_of(image);
         if (program.empty() || facts.size() == most) {
             continue;
         }
@@ -208,6 +206,12 @@ Facts heap_facts(const std::vector<RecordedImage>& images)
 }
 
 }  // namespace
+
+std::string program_of(const RecordedImage& image)
+{
+    const auto& name = image.facts.program;
+    return {name, ::strnlen(name, sizeof name)};
+}
 
 ClockReading read_clocks() noexcept
 {

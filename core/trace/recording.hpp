@@ -33,6 +33,9 @@ struct RecordedImage {
     ImageFacts facts;
 };
 
+// The last part of the executable's path; empty: not known.
+[[nodiscard]] std::string program_of(const RecordedImage& image);
+
 // The clock of the stamps and CLOCK_MONOTONIC read together, after the recording: how fast the former is.
 struct ClockReading {
     std::uint64_t ticks{};
@@ -41,15 +44,13 @@ struct ClockReading {
 [[nodiscard]] ClockReading read_clocks() noexcept;
 
 struct RecordingSummary {
-    std::uint64_t images{};
     std::uint64_t processes{};
     std::uint64_t events{};
     std::uint64_t lost_events{};
     std::uint64_t damaged_chunks{};
-    std::uint64_t still_running{};    // processes, recorded up to now
-    std::uint64_t foreign_mallocs{};  // images of programs with their own malloc
-    bool may_have_unseen_blocks{};    // some process held more than its events explain: its blocks will tell
-    int stopped_errno{};              // why a process could not go on recording; 0: all could
+    std::uint64_t still_running{};  // processes, recorded up to now
+    bool may_have_unseen_blocks{};  // some process held more than its events explain: its blocks will tell
+    int stopped_errno{};            // why a process could not go on recording; 0: all could
 };
 
 // Absent where the process ended before it had written the headers: then it recorded nothing.

@@ -90,8 +90,8 @@ std::string reason_of(const UnrecordedProgram& one)
 
 std::string describe(const UnrecordedProgram& one)
 {
-    return fmt::format("{} (process {}, `{}`): {}", base::printable(one.program), one.process,
-                       base::printable(one.command), reason_of(one));
+    const std::string command = one.command.empty() ? "" : fmt::format(", `{}`", base::printable(one.command));
+    return fmt::format("{} (process {}{}): {}", base::printable(one.program), one.process, command, reason_of(one));
 }
 
 std::string describe(const std::vector<UnrecordedProgram>& programs)
@@ -251,7 +251,7 @@ std::vector<UnrecordedProgram> take_unrecorded(Facts& facts)
         const auto process = base::parse_number(base::take_until(rest, '\t'));
         const auto obstacle = base::parse_number(base::take_until(rest, '\t'));
         const std::string_view program = base::take_until(rest, '\t');
-        const bool is_known = obstacle && *obstacle <= static_cast<std::uint32_t>(PreloadObstacle::privileges);
+        const bool is_known = obstacle && *obstacle <= static_cast<std::uint32_t>(PreloadObstacle::own_malloc);
         programs.push_back({static_cast<std::uint32_t>(process.value_or(0)),
                             is_known ? static_cast<PreloadObstacle>(*obstacle) : PreloadObstacle::none,
                             std::string{program}, std::string{rest}});

@@ -28,7 +28,7 @@ struct UnrecordedProgram {
     std::uint32_t process{};
     PreloadObstacle obstacle{};  // none: it cannot be told from the file
     std::string program;         // its file; of a long path the end
-    std::string command;
+    std::string command;         // empty: not known
 };
 
 [[nodiscard]] std::string reason_of(const UnrecordedProgram& one);

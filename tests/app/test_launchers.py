@@ -25,6 +25,7 @@ int main(int argc, char** argv)
 JEMALLOC = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2"))), None)
 MIMALLOC = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/libmimalloc.so.2"))), None)
 CC = shutil.which("cc")
+JAVA, JAVAC = shutil.which("java"), shutil.which("javac")
 MUSL = shutil.which("musl-gcc")
 NOBODY = 65534
 
@@ -66,11 +67,19 @@ class Launchers(CliTest):
             ways["perl"] = ["perl", "-e", f"%ENV = (); system('{plain}', '{AMOUNT}')"]
         if shutil.which("node"):
             ways["node"] = ["node", "-e", f"require('child_process').spawnSync('{plain}', ['{AMOUNT}'], {{env: {{}}}})"]
+        if JAVA and JAVAC:
+            source = self.folder / "Starts.java"
+            source.write_text("class Starts { public static void main(String[] a) throws Exception { var b = new ProcessBuilder(a);"
+                              " b.environment().clear(); System.exit(b.start().waitFor()); } }\n")
+            subprocess.run([JAVAC, source], check=True)
+            ways["java"] = [JAVA, "-Xmx64m", "-cp", os.fspath(self.folder), "Starts", plain, str(AMOUNT)]
         return ways
 
     def lost(self):
         """Ways in which nothing can be preloaded: the program's file."""
         ways = {"static": (self.shell(f"{self.static} {AMOUNT}"), self.static)}
+        own = os.fspath(BUILD / "recorded_own_malloc")
+        ways["own malloc"] = (self.shell(own), own)
         if MUSL:
             musl = self.build("musl", compiler=MUSL)
             ways["musl"] = (self.shell(f"{musl} {AMOUNT}"), musl)
@@ -78,6 +87,11 @@ class Launchers(CliTest):
             program = self.build("of_root")
             self.folder.chmod(0o755)
             ways["other user"] = (self.shell(f"setpriv --reuid {NOBODY} --clear-groups {program} {AMOUNT}"), program)
+            of_another = self.build("of_another")
+            os.chown(of_another, NOBODY, NOBODY)
+            os.chmod(of_another, 0o4755)
+            if not os.statvfs(of_another).f_flag & os.ST_NOSUID:
+                ways["set-id"] = (self.shell(f"{of_another} {AMOUNT}"), of_another)
         return ways
 
     def record(self, command):
@@ -130,6 +144,7 @@ class Launchers(CliTest):
                 done, (case,) = self.run_counted(command, "--count")
                 self.assertEqual(case["metrics"]["allocations"]["values"], [None])
                 self.assertIn(pathlib.Path(program).name, case["facts"]["uncounted"])
+                self.assertIn("uncounted: ", done.text)
 
     def test_absent_counts_are_no_improvement(self):
         done = execute("run", "-n", "6", "--warmup", "0", "--count", "--against", f"{self.plain} {AMOUNT}", "--", self.static, "10",

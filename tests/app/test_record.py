@@ -140,9 +140,10 @@ class Programs(Recording):
         self.assertEqual(self.info()["peak_live_bytes"] - (base - 1234), live)
 
     def test_own_malloc(self):
-        outcome = self.record(program("recorded_own_malloc"))
+        outcome = self.record(program("recorded_own_malloc"), code=2)
         self.assertEqual(outcome.text, "own\n")
-        self.assertIn("bring their own malloc", outcome.errors)
+        self.assertIn("brings its own malloc", outcome.errors)
+        self.assertEqual([one["program"] for one in self.info()["unrecorded"]], ["recorded_own_malloc"])
 
     def test_what_cannot_be_recorded(self):
         outcome = self.expect(2, "record", "-o", self.trace, "--", program("recorded_static"))

@@ -161,6 +161,8 @@ const char* describe(PreloadObstacle obstacle) noexcept
     case PreloadObstacle::privileges:
         return "runs with more privileges than its caller (setuid, setgid or capabilities), so that the dynamic linker "
                "preloads nothing";
+    case PreloadObstacle::own_malloc:
+        return "brings its own malloc, whose calls do not come by the recorder";
     }
     return "";
 }

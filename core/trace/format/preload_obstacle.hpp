@@ -18,6 +18,7 @@ enum class PreloadObstacle : std::uint32_t {
     other_machine,  // 32-bit, or of another processor
     other_loader,
     privileges,  // set-user-ID, set-group-ID or file capabilities
+    own_malloc,  // it is loaded, and nothing comes by: no file tells, the recorder does
 };
 
 [[nodiscard]] PreloadObstacle preload_obstacle(const char* path) noexcept;
