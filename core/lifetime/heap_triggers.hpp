@@ -16,22 +16,31 @@ inline double smoothed(double old, double now, double factor)
     return std::max(factor * old + (1 - factor) * now, 1.0);
 }
 
-// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. Half a
-// buffer is unused when eden is full, or a whole one where arrays lie outside; what the program used at first counts
-// one buffer.
+// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. What the
+// program used at first counts one buffer, and is given for a heap of 64 MiB.
 inline model::ManagedBudget with_eden(model::ManagedBudget budget)
 {
     if (budget.heap.initial == 0 || budget.region != 0) {
         return budget;
     }
-    const std::uint64_t eden = serial_eden(budget.heap);
-    constexpr std::uint64_t buffer_of_64_mib = 350U << 10U;
-    budget.tlab = eden / 50;
-    budget.steady = eden - (budget.garbage <= budget.tlab ? budget.tlab / 2 : 0);
+    constexpr std::uint64_t buffer_of_64_mib = serial_eden({64U << 20U, 64U << 20U, 256U << 20U}) / 50;
+    budget.steady = serial_eden(budget.heap);
+    budget.tlab = budget.steady / 50;
     budget.first = 0;
     budget.second = 0;
     budget.used_at_start = std::max(budget.used_at_start + budget.tlab, buffer_of_64_mib) - buffer_of_64_mib;
     return budget;
+}
+
+// What the thread-local buffer leaves unused of a full young generation. Small objects use it up. An array that does
+// not fit the rest of a buffer lies outside, and the collection comes with half a buffer left; arrays that are larger
+// than any buffer always lie outside, and a whole one is left.
+inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
+{
+    if (budget.garbage == 0) {
+        return 0;
+    }
+    return budget.garbage <= budget.tlab ? budget.tlab / 2 : budget.tlab;
 }
 
 inline bool is_large(const model::ManagedBudget& budget)
@@ -140,7 +149,7 @@ class ManagedBudgetTrigger final : public Trigger {
     explicit ManagedBudgetTrigger(const model::ManagedBudget& budget) noexcept
         : budget_{with_eden(budget)}, young_per_array_{young_bytes(budget)},
           large_per_array_{is_large(budget) ? budget.garbage + budget.header : 0},
-          wasted_{budget_.tlab != 0 && budget.garbage > budget_.tlab ? budget_.tlab : 0}, young_{budget_.used_at_start}
+          unused_{unused_at_collection(budget_)}, young_{budget_.used_at_start}
     {
     }
 
@@ -176,13 +185,13 @@ class ManagedBudgetTrigger final : public Trigger {
         } else if (collections_ == 1 && budget_.second != 0) {
             limit = budget_.second;
         }
-        return limit - std::min(limit, wasted_);
+        return limit - std::min(limit, unused_);
     }
 
     model::ManagedBudget budget_;
     std::uint64_t young_per_array_;
     std::uint64_t large_per_array_;
-    std::uint64_t wasted_;
+    std::uint64_t unused_;
     std::uint64_t young_;
     std::uint64_t large_{};
     std::uint64_t collections_{};  // that the young generation asked for

@@ -260,7 +260,7 @@ struct ManagedBudget {
     std::uint64_t second{};           // before the second; 0: as `steady`
     std::uint64_t steady{};           // 0: the young generation never triggers
     std::uint64_t used_at_start{};
-    std::uint64_t tlab{};        // an object larger than this wastes as much at the end of the budget
+    std::uint64_t tlab{};        // thread-local buffer: of a full budget an array leaves half, a larger one all of it
     std::uint64_t region{};      // objects do not cross regions of this size
     std::uint64_t large_from{};  // objects from this size on have a budget of their own; 0: none do
     std::uint64_t large{};       // that budget; a collection comes once it is passed

@@ -65,8 +65,8 @@ const OptionTable<model::ReleaseSpec>& release_table()
         size<&R::managed, &Managed::second>("nursery_second", "before the second, where it differs; 0: it does not")
             .at(4),
         size<&R::managed, &Managed::used_at_start>("nursery_used", "used before the first array is made"),
-        size<&R::managed, &Managed::tlab>("tlab",
-                                          "an object larger than this wastes as much of the nursery; 0: none does"),
+        size<&R::managed, &Managed::tlab>(
+            "tlab", "of the nursery, garbage larger than this leaves as much unused, smaller half of it"),
         size<&R::managed, &Managed::region>("region", "objects do not cross regions of this size; 0: there are none"),
         size<&R::managed, &Managed::large_from>("large_from",
                                                 "objects from this size on are counted apart; 0: none are"),

@@ -81,6 +81,21 @@ class Profiles(CliTest):
                 self.agree(f"java_G1_loop_cleaner{name}", "runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]",
                            "-a", "profile=[jvm-cleaner-g1]", bytes_each=LIGHT if garbage else SMALL)
 
+    def test_serials_heap_collects_alike_however_it_is_said(self):
+        heap = ("--set", "heap_initial=64MiB", "--set", "heap_min=64MiB", "--set", "heap_max=256MiB")
+        for scenario, profile in (("runtime_jvm_cleaner", "jvm-cleaner"), ("runtime_jvm_direct", "jvm-directbuffer")):
+            for garbage in (0, 65536, 131072, 262144, 400000):
+                found = [self.model(scenario, "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]", *said,
+                                    bytes_each=SMALL)[1][2] for said in ((), heap)]
+                with self.subTest(profile, garbage=garbage):
+                    self.assertEqual(found[0], found[1])
+        # Just behind the fifth collection of three recordings with 128 KiB of garbage.
+        for said in ((), heap):
+            with self.subTest(heap=said):
+                _, found = self.model("runtime_jvm_cleaner", "cleaner", "-a", "garbage=[131072]", "-a", "profile=[jvm-cleaner]",
+                                      "--set", "count=593", *said, bytes_each=SMALL)
+                self.assertEqual(found[2], 5)
+
     def test_jvm_finalize(self):
         for profile, collector in (("jvm-cleaner", "Serial"), ("jvm-cleaner-g1", "G1")):
             with self.subTest(collector):
