@@ -536,6 +536,8 @@ class Probe(CliTest):
         stored = self.expect(1, "report", "r.json", "--limits", path, "-f", "json", "-o", "again.json")
         stored = strict_json(self.expect(1, "report", "again.json", "--limits", path, "-f", "json").out)
         self.assertEqual([one["limit"] for one in stored["assertions"]], [True] * 4)
+        self.assertEqual([one["reason"] for one in stored["assertions"] if "not measured" in (one["reason"] or "")], [])
+        self.assertEqual(sorted(one["passed"] for one in stored["assertions"]), [False] * 3 + [True])
         for one in stored["assertions"]:
             del one["limit"]  # as results of before
         self.write("before.json", stored)

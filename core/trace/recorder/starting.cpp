@@ -426,6 +426,14 @@ std::size_t count_words(va_list& more) noexcept
     return count;
 }
 
+void put_words(char** words, const char* first, std::size_t count, va_list& more) noexcept
+{
+    words[0] = const_cast<char*>(first);
+    for (std::size_t i = 1; i <= count; ++i) {
+        words[i] = va_arg(more, char*);
+    }
+}
+
 }  // namespace
 
 void begin_noting_starts() noexcept
@@ -530,11 +538,8 @@ MEMSWEEP_PRELOADED int execl(const char* path, const char* first, ...) noexcept
     const std::size_t count = count_words(more);
     va_end(more);
     auto** const words = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
-    words[0] = const_cast<char*>(first);
     va_start(more, first);
-    for (std::size_t i = 1; i <= count; ++i) {
-        words[i] = va_arg(more, char*);
-    }
+    put_words(words, first, count, more);
     va_end(more);
     return execve(path, words, environ);
 }
@@ -546,11 +551,8 @@ MEMSWEEP_PRELOADED int execlp(const char* name, const char* first, ...) noexcept
     const std::size_t count = count_words(more);
     va_end(more);
     auto** const words = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
-    words[0] = const_cast<char*>(first);
     va_start(more, first);
-    for (std::size_t i = 1; i <= count; ++i) {
-        words[i] = va_arg(more, char*);
-    }
+    put_words(words, first, count, more);
     va_end(more);
     return execvpe(name, words, environ);
 }
@@ -562,11 +564,8 @@ MEMSWEEP_PRELOADED int execle(const char* path, const char* first, ...) noexcept
     const std::size_t count = count_words(more);
     va_end(more);
     auto** const words = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
-    words[0] = const_cast<char*>(first);
     va_start(more, first);
-    for (std::size_t i = 1; i <= count; ++i) {
-        words[i] = va_arg(more, char*);
-    }
+    put_words(words, first, count, more);
     auto** const environment = va_arg(more, char**);
     va_end(more);
     return execve(path, words, environment);
