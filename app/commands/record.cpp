@@ -233,7 +233,7 @@ base::Expected<trace::RecordingSummary> recover_trace(const RecordCommand& comma
 {
     std::optional<trace::UnfinishedTrace> unfinished;
     if (found.unfinished) {
-        const auto read = MEMSWEEP_TRY(trace::open_for_reading(*found.unfinished));
+        const auto read = MEMSWEEP_TRY(trace::open_part_of_recording(*found.unfinished));
         unfinished = MEMSWEEP_TRY(trace::UnfinishedTrace::open(read, *found.unfinished));
     }
     auto output = MEMSWEEP_TRY(TraceOutput::open(command.out));

@@ -66,7 +66,7 @@ std::string unfinished_trace_in(const std::string& folder)
 
 base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path)
 {
-    return trace::find_image([path] { return trace::open_for_reading(path); }, path);
+    return trace::find_image([path] { return trace::open_part_of_recording(path); }, path);
 }
 
 base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks)

@@ -68,6 +68,20 @@ base::Expected<sys::UniqueFd> seekable(const std::string& path)
     return copy_of_pipe(file.get(), path);
 }
 
+// Whoever waits for the other end of a pipe, or follows a link, is led by whoever made it.
+base::Expected<sys::UniqueFd> regular(const std::string& path, int flags)
+{
+    sys::UniqueFd file{::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
+    struct stat facts {};
+    if (!file.valid() || ::fstat(file.get(), &facts) != 0) {
+        return base::fail(sys::io_error("cannot open", errno, path));
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        return base::fail(base::ErrorCode::invalid_input, "is no regular file", path);
+    }
+    return file;
+}
+
 ReadAt reading(std::shared_ptr<sys::UniqueFd> file, std::string path)
 {
     return [file = std::move(file),
@@ -96,12 +110,14 @@ base::Expected<ReadAt> open_for_reading(const std::string& path)
     return reading(std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(seekable(path))), path);
 }
 
+base::Expected<ReadAt> open_part_of_recording(const std::string& path)
+{
+    return reading(std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(regular(path, O_RDONLY))), path);
+}
+
 base::Expected<ReadWriteAt> open_for_updating(const std::string& path)
 {
-    const auto file = std::make_shared<sys::UniqueFd>(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (!file->valid()) {
-        return base::fail(sys::io_error("cannot open", errno, path));
-    }
+    const auto file = std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(regular(path, O_RDWR)));
     const auto write = [file, path](std::uint64_t offset, std::span<const std::uint8_t> bytes) -> base::Expected<void> {
         const ssize_t put = sys::retry_interrupted(
             [&] { return ::pwrite(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });

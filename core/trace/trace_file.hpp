@@ -30,6 +30,8 @@ struct ReadWriteAt {
 
 // A regular file is read in place; a pipe ("-" is standard input) is first copied to a temporary file.
 [[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
+// Regular files alone, and no links: of a folder that others may have put something into.
+[[nodiscard]] base::Expected<ReadAt> open_part_of_recording(const std::string& path);
 [[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
 

@@ -134,7 +134,7 @@ void make_starts(const std::string& folder)
 
 std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted)
 {
-    const sys::UniqueFd file{::open(starts_in(folder).c_str(), O_RDONLY | O_CLOEXEC)};
+    const sys::UniqueFd file{::open(starts_in(folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
     StartsHeader header;
     std::vector<StartEntry> entries;
     if (!file.valid() || ::pread(file.get(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||

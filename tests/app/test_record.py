@@ -201,6 +201,20 @@ class Programs(Recording):
                 info = self.info()
                 self.assertEqual({name: info["by_kind"].get(name, 0) for name in CALLS}, dict(zip(CALLS, numbers)))
 
+    def test_a_folder_that_others_put_something_into(self):
+        folder = self.folder / "t.recording"
+        for name in ("pipe", "link"):
+            with self.subTest(name):
+                folder.mkdir()
+                for entry in ("1.mst", "starts", "unfinished.trace"):
+                    if name == "pipe":
+                        os.mkfifo(folder / entry)
+                    else:
+                        (folder / entry).symlink_to("/dev/zero")
+                errors = self.expect(2, "record", "--recover", folder, "-o", self.trace).errors
+                self.assertIn("is no regular file" if name == "pipe" else "cannot open", errors)
+                shutil.rmtree(folder)
+
     def test_a_recovery_that_is_killed(self):
         process = subprocess.Popen([BINARY, "record", "-o", self.trace, "--", program("recorded_program"), "loop", "3000000", "19"],
                                    env=environment(), start_new_session=True)
