@@ -223,11 +223,17 @@ class Accounts {
         const Stopwatch::Pause pause = stopwatch_.pause();
         ReplayRecord& replay = record_.replay;
         const auto peak = probe_.peak_bytes();
-        replay.end_bytes = resident_of_replay();
-        replay.peak_bytes = peak && replay.end_bytes != 0 ? std::max(without_own(*peak), replay.end_bytes) : 0;
+        const auto end = probe_.snapshot();
+        replay.has_ended = peak && end;
+        if (replay.has_ended) {
+            replay.end_bytes = without_own(end->working_set_bytes());
+            replay.peak_bytes = std::max(without_own(*peak), replay.end_bytes);
+        }
         if (settle > std::chrono::nanoseconds::zero()) {
             clock.sleep_for(settle);
-            replay.idle_bytes = resident_of_replay();
+            const auto idle = probe_.snapshot();
+            replay.was_idle = idle.has_value();
+            replay.idle_bytes = idle ? without_own(idle->working_set_bytes()) : 0;
         }
         stopwatch_.resume(pause);
     }
@@ -236,11 +242,6 @@ class Accounts {
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const
     {
         return working_set - std::min(working_set, record_.own_bytes);
-    }
-    [[nodiscard]] std::uint64_t resident_of_replay()
-    {
-        const auto snapshot = probe_.snapshot();
-        return snapshot ? without_own(snapshot->working_set_bytes()) : 0;
     }
 
     // Looked at wherever it is counted, so that the highest fragmentation is that of every sample and the end.

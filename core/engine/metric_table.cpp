@@ -283,11 +283,11 @@ bool replays_immediately(const Program& program)
     return replays(program) && program.release.mode == model::ReleaseMode::immediate;
 }
 
-template <auto bytes>
+template <auto bytes, auto is_known>
 Value counted_if_looked_at(const Context& context)
 {
-    const std::uint64_t found = context.outcome.record.replay.*bytes;
-    return found == 0 ? Value{} : Value{static_cast<double>(found)};
+    const ReplayRecord& replay = context.outcome.record.replay;
+    return replay.*is_known ? Value{static_cast<double>(replay.*bytes)} : Value{};
 }
 
 constexpr auto migrates = has<model::MigrateStep>;
@@ -418,9 +418,9 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return static_cast<double>(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
      }},
-    {Id::resident_peak, replays_on_host, counted_if_looked_at<&ReplayRecord::peak_bytes>, not_looked_at},
-    {Id::resident_end, replays_on_host, counted_if_looked_at<&ReplayRecord::end_bytes>, not_looked_at},
-    {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes>, not_idle},
+    {Id::resident_peak, replays_on_host, counted_if_looked_at<&ReplayRecord::peak_bytes, &ReplayRecord::has_ended>, not_looked_at},
+    {Id::resident_end, replays_on_host, counted_if_looked_at<&ReplayRecord::end_bytes, &ReplayRecord::has_ended>, not_looked_at},
+    {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes, &ReplayRecord::was_idle>, not_idle},
     {Id::live_bytes_bound, replays_immediately, counted<&Record::replay, &ReplayRecord::live_bound>},
     {Id::retained_0s, replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
     {Id::retained_100ms, replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},

@@ -125,7 +125,9 @@ struct ReplayRecord {
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};
     std::uint64_t live_bound{};  // most bytes that can be live, however threads are scheduled
-    std::uint64_t peak_bytes{};  // resident, as ReplayResidence counts; 0: not looked at
+    bool has_ended{};            // it was looked at at its last event:
+    bool was_idle{};             // and once more after that
+    std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
     double ns_per_tick{};  // of the counter that single calls are timed by

@@ -85,6 +85,8 @@ class Replays {
         if (is_direct()) {
             count_direct_calls(replayer);
         }
+        std::uint64_t& bound = region_.header->record.replay.live_bound;
+        bound = std::max(bound, replayer.totals().peak_live_bound);
         if (step.latency) {
             const auto ticks = static_cast<double>(trace::counter_ticks() - began_ticks);
             const auto ns = static_cast<double>(clock.now().count() - began_ns);

@@ -38,6 +38,14 @@ class Replay(CliTest):
     def replayed(self, trace, *options, code=0):
         return json.loads(self.expect(code, "replay", str(trace), *options, "-f", "json").text)
 
+    def test_what_is_resident_is_known_where_nothing_is_left(self):
+        trace = self.trace_of("0\n0\n0\n1\n" + "".join(f"a {i} 900\n" for i in range(40000)) + "".join(f"f {i}\n" for i in range(40000)))
+        metrics = self.replayed(trace, "-n", "1", "--warmup", "0", "--settle", "10ms", "--no-latency", "--on", "glibc")["cases"][0]["metrics"]
+        for name in ("resident_peak", "resident_end", "resident_idle"):
+            self.assertIsNotNone(metrics[name]["values"][0], name)
+        self.assertGreater(metrics["resident_peak"]["values"][0], 40000 * 900)
+        self.assertGreaterEqual(metrics["live_bytes_bound"]["values"][0], metrics["live_bytes_peak"]["values"][0])
+
     def totals(self, trace):
         return json.loads(self.expect(0, "info", str(trace), "--json").text)
 

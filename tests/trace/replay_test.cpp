@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -416,6 +417,32 @@ TEST_CASE("a replayed thread ends where the recorded one did", "[unit]")
     CHECK(at_end == before + (exit == Exit::with_process ? 4 : 0));
     CHECK(replayer.totals().end_live_bytes ==
           (4 * Apart::blocks + (exit == Exit::before_others ? 3 : 2)) * Apart::bytes);
+}
+
+TEST_CASE("a replayed thread is there until the step that it ended in, though it has nothing to do", "[unit]")
+{
+    Apart program;
+    for (std::uint32_t thread = 2; thread < 6; ++thread) {
+        program.start(thread);
+        program.allocate(thread);
+        program.free(thread);
+    }
+    for (std::uint32_t thread = 2; thread < 6; ++thread) {
+        program.exit(thread);
+    }
+    const auto words = compiled(program.events);
+    const auto compiled_program = program_of(words);
+    std::vector<std::uint64_t> last_steps;
+    for (const auto& thread : compiled_program.threads) {
+        std::uint64_t last = 0;
+        for (std::uint64_t i = 0; i < thread.extended; ++i) {
+            const auto& op = compiled_program.extended(thread)[i];
+            last = op.action == trace::ExtendedAction::enter ? std::max(last, op.size) : last;
+        }
+        last_steps.push_back(last);
+    }
+    CHECK(last_steps.back() != 0);
+    CHECK(std::ranges::count(last_steps, last_steps.back()) >= 4);
 }
 
 TEST_CASE("a replay has more threads than any machine, one after the other, and numbers that are used again", "[unit]")

@@ -190,6 +190,9 @@ class ReplayCompiler {
         case EventKind::process_exit:
             ending_.emplace_back(event.process, life_);
             break;
+        case EventKind::thread_exit:
+            end_thread();
+            break;
         case EventKind::thread_start:
         case EventKind::fork:
         case EventKind::free_requested:
@@ -198,7 +201,6 @@ class ReplayCompiler {
         case EventKind::unmap:
         case EventKind::external:
         case EventKind::external_end:
-        case EventKind::thread_exit:
         case EventKind::label:
         case EventKind::define_space:
             break;
@@ -306,6 +308,15 @@ class ReplayCompiler {
             ends_.emplace(end, thread);
         }
         most_threads_ = std::max(most_threads_, ++threads_now_);
+    }
+
+    // A thread is there until the step that it ended in, also where it had nothing to do any more: what its allocator
+    // keeps for it is nobody else's until then.
+    void end_thread()
+    {
+        if (life_ < threads_.size() && threads_[life_] != no_thread) {
+            enter(threads_[life_], 0);
+        }
     }
 
     // What ended processes held is freed before anything else happens; where nothing does, it is live at the last
