@@ -35,7 +35,8 @@ ExitCode note_damage(const std::string& path, const trace::Damage& damage)
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary)
 {
     for (const trace::ProcessSummary& process : summary.processes) {
-        if (trace::has_unseen_blocks(process.heap_pages_bytes, process.peak_live_bytes, process.allocations)) {
+        if (trace::has_unseen_blocks(process.heap_pages_bytes, process.peak_live_bytes, process.bytes_allocated,
+                                     process.allocations)) {
             print_note(
                 fmt::format("{}: this does not see the allocations of process {}: it held {} in pages of its heap, and "
                             "at most {} of blocks are recorded; it does not ask for them by malloc or new",

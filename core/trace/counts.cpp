@@ -34,16 +34,17 @@ std::optional<CountFile> read_count_file(const fs::path& path)
                                                                                       : std::nullopt;
 }
 
-std::uint64_t allocations_of(const CountFile& image)
+std::uint64_t sum_of(const CountFile& image, std::uint64_t CountShard::*count)
 {
     return std::accumulate(image.shards.begin(), image.shards.end(), std::uint64_t{},
-                           [](std::uint64_t sum, const CountShard& shard) { return sum + shard.allocations; });
+                           [count](std::uint64_t sum, const CountShard& shard) { return sum + shard.*count; });
 }
 
 bool is_mostly_unseen(const CountFile& image)
 {
     return image.foreign_malloc == 0 &&
-           has_unseen_blocks(image.heap_pages_bytes, image.live_bytes_peak, allocations_of(image));
+           has_unseen_blocks(image.heap_pages_bytes, image.live_bytes_peak, sum_of(image, &CountShard::allocated_bytes),
+                             sum_of(image, &CountShard::allocations));
 }
 
 // A count of a part would pass for a small one.

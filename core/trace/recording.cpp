@@ -285,7 +285,7 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     facts.merge(heap_facts(images));
     summary.may_have_unseen_blocks = std::ranges::any_of(images, [&](const RecordedImage& image) {
         return image.facts.foreign_malloc == 0 &&
-               has_unseen_blocks(image.facts.heap_pages_bytes, 0, summary.events / 2);
+               has_unseen_blocks(image.facts.heap_pages_bytes, 0, 0, summary.events / 2);
     });
     facts["processes"] = std::to_string(summary.processes);
     facts["lost_events"] = std::to_string(summary.lost_events);

@@ -9,13 +9,17 @@ namespace memsweep::trace {
 // An allocator needs less than this beside its blocks; what it keeps of a little is no sign.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
-// More than twice what was live at most: an allocator's rounding and its holes are not as much. Its least block and a
+// More than twice what was live at most, and more than all that was ever asked for: holes between blocks may be many
+// times what is live, but each was a block once. An allocator's rounding is at most another half, its least block and a
 // header are 64 bytes, also of a block of one byte.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
-                                               std::uint64_t allocations) noexcept
+                                               std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {
-    return heap_pages_bytes > heap_pages_worth_a_word &&
-           (heap_pages_bytes - heap_pages_worth_a_word) / 2 > peak_live_bytes + 32 * allocations;
+    if (heap_pages_bytes <= heap_pages_worth_a_word) {
+        return false;
+    }
+    const std::uint64_t pages = heap_pages_bytes - heap_pages_worth_a_word;
+    return pages / 2 > peak_live_bytes + 32 * allocations && pages / 3 > (bytes_allocated + 64 * allocations) / 2;
 }
 
 }  // namespace memsweep::trace

@@ -90,9 +90,11 @@ TEST_CASE("a count that cannot be the program's is none", "[unit]")
 TEST_CASE("pages that blocks, rounding and headers explain hide none", "[unit]")
 {
     constexpr std::uint64_t mib = 1U << 20U;
-    CHECK(has_unseen_blocks(50 * mib, 70'000, 2));
-    CHECK_FALSE(has_unseen_blocks(0, 0, 0));
-    CHECK_FALSE(has_unseen_blocks(4 * mib, 0, 0));
-    CHECK_FALSE(has_unseen_blocks(100 * mib, 50 * mib, 2));
-    CHECK_FALSE(has_unseen_blocks(64 * mib, 2 * mib, 2 * mib));  // of one byte each
+    CHECK(has_unseen_blocks(50 * mib, 70'000, 70'000, 2));
+    CHECK_FALSE(has_unseen_blocks(0, 0, 0, 0));
+    CHECK_FALSE(has_unseen_blocks(4 * mib, 0, 0, 0));
+    CHECK_FALSE(has_unseen_blocks(100 * mib, 50 * mib, 50 * mib, 2));
+    CHECK_FALSE(has_unseen_blocks(64 * mib, 2 * mib, 2 * mib, 2 * mib));      // of one byte each
+    CHECK_FALSE(has_unseen_blocks(100 * mib, 40 * mib, 110 * mib, 100'000));  // holes
+    CHECK(has_unseen_blocks(500 * mib, 40 * mib, 110 * mib, 100'000));
 }

@@ -445,6 +445,24 @@ TEST_CASE("a replayed thread is there until the step that it ended in, though it
     CHECK(std::ranges::count(last_steps, last_steps.back()) >= 4);
 }
 
+TEST_CASE("a thread that is said to end twice holds nobody up", "[unit]")
+{
+    Apart program;
+    program.allocate(1);
+    program.start(2);
+    program.allocate(2);
+    program.exit(2);
+    program.start(3);
+    program.allocate(3);
+    program.free(3);
+    program.exit(2);
+    program.allocate(3);
+    program.exit(3);
+    const auto words = compiled(program.events);
+    trace::Replayer replayer{program_of(words)};
+    CHECK(replayer.on_malloc(trace::ReplayTouch::first_byte).events == replayer.totals().events);
+}
+
 TEST_CASE("a replay has more threads than any machine, one after the other, and numbers that are used again", "[unit]")
 {
     Apart program;

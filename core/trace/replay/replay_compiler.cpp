@@ -311,10 +311,10 @@ class ReplayCompiler {
     }
 
     // A thread is there until the step that it ended in, also where it had nothing to do any more: what its allocator
-    // keeps for it is nobody else's until then.
+    // keeps for it is nobody else's until then. One that ended before is joined, and nothing more can be asked of it.
     void end_thread()
     {
-        if (life_ < threads_.size() && threads_[life_] != no_thread) {
+        if (life_ < threads_.size() && threads_[life_] != no_thread && now_ <= survey_.ends[life_]) {
             enter(threads_[life_], 0);
         }
     }
