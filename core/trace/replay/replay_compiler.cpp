@@ -13,6 +13,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/trace/replay/replay_lives.hpp"
+#include "core/trace/replay/replay_steps.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -22,13 +23,6 @@ constexpr std::size_t resting_cells = 256;
 
 constexpr std::size_t max_threads = 1024;
 constexpr std::uint64_t max_alignment = 1U << 30U;
-
-// What of the order between threads may be lost, of the memory that is live: a 64th of the peak, or what is too little
-// to be told from a process's own.
-constexpr std::uint64_t least_step_bytes = 64U << 10U;
-constexpr std::uint64_t steps_per_peak = 64;
-
-using ThreadIndex = std::uint32_t;
 
 // The cells through which blocks go from one thread to another.
 class ReplayCells {
@@ -58,89 +52,6 @@ class ReplayCells {
     };
     std::map<std::pair<ThreadIndex, ThreadIndex>, std::deque<UsedCell>> by_pair_;
     std::uint32_t count_{};
-};
-
-// Cuts the recorded order into steps, and knows how much can be live at once when threads run freely within each.
-class ReplaySteps {
-  public:
-    explicit ReplaySteps(std::uint64_t peak_live_bytes)
-        : most_bytes_{std::max(least_step_bytes, peak_live_bytes / steps_per_peak)}
-    {
-    }
-
-    struct Entry {
-        std::uint64_t step{};
-        bool leaves{};  // the thread has had a part of a step before
-    };
-
-    // Before an event of the thread that allocates so many bytes while others are live: the step that the thread has to
-    // enter first, if it is not in it.
-    std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
-    {
-        if (thread >= parts_.size()) {
-            parts_.resize(std::size_t{thread} + 1);
-        }
-        const bool has_others = members_.back() > 1 || (members_.back() == 1 && thread != newest_);
-        if (has_others && (bytes > most_bytes_ || bytes_ > most_bytes_ - bytes)) {
-            members_.push_back(0);
-            bytes_ = 0;
-        }
-        bytes_ = base::saturating_add(bytes_, bytes);
-        const std::uint64_t step = members_.size() - 1;
-        Part& part = parts_[thread];
-        if (part.step == step) {
-            return std::nullopt;
-        }
-        if (members_.back() == 0) {
-            bound_now_ = live_bytes;
-            bound_ = std::max(bound_, bound_now_);
-        }
-        const bool leaves = part.step != no_step;
-        part = {.step = step};
-        ++members_.back();
-        newest_ = thread;
-        return step == 0 ? std::nullopt : std::optional{Entry{step, leaves}};
-    }
-
-    // What the thread's event made live, and what not any more.
-    void made(ThreadIndex thread, std::uint64_t bytes)
-    {
-        Part& part = parts_[thread];
-        part.made = base::saturating_add(part.made, bytes);
-        const std::uint64_t known = base::saturating_add(part.freed, part.peak);
-        if (part.made > known) {
-            const std::uint64_t more = part.made - known;
-            part.peak += more;
-            bound_now_ = base::saturating_add(bound_now_, more);
-            bound_ = std::max(bound_, bound_now_);
-        }
-    }
-    void freed(ThreadIndex thread, std::uint64_t bytes)
-    {
-        parts_[thread].freed = base::saturating_add(parts_[thread].freed, bytes);
-    }
-
-    // How many threads have a part of each step.
-    [[nodiscard]] const std::vector<std::uint64_t>& members() const noexcept { return members_; }
-    // The most that can be live, whichever threads are first in each step.
-    [[nodiscard]] std::uint64_t bound() const noexcept { return bound_; }
-
-  private:
-    static constexpr std::uint64_t no_step = ~std::uint64_t{0};
-    struct Part {
-        std::uint64_t step{no_step};
-        std::uint64_t made{};   // bytes, in the step
-        std::uint64_t freed{};  // the same
-        std::uint64_t peak{};   // of made less freed
-    };
-
-    std::uint64_t most_bytes_;
-    std::vector<std::uint64_t> members_{0};
-    std::vector<Part> parts_;  // by thread
-    ThreadIndex newest_{};     // the thread that entered last
-    std::uint64_t bytes_{};    // allocated in the step
-    std::uint64_t bound_now_{};
-    std::uint64_t bound_{};
 };
 
 struct Block {
