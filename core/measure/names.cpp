@@ -30,9 +30,9 @@ std::uint64_t names_apart(const CasePair& pair)
 
 Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, double base_median, std::uint64_t apart)
 {
-    constexpr double bytes_per_character = 256;
-    constexpr double characters_of_growth = 8;  // one more may double a buffer
-    constexpr double calls = 16;
+    constexpr double bytes_per_character = 320;
+    constexpr double characters_of_growth = 16;  // one more may double a buffer
+    constexpr double calls = 32;
     constexpr double characters_per_call = 8;
     constexpr double most_calls = 0.009;
     constexpr double fewest_calls = 8;  // of a shell of a hundred calls, 4 to 6 follow its names

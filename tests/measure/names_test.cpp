@@ -118,6 +118,12 @@ TEST_CASE("however far apart names are, 1 % more calls are found", "[unit]")
         }
     }
     const Threshold sizes{.relative = 0.001, .absolute = 0, .at_most = 4096};
+    // A bash script that lists its folder: as counted in folders whose names differ by so many characters.
+    for (const auto& [apart, bytes, more] :
+         {std::tuple{11U, 6498, 21}, {23U, 10154, 13}, {30U, 12914, 24}, {58U, 20288, 25}}) {
+        CHECK_FALSE(beyond(threshold_under_names(sizes, model::Unit::bytes, 1.8e6, apart), 1.8e6, bytes));
+        CHECK_FALSE(beyond(threshold_under_names({}, model::Unit::one, 80200, apart), 80200, more));
+    }
     CHECK_FALSE(beyond(threshold_under_names(sizes, model::Unit::bytes, 1e9, 1), 1e9, 4096));
     CHECK(beyond(threshold_under_names(sizes, model::Unit::bytes, 1e6, 10), 1e6, 10000));
 }
