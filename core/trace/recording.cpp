@@ -121,7 +121,7 @@ base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation o
 
 base::Expected<void> ImageWriter::put_ends(OtherOperation end)
 {
-    std::uint64_t last_ticks = image_.facts.start_ticks;
+    std::uint64_t last_ticks = std::max(image_.facts.start_ticks, image_.facts.end_ticks);
     for (const auto& [thread, last] : ends_) {
         last_ticks = std::max(last_ticks, last.last_ticks);
     }

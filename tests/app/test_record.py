@@ -201,6 +201,17 @@ class Programs(Recording):
                 info = self.info()
                 self.assertEqual({name: info["by_kind"].get(name, 0) for name in CALLS}, dict(zip(CALLS, numbers)))
 
+    def test_how_long_a_program_ran_that_allocates_little(self):
+        self.record(sys.executable, "-S", "-E", "-c", "import time; time.sleep(0.4)")
+        self.assertGreaterEqual(self.info()["seconds"], 0.4)
+        source = self.folder / "p.c"
+        source.write_text("#include <stdlib.h>\n#include <unistd.h>\n"
+                          "int main(void) { void* volatile p = malloc(9); usleep(400000); free(p); return 0; }\n")
+        if shutil.which("cc"):
+            subprocess.run(["cc", "-O0", "-o", self.folder / "p", source], check=True)
+            self.record(self.folder / "p")
+            self.assertGreaterEqual(self.info()["seconds"], 0.4)
+
     def test_a_folder_that_others_put_something_into(self):
         folder = self.folder / "t.recording"
         for name in ("pipe", "link"):

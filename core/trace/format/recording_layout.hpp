@@ -55,8 +55,9 @@ struct ImageFacts {
     std::uint32_t pid_namespace{};     // inode of /proc/self/ns/pid; 0: not known
     char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
+    std::uint64_t end_ticks{};  // when it did; 0: not known. Events of a thread that records few bear older stamps
 };
-static_assert(sizeof(ImageFacts) == 144 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 152 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The recorder goes from free to writing and from there to full or, its chunk appended, writes on; who reads the

@@ -503,6 +503,13 @@ void note_heap_pages(std::uint64_t bytes) noexcept
     }
 }
 
+void note_end() noexcept
+{
+    if (image != nullptr && image->facts != nullptr) {
+        image->facts->end_ticks = the_clock().ticks();
+    }
+}
+
 void note_foreign_malloc() noexcept
 {
     if (is_counting) {

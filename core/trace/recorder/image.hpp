@@ -29,6 +29,8 @@ void in_forked_child() noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
+// The process ends by exit(3).
+void note_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
 // Where this process records or counts to; null: nothing is to be recorded. Once a thread is attached.

@@ -77,9 +77,10 @@ __attribute__((constructor)) void begin() noexcept
     begin_noting_starts();
 }
 
-// Not of a forked child, whose pages are its parent's.
+// The pages of a forked child are its parent's.
 __attribute__((destructor)) void end() noexcept
 {
+    note_end();
     if (first_process == ::getpid()) {
         note_heap_pages(heap_pages_bytes());
     }
