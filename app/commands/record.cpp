@@ -20,8 +20,9 @@
 #include "core/base/expected.hpp"
 #include "core/measure/format.hpp"
 #include "core/sys/allocator_library.hpp"
-#include "core/sys/child_process.hpp"
+#include "core/sys/command_launch.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/sys/process_probe.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -207,7 +208,8 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(environment.error());
     }
     trace::make_starts(folder);
-    auto running = sys::ForegroundCommand::start(command.command, *environment);
+    auto running = sys::ForegroundCommand::start(
+        {.program = {.argv = command.command, .environment = *environment}, .as_child = true});
     if (!running) {
         remove_recording(folder, {trace::starts_in(folder)});
         return base::fail(running.error());
@@ -217,7 +219,9 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
     SealingMeanwhile sealing{folder, trace};
     const int status = sys::shell_status(running->wait(between_looks, [&] {
         if (!command.choice.no_children) {
-            looks.look(::getpid());
+            std::vector<pid_t> processes = sys::descendants_of(running->pid());
+            processes.push_back(running->pid());
+            looks.look(processes);
         }
     }));
     trace::TraceProgress progress = sealing.finish();

@@ -17,9 +17,8 @@
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
-#include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/process_probe.hpp"
+#include "core/sys/command_launch.hpp"
 #include "core/sys/signals.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
@@ -51,15 +50,16 @@ class Watching {
         watched_.repetitions = watched_.planned_repetitions = 1;
     }
 
-    // The command has been started.
-    void begin()
+    // The command has been started, and all of it descends from that process.
+    void begin(pid_t guard)
     {
+        guard_ = guard;
         started_ = sys::utc_now();
         sampler_.begin();
-        sampler_.sample();
+        sample();
     }
 
-    void sample() { sampler_.sample(); }
+    void sample() { sampler_.sample(guard_); }
 
     // Totals are the kernel's own, of the command and of what it has waited for, so that they are known of one that
     // ended before it was sampled. `wall`: from just before its process was made.
@@ -111,6 +111,7 @@ class Watching {
         watched_.metrics.push_back(std::move(metric));
     }
 
+    pid_t guard_{};
     std::string started_;
     engine::TreeSampler sampler_{true};
     model::CaseReport watched_;
@@ -183,10 +184,9 @@ ExitCode put_out(const model::RunReport& report, const WatchCommand& command, co
 base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_target(target_of(command)));
-    sys::adopt_orphans();
     Watching watching;
-    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::launch(command.command));
-    watching.begin();
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = {.argv = command.command}}));
+    watching.begin(running.guard());
     const sys::ExitStatus status = running.wait(command.interval, [&] { watching.sample(); });
     const auto wall = sys::SystemClock{}.now() - running.begun();
     const model::RunReport report = watching.finish(command.command, status, wall, global.argv);

@@ -13,8 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/process_probe.hpp"
 #include "core/sys/processors.hpp"
 #include "core/trace/format/recording_layout.hpp"
 
@@ -28,7 +31,7 @@ constexpr nanoseconds first_sample_after = milliseconds{3};
 constexpr nanoseconds shortest_sampling = milliseconds{5};
 constexpr nanoseconds stop_check_interval = milliseconds{50};
 constexpr nanoseconds grace = milliseconds{1000};         // from SIGTERM to SIGKILL
-constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end
+constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end; the guard has as much
 static_assert(longest_ending == grace + 2 * end_patience);
 
 base::Expected<sys::UniqueFd> open_file(const std::string& path, int flags)
@@ -44,6 +47,42 @@ base::Expected<sys::UniqueFd> open_file(const std::string& path, int flags)
 std::string with_last_words(std::string text, const ProgramEnd& end)
 {
     return end.last_words.empty() ? text : fmt::format("{}; its last words: {}", text, end.last_words);
+}
+
+// Of a process that SIGKILL did not end.
+std::string why_it_runs_on(pid_t process)
+{
+    const auto name = sys::read_kernel_text(fmt::format("/proc/{}/comm", process));
+    std::string_view rest = name ? std::string_view{*name} : std::string_view{};
+    const bool is_forbidden = ::kill(process, 0) != 0 && errno == EPERM;
+    return fmt::format("process {} ({}) runs on: {}", process, base::printable(sys::take_line(rest)),
+                       is_forbidden ? "it has become another user's, whom this user may not end"
+                                    : "it did not end within 5 s of SIGKILL");
+}
+
+std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
+{
+    switch (end.ending) {
+    case Ending::timed_out:
+        return with_last_words(fmt::format("still running after {}", base::format_duration(sys::seconds_of(timeout))),
+                               end);
+    case Ending::finished:
+        if (end.status.signal == 0 && end.status.code == static_cast<int>(exit_code)) {
+            return {};
+        }
+        end.ending = Ending::crashed;
+        return with_last_words(exit_code == 0 || end.status.signal != 0
+                                   ? end.status.describe()
+                                   : fmt::format("{}, not {}", end.status.describe(), exit_code),
+                               end);
+    case Ending::interrupted:
+    case Ending::refused:
+    case Ending::unmet:
+    case Ending::crashed:
+    case Ending::broken:
+        break;
+    }
+    return end.reason;
 }
 
 }  // namespace
@@ -103,15 +142,22 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
         end.reason = base::describe(launched.error());
         return end;
     }
-    sys::ChildProcess& process = launched->process;
-    started(process.pid());
-    watch(process, launched->begun, interval, sampler, end);
+    sys::GuardedProgram& running = launched->program;
+    started(running.pid());
+    watch(running, launched->begun, interval, sampler, end);
     end.wall = clock_.now() - launched->begun;
     if (end.ending != Ending::finished) {
-        stop(process);
+        stop(running);
     }
-    end.status = process.wait_for(end_patience).value_or(sys::ExitStatus{.code = -1});
-    end.left = sys::clear_descendants(end_patience);
+    if (const auto ended = running.end(end_patience)) {
+        end.status = ended->status;
+        end.left = ended->left;
+        end.runs_on = end.left.survivor != 0 ? why_it_runs_on(end.left.survivor) : "";
+    } else {
+        end.ending = Ending::broken;
+        end.reason = ended.error().message;
+        end.left = sys::clear_descendants(end_patience);  // which are ours now
+    }
     last_words_.read_all();
     checksum_.read_all();
     end.hardware = counters ? counters->read() : sys::HardwareCounts{};
@@ -172,8 +218,8 @@ void Supervision::preload_recorder(sys::SpawnOptions& program) const
     program.environment.emplace_back(trace::recording_options_variable, "count");
 }
 
-void Supervision::watch(sys::ChildProcess& process, nanoseconds begin, nanoseconds interval, TreeSampler* sampler,
-                        ProgramEnd& end)
+void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, nanoseconds interval,
+                        TreeSampler* sampler, ProgramEnd& end)
 {
     nanoseconds next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : first_sample_after);
     while (true) {
@@ -186,28 +232,28 @@ void Supervision::watch(sys::ChildProcess& process, nanoseconds begin, nanosecon
         if (sampler != nullptr) {
             wait = std::min(wait, std::max(next_sample - now, nanoseconds::zero()));
         }
-        if (wait_for_end(process, wait)) {
+        if (wait_for_end(running, wait)) {
             end.ending = Ending::finished;
             return;
         }
         if (looks_ != nullptr) {
-            looks_->look(::getpid());
+            looks_->look(sys::descendants_of(running.guard()));
         }
         if (signals_.pending()) {
             end.ending = Ending::interrupted;
             return;
         }
         if (sampler != nullptr && clock_.now() >= next_sample) {
-            sampler->sample();
+            sampler->sample(running.guard());
             const nanoseconds pause = std::max(shortest_sampling, sampler->pause());
             next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : pause);
         }
     }
 }
 
-bool Supervision::wait_for_end(const sys::ChildProcess& process, nanoseconds wait)
+bool Supervision::wait_for_end(const sys::GuardedProgram& running, nanoseconds wait)
 {
-    std::array<pollfd, 4> ready{{{process.fd(), POLLIN, 0},
+    std::array<pollfd, 4> ready{{{running.fd(), POLLIN, 0},
                                  {last_words_.fd(), POLLIN, 0},
                                  {checksum_.fd(), POLLIN, 0},
                                  {signals_.fd(), POLLIN, 0}}};
@@ -227,42 +273,27 @@ bool Supervision::wait_for_end(const sys::ChildProcess& process, nanoseconds wai
     return false;
 }
 
-void Supervision::stop(sys::ChildProcess& process)
+void Supervision::stop(const sys::GuardedProgram& running)
 {
-    sys::signal_descendants(SIGTERM);
-    ::kill(process.pid(), SIGTERM);  // where the kernel does not tell who our descendants are
-    ::kill(process.pid(), SIGCONT);  // one that is stopped would not hear it
+    sys::signal_descendants(running.guard(), SIGTERM);
+    ::kill(running.pid(), SIGTERM);  // where the kernel does not tell who descends from the guard
+    ::kill(running.pid(), SIGCONT);  // one that is stopped would not hear it
     const nanoseconds deadline = clock_.now() + grace;
     while (clock_.now() < deadline && !signals_.pending() &&
-           !wait_for_end(process, std::max(deadline - clock_.now(), nanoseconds::zero()))) {
+           !wait_for_end(running, std::max(deadline - clock_.now(), nanoseconds::zero()))) {
     }
-    sys::signal_descendants(SIGKILL);
-    ::kill(process.pid(), SIGKILL);
+    sys::signal_descendants(running.guard(), SIGKILL);
+    ::kill(running.pid(), SIGKILL);
 }
 
 std::string judge(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
 {
-    switch (end.ending) {
-    case Ending::timed_out:
-        return with_last_words(fmt::format("still running after {}", base::format_duration(sys::seconds_of(timeout))),
-                               end);
-    case Ending::finished:
-        if (end.status.signal == 0 && end.status.code == static_cast<int>(exit_code)) {
-            return {};
-        }
-        end.ending = Ending::crashed;
-        return with_last_words(exit_code == 0 || end.status.signal != 0
-                                   ? end.status.describe()
-                                   : fmt::format("{}, not {}", end.status.describe(), exit_code),
-                               end);
-    case Ending::interrupted:
-    case Ending::refused:
-    case Ending::unmet:
-    case Ending::crashed:
-    case Ending::broken:
-        break;
+    std::string why = fault_of(end, exit_code, timeout);
+    if (!end.runs_on.empty()) {
+        end.ending = end.ending == Ending::finished ? Ending::broken : end.ending;
+        why += (why.empty() ? "" : "; ") + end.runs_on;
     }
-    return end.reason;
+    return why;
 }
 
 }  // namespace memsweep::engine

@@ -1,13 +1,13 @@
 // One run of a foreign program: started, watched, sampled from outside, and made to end with all that it has started.
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
-// later. Descendants that outlive the program are killed and reaped. What it prints beyond any measure is read and
-// forgotten.
+// later. Descendants that outlive the program are killed and reaped; one that cannot be, as it has become another
+// user's, is named, and not waited for. What it prints beyond any measure is read and forgotten.
 //
 // Units    the wall time is from the word to start, which a process waits for that is there already, to the program's
 //          end, which the kernel reports.
 // Errors   in ProgramEnd: `broken` and the reason where the program could not be started.
-// Threads  one, of a process that adopts orphans (sys::adopt_orphans).
+// Threads  one.
 #pragma once
 
 #include <chrono>
@@ -43,6 +43,7 @@ struct ProgramEnd {
     std::chrono::nanoseconds wall{};
     sys::HardwareCounts hardware;
     sys::Cleared left;
+    std::string runs_on;  // what of it did not end, and why; empty: nothing
     std::string last_words;
     std::string checksum;  // empty: not asked for
 };
@@ -78,14 +79,14 @@ class Supervision {
     void preload_recorder(sys::SpawnOptions& program) const;
 
     // Until the program has ended, runs out of time or the user stops the run.
-    void watch(sys::ChildProcess& process, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
+    void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, ProgramEnd& end);
 
     // Reads what the program says meanwhile; true as soon as it has ended.
-    bool wait_for_end(const sys::ChildProcess& process, std::chrono::nanoseconds wait);
+    bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
 
     // The program and all that it has started are asked to end, then made to.
-    void stop(sys::ChildProcess& process);
+    void stop(const sys::GuardedProgram& running);
 
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
@@ -104,7 +105,8 @@ class Supervision {
 // A path as a program sees it that runs in that folder.
 [[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
 
-// Why the end is no good; empty when it is. Turns a bad exit into `crashed`.
+// Why the end is no good; empty when it is. Turns a bad exit into `crashed`, and `finished` into `broken` where
+// something of it runs on.
 [[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

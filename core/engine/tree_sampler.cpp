@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <ctime>
 
-#include <unistd.h>
-
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 
@@ -61,11 +59,11 @@ void TreeSampler::begin()
     first_stall_us_ = last_stall_us_ = stall_us();
 }
 
-void TreeSampler::sample()
+void TreeSampler::sample(pid_t of)
 {
     const auto at = steady_clock::now();
     const nanoseconds before = processor_time();
-    const sys::TreeSample now = sys::sample_descendants(::getpid());
+    const sys::TreeSample now = sys::sample_descendants(of);
     cost_ = processor_time() - before;
     if (now.processes == 0 || now.working_set_bytes == 0) {  // it has ended, or not begun
         return;

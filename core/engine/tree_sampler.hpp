@@ -1,4 +1,4 @@
-// The memory of everything that this process has started, over time and at its highest, seen from outside.
+// The memory of everything that a process has started, over time and at its highest, seen from outside.
 //
 // Units    seconds since begin(); bytes; page faults and waiting time per interval.
 // Cost     of a sample: as sys::sample_descendants says, and one small file. Where processes share pages also a walk
@@ -6,6 +6,8 @@
 //          certain. Both together at most a fiftieth of one processor, if samples are as far apart as pause() says.
 // Threads  one.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -24,7 +26,7 @@ class TreeSampler {
     explicit TreeSampler(bool keeps_series);
 
     void begin();
-    void sample();
+    void sample(pid_t of);
 
     // The largest working set sampled; of several processes without the files that they map.
     [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }

@@ -1,13 +1,9 @@
 #include "core/sys/child_process.hpp"
 
-#include <poll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -115,87 +111,9 @@ ExitStatus ChildProcess::kill_and_reap() noexcept
     return reap(0).value_or(ExitStatus{.code = -1});
 }
 
-namespace {
-
-constexpr int signal_base = 128;  // of a shell's status
-
-sigset_t passed_on()
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-        sigaddset(&set, signal);
-    }
-    return set;
-}
-
-}  // namespace
-
-ForegroundCommand::ForegroundCommand() noexcept : masks_{true}
-{
-    const sigset_t set = passed_on();
-    ::pthread_sigmask(SIG_BLOCK, &set, &mask_before_);
-    signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-ForegroundCommand::ForegroundCommand(ForegroundCommand&& other) noexcept
-    : pid_{other.pid_}, begun_{other.begun_}, mask_before_{other.mask_before_},
-      masks_{std::exchange(other.masks_, false)}, signals_{std::move(other.signals_)}, pidfd_{std::move(other.pidfd_)}
-{
-}
-
-ForegroundCommand::~ForegroundCommand()
-{
-    if (masks_) {
-        // What came for the command is not for us any more.
-        const sigset_t set = passed_on();
-        constexpr timespec at_once{};
-        while (::sigtimedwait(&set, nullptr, &at_once) > 0) {
-        }
-        ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-    }
-}
-
-void ForegroundCommand::pass_on_signals() const
-{
-    signalfd_siginfo info{};
-    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-        if (info.ssi_code != SI_KERNEL) {
-            ::kill(pid_, static_cast<int>(info.ssi_signo));
-        }
-    }
-}
-
-ExitStatus ForegroundCommand::wait(std::chrono::nanoseconds interval, const std::function<void()>& each)
-{
-    constexpr std::chrono::milliseconds without_pidfd{10};
-    int wait_status = 0;
-    rusage usage{};
-    auto due = std::chrono::steady_clock::now() + interval;
-    for (;;) {
-        const pid_t reaped = retry_interrupted([&] { return ::wait4(pid_, &wait_status, WNOHANG, &usage); });
-        if (reaped != 0) {
-            signals_.reset();  // whoever has few descriptors needs them now
-            pidfd_.reset();
-            return reaped == pid_ ? exit_status(wait_status, usage) : ExitStatus{.code = -1};
-        }
-        std::array<pollfd, 2> ready{{{signals_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}}};
-        auto patience = pidfd_.valid() ? std::chrono::nanoseconds{-1} : std::chrono::nanoseconds{without_pidfd};
-        if (each) {
-            patience = std::max(due - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration::zero());
-        }
-        const timespec timeout = to_timespec(patience);
-        ::ppoll(ready.data(), ready.size(), patience.count() < 0 ? nullptr : &timeout, nullptr);
-        pass_on_signals();
-        if (each && std::chrono::steady_clock::now() >= due) {
-            each();
-            due = std::max(due + interval, std::chrono::steady_clock::now());
-        }
-    }
-}
-
 int shell_status(const ExitStatus& status) noexcept
 {
+    constexpr int signal_base = 128;
     return status.signal != 0 ? signal_base + status.signal : status.code;
 }
 

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -97,8 +96,6 @@ class ChildProcess {
     ExitStatus kill_and_reap() noexcept;
 
   private:
-    friend class CommandLaunch;  // whose launcher makes children of ours
-
     ChildProcess(pid_t pid, UniqueFd pidfd) noexcept;
 
     // flags: as of wait4.
@@ -107,49 +104,6 @@ class ChildProcess {
     pid_t pid_{-1};
     UniqueFd pidfd_;
     std::optional<ExitStatus> status_;
-};
-
-// A command that runs as if its user had started it alone: in our process group and on our terminal.
-//
-// Sources  posix_spawnp(3), or core/sys/launcher; signalfd(2); pidfd_open (Linux 5.3); wait4.
-// Errors   os: it cannot be started (`where` is the command); launch: also not_supported, there is no launcher.
-// Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
-// Ownership  the command outlives us when we are killed.
-//
-// What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on. We end
-// when the command does.
-class ForegroundCommand {
-  public:
-    // `environment` is added to ours, or replaces it by name.
-    [[nodiscard]] static base::Expected<ForegroundCommand>
-    start(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment);
-
-    // One that is measured: the launcher makes its process, so that its largest resident set is none of ours.
-    [[nodiscard]] static base::Expected<ForegroundCommand> launch(const std::vector<std::string>& argv);
-
-    ForegroundCommand(const ForegroundCommand&) = delete;
-    ForegroundCommand& operator=(const ForegroundCommand&) = delete;
-    ForegroundCommand(ForegroundCommand&& other) noexcept;
-    ForegroundCommand& operator=(ForegroundCommand&&) = delete;
-    ~ForegroundCommand();
-
-    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // On the steady clock, just before the process of a launched command was made.
-    [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
-
-    // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one.
-    [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
-
-  private:
-    ForegroundCommand() noexcept;
-    void pass_on_signals() const;
-
-    pid_t pid_{};
-    std::chrono::nanoseconds begun_{};
-    sigset_t mask_before_{};
-    bool masks_{};
-    UniqueFd signals_;
-    UniqueFd pidfd_;
 };
 
 // As execve and posix_spawn take texts, writing to none of them: into `texts`, which must outlive it; a null pointer

@@ -1,8 +1,7 @@
-// How programs are started: the fork and exec of children, and the spawn of a command in the foreground.
+// How children are started: fork and exec, or fork alone.
 #include "core/sys/child_process.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -251,24 +250,6 @@ base::Expected<Launch> prepare_launch(const SpawnOptions& options)
     return launch;
 }
 
-// The command's signals are as ours were, but for SIGPIPE, which we ignore.
-int spawn_in_foreground(pid_t& pid, const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                        const sigset_t& mask)
-{
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    sigset_t by_default;
-    sigemptyset(&by_default);
-    sigaddset(&by_default, SIGPIPE);
-    ::posix_spawnattr_setsigdefault(&attributes, &by_default);
-    ::posix_spawnattr_setsigmask(&attributes, &mask);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    const int problem = ::posix_spawnp(&pid, argv.front().c_str(), nullptr, &attributes, exec_list(argv).data(),
-                                       exec_list(environment).data());
-    ::posix_spawnattr_destroy(&attributes);
-    return problem;
-}
-
 }  // namespace
 
 base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options)
@@ -327,23 +308,6 @@ base::Expected<ChildProcess> ChildProcess::copy(const std::function<void()>& wor
         return given_up(pid, base::os_error("pidfd_open", errno));
     }
     return ChildProcess{pid, std::move(pidfd)};
-}
-
-base::Expected<ForegroundCommand>
-ForegroundCommand::start(const std::vector<std::string>& argv,
-                         const std::vector<std::pair<std::string, std::string>>& environment)
-{
-    if (argv.empty() || argv.front().empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "no command to run");
-    }
-    ForegroundCommand command;
-    const std::vector<std::string> variables = merged_environment({.environment = environment});
-    const int problem = spawn_in_foreground(command.pid_, argv, variables, command.mask_before_);
-    if (problem != 0) {
-        return base::fail(base::os_error("cannot be run", problem, argv.front()));
-    }
-    command.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, command.pid_, 0)));
-    return command;
 }
 
 }  // namespace memsweep::sys

@@ -1,27 +1,35 @@
 #include "core/sys/command_launch.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/sys/clock.hpp"
 #include "core/sys/launcher/launch_words.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::sys {
 namespace {
 
-constexpr int first_lifted = 10;  // above every number that the launcher is promised
+constexpr int first_lifted = 10;  // above the standard three
 
 base::Expected<std::string> find_launcher()
 {
@@ -123,13 +131,89 @@ class SpawnAttributes {
     posix_spawnattr_t attributes_{};
 };
 
-base::Expected<std::pair<UniqueFd, UniqueFd>> launcher_sockets()
-{
-    std::array<int, 2> sockets{-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-        return base::fail(base::os_error("socketpair", errno));
+// Both ends of a socket of whole messages.
+struct SocketPair {
+    UniqueFd ours;
+    UniqueFd theirs;
+    [[nodiscard]] static base::Expected<SocketPair> make()
+    {
+        std::array<int, 2> sockets{-1, -1};
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+            return base::fail(base::os_error("socketpair", errno));
+        }
+        return SocketPair{UniqueFd{sockets[0]}, UniqueFd{sockets[1]}};
     }
-    return std::pair{UniqueFd{sockets[0]}, UniqueFd{sockets[1]}};
+};
+
+// The whole message, or false: nothing comes any more, or not within `patience_ms`.
+template <typename Word>
+bool receive(int socket, Word& word, int patience_ms)
+{
+    pollfd ready{socket, POLLIN, 0};
+    return retry_interrupted([&] { return ::poll(&ready, 1, patience_ms); }) > 0 &&
+           retry_interrupted([&] { return ::recv(socket, &word, sizeof word, 0); }) ==
+               static_cast<ssize_t>(sizeof word);
+}
+
+void order(int socket, int what, pid_t pid)
+{
+    const GuardOrder order{what, pid};
+    ::send(socket, &order, sizeof order, MSG_NOSIGNAL);
+}
+
+constexpr int for_ever = -1;
+constexpr int guard_patience_ms = 6000;  // a second more than it has with what it guards
+
+// What a program becomes of.
+struct Born {
+    pid_t pid{};
+    std::chrono::nanoseconds begun{};
+    int refused{};  // errno of what became of its program; 0: it runs
+};
+
+// Errors: os, no process was made.
+base::Expected<Born> born(int gate, const std::string& program)
+{
+    LaunchWord born{};
+    LaunchWord refused{};
+    // The two words come from two processes, in any order.
+    for (LaunchWord word{}; receive(gate, word, for_ever);) {
+        (word.pid != 0 ? born : refused) = word;
+    }
+    if (born.pid == 0) {
+        return base::fail(base::os_error("starting a process", refused.error != 0 ? refused.error : ECHILD, program));
+    }
+    return Born{born.pid, std::chrono::nanoseconds{born.begun_ns}, refused.error};
+}
+
+struct Spawned {
+    Guard guard;
+    UniqueFd gate;
+};
+
+// The launcher with its words in front of the program's; `actions` give it what else it gets.
+base::Expected<Spawned> spawn_launcher(const char* manner, SpawnActions& actions, const SpawnAttributes& attributes,
+                                       const SpawnOptions& program, const std::string& cwd)
+{
+    const std::string path = MEMSWEEP_TRY(launcher_path());
+    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(program));
+    SocketPair gate = MEMSWEEP_TRY(SocketPair::make());
+    SocketPair orders = MEMSWEEP_TRY(SocketPair::make());
+    const int launcher_end = actions.give(gate.theirs.get());
+    const int guard_end = actions.give(orders.theirs.get());
+    if (launcher_end < 0 || guard_end < 0) {
+        return base::fail(base::os_error("fcntl", errno, program.argv.front()));
+    }
+    std::vector<std::string> words{path, manner, std::to_string(launcher_end), std::to_string(guard_end)};
+    words.insert(words.end(), program.argv.begin(), program.argv.end());
+    pid_t pid = 0;
+    const int problem = ::posix_spawn(&pid, path.c_str(), actions.get(), attributes.get(), exec_list(words).data(),
+                                      exec_list(environment).data());
+    if (problem != 0) {
+        const bool is_folder = cwd.empty() || std::filesystem::is_directory(cwd);
+        return base::fail(base::os_error("cannot be run", problem, is_folder ? path : cwd));
+    }
+    return Spawned{Guard{pid, std::move(orders.ours)}, std::move(gate.ours)};
 }
 
 }  // namespace
@@ -139,50 +223,111 @@ base::Expected<IdleProgram> idle_program()
     return IdleProgram{MEMSWEEP_TRY(launcher_path()), could_not_launch};
 }
 
-CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept
-    : launcher_{std::move(launcher)}, socket_{std::move(socket)}, program_{std::move(program)}, waits_{waits}
+Guard::~Guard()
 {
+    end();
 }
 
-CommandLaunch::~CommandLaunch()
+base::Expected<pid_t> Guard::launcher() const
 {
-    socket_.reset();  // one that still waits for its word ends at that
-    reap();
+    GuardWord word{};
+    if (!receive(orders_.get(), word, for_ever) || word.launcher == 0) {
+        return base::fail(base::os_error("starting a process", word.error != 0 ? word.error : ECHILD));
+    }
+    return word.launcher;
 }
 
-void CommandLaunch::reap() noexcept
+namespace {
+
+ExitStatus status_in(const GuardEnd& end)
 {
-    if (const pid_t pid = std::exchange(launcher_.pid, 0); pid > 0) {
+    if (end.ended == 0) {
+        return {.code = -1};
+    }
+    rusage usage{};
+    static_assert(sizeof usage == sizeof end.usage);
+    std::memcpy(&usage, end.usage, sizeof usage);
+    return exit_status(end.status, usage);
+}
+
+}  // namespace
+
+std::optional<ExitStatus> Guard::status_of(pid_t program) const
+{
+    order(orders_.get(), guard_wait, program);
+    GuardEnd end{};
+    if (!receive(orders_.get(), end, guard_patience_ms)) {
+        return ExitStatus{.code = -1};
+    }
+    return end.ended != 0 ? std::optional{status_in(end)} : std::nullopt;
+}
+
+base::Expected<Ended> Guard::clear(pid_t program)
+{
+    order(orders_.get(), guard_wait, program);
+    ::shutdown(orders_.get(), SHUT_WR);
+    GuardEnd ended{};
+    GuardCleared cleared{};
+    const bool is_there =
+        receive(orders_.get(), ended, guard_patience_ms) && receive(orders_.get(), cleared, guard_patience_ms);
+    if (!is_there) {
+        signal_descendants(pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+    }
+    end();
+    if (!is_there) {
+        return base::fail(base::ErrorCode::os, "the process that guarded it was lost");
+    }
+    return Ended{.status = status_in(ended),
+                 .left = {.processes = static_cast<std::size_t>(cleared.killed),
+                          .max_rss_bytes = static_cast<std::uint64_t>(cleared.max_rss_kib) * 1024,
+                          .survivor = cleared.survivor}};
+}
+
+void Guard::leave() noexcept
+{
+    order(orders_.get(), guard_leave, 0);
+    end();
+}
+
+void Guard::end() noexcept
+{
+    orders_.reset();
+    if (const pid_t pid = std::exchange(pid_, 0); pid > 0) {
         retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
     }
 }
 
+base::Expected<Ended> GuardedProgram::end(std::chrono::nanoseconds patience)
+{
+    // A failing poll is no end: then the guard is simply asked.
+    static_cast<void>(wait_readable(pidfd_.get(), patience));
+    return guard_.clear(pid_);
+}
+
+CommandLaunch::CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program, bool waits) noexcept
+    : guard_{std::move(guard)}, launcher_{launcher}, gate_{std::move(gate)}, program_{std::move(program)}, waits_{waits}
+{
+}
+
 base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& options)
 {
-    const std::string path = MEMSWEEP_TRY(launcher_path());
-    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(options.program));
     const std::string& program = options.program.argv.front();
-    auto [ours, theirs] = MEMSWEEP_TRY(launcher_sockets());
-    SpawnActions actions;
-    actions.enter(options.cwd);
-    if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2) ||
-        !actions.give(theirs.get(), launcher_socket)) {
-        return base::fail(base::os_error("fcntl", errno, program));
+    std::optional<Spawned> spawned;
+    {
+        SpawnActions actions;  // which hold the other ends open while they live
+        actions.enter(options.cwd);
+        if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2)) {
+            return base::fail(base::os_error("fcntl", errno, program));
+        }
+        spawned.emplace(
+            MEMSWEEP_TRY(spawn_launcher(launch_measured, actions, SpawnAttributes{}, options.program, options.cwd)));
     }
     if (!options.waits) {
-        CommandLaunch::release(ours.get());
+        CommandLaunch::release(spawned->gate.get());
     }
-    std::vector<std::string> argv{path};
-    argv.insert(argv.end(), options.program.argv.begin(), options.program.argv.end());
-    Launcher launcher;
-    const int problem = ::posix_spawn(&launcher.pid, path.c_str(), actions.get(), SpawnAttributes{}.get(),
-                                      exec_list(argv).data(), exec_list(environment).data());
-    if (problem != 0) {
-        launcher.pid = 0;
-        const bool is_folder = options.cwd.empty() || std::filesystem::is_directory(options.cwd);
-        return base::fail(base::os_error("cannot be run", problem, is_folder ? path : options.cwd));
-    }
-    return CommandLaunch{std::move(launcher), std::move(ours), program, options.waits};
+    const pid_t launcher = options.waits ? MEMSWEEP_TRY(spawned->guard.launcher()) : 0;
+    return CommandLaunch{std::move(spawned->guard), launcher, std::move(spawned->gate), program, options.waits};
 }
 
 void CommandLaunch::release(int gate) noexcept
@@ -198,74 +343,147 @@ base::Expected<Launched> CommandLaunch::start()
     return started();
 }
 
-base::Expected<CommandLaunch::Born> CommandLaunch::born()
-{
-    const auto receive = [this](LaunchWord& word) {
-        return retry_interrupted([&] { return ::recv(socket_.get(), &word, sizeof word, 0); });
-    };
-    LaunchWord born{};
-    LaunchWord refused{};
-    // The two words come from two processes, in any order.
-    ssize_t got = 0;
-    for (LaunchWord word{}; (got = receive(word)) == static_cast<ssize_t>(sizeof word);) {
-        (word.pid != 0 ? born : refused) = word;
-    }
-    reap();
-    if (born.pid == 0) {
-        return base::fail(base::os_error("starting a process", refused.error != 0 ? refused.error : ECHILD, program_));
-    }
-    return Born{born.pid, std::chrono::nanoseconds{born.begun_ns}, refused.error};
-}
-
 base::Expected<Launched> CommandLaunch::started()
 {
-    const Born born = MEMSWEEP_TRY(this->born());
-    UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, born.pid, 0))};
-    const int problem = pidfd.valid() ? 0 : errno;
-    ChildProcess process{born.pid, std::move(pidfd)};
+    const Born born = MEMSWEEP_TRY(sys::born(gate(), program_));
+    if (!waits_) {
+        MEMSWEEP_TRY(guard_.launcher());
+    }
     if (born.refused != 0) {
         return base::fail(base::os_error("cannot be run", born.refused, program_));
     }
-    if (problem != 0) {
-        return base::fail(base::os_error("pidfd_open", problem, program_));
+    UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, born.pid, 0))};
+    if (!pidfd.valid()) {
+        return base::fail(base::os_error("pidfd_open", errno, program_));
     }
-    return Launched{std::move(process), born.begun};
+    return Launched{GuardedProgram{born.pid, std::move(pidfd), std::move(guard_)}, born.begun};
 }
 
-base::Expected<ForegroundCommand> ForegroundCommand::launch(const std::vector<std::string>& argv)
+namespace {
+
+sigset_t passed_on()
 {
-    const std::string path = MEMSWEEP_TRY(launcher_path());
-    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment({.argv = argv}));
-    auto [ours, theirs] = MEMSWEEP_TRY(launcher_sockets());
-    ForegroundCommand command;
-    CommandLaunch::Launcher launcher;
-    {
-        SpawnActions actions;  // which hold the launcher's end open while they live
-        const int number = actions.give(theirs.get());
-        if (number < 0) {
-            return base::fail(base::os_error("fcntl", errno, argv.front()));
-        }
-        std::vector<std::string> words{std::to_string(number)};
-        words.insert(words.end(), argv.begin(), argv.end());
-        const int problem =
-            ::posix_spawn(&launcher.pid, path.c_str(), actions.get(), SpawnAttributes{command.mask_before_}.get(),
-                          exec_list(words).data(), exec_list(environment).data());
-        if (problem != 0) {
-            return base::fail(base::os_error("cannot be run", problem, path));
-        }
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        sigaddset(&set, signal);
     }
-    theirs.reset();
-    ::send(ours.get(), &launch_in_foreground, 1, MSG_NOSIGNAL);
-    CommandLaunch launch{std::move(launcher), std::move(ours), argv.front(), false};
-    const CommandLaunch::Born born = MEMSWEEP_TRY(launch.born());
+    return set;
+}
+
+}  // namespace
+
+ForegroundCommand::ForegroundCommand() noexcept : masks_{true}
+{
+    const sigset_t set = passed_on();
+    ::pthread_sigmask(SIG_BLOCK, &set, &mask_before_);
+    signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+base::Expected<ForegroundCommand> ForegroundCommand::start(const ForegroundOptions& options)
+{
+    ForegroundCommand command;
+    command.is_child_ = options.as_child;
+    const char* const manner = options.as_child ? launch_recorded : launch_watched;
+    const std::string& program = options.program.argv.front();
+    std::optional<Spawned> spawned;
+    {
+        SpawnActions actions;
+        spawned.emplace(
+            MEMSWEEP_TRY(spawn_launcher(manner, actions, SpawnAttributes{command.mask_before_}, options.program, {})));
+    }
+    MEMSWEEP_TRY(spawned->guard.launcher());
+    CommandLaunch::release(spawned->gate.get());
+    const Born born = MEMSWEEP_TRY(sys::born(spawned->gate.get(), program));
     if (born.refused != 0) {
-        retry_interrupted([&] { return ::waitpid(born.pid, nullptr, 0); });
-        return base::fail(base::os_error("cannot be run", born.refused, argv.front()));
+        if (options.as_child) {
+            retry_interrupted([&] { return ::waitpid(born.pid, nullptr, 0); });
+        }
+        return base::fail(base::os_error("cannot be run", born.refused, program));
     }
     command.pid_ = born.pid;
     command.begun_ = born.begun;
     command.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, command.pid_, 0)));
+    command.guard_.emplace(std::move(spawned->guard));
     return command;
+}
+
+ForegroundCommand::ForegroundCommand(ForegroundCommand&& other) noexcept
+    : pid_{other.pid_}, begun_{other.begun_}, mask_before_{other.mask_before_},
+      masks_{std::exchange(other.masks_, false)}, is_child_{other.is_child_}, signals_{std::move(other.signals_)},
+      pidfd_{std::move(other.pidfd_)}, guard_{std::move(other.guard_)}
+{
+}
+
+ForegroundCommand::~ForegroundCommand()
+{
+    take_signals_back();
+}
+
+void ForegroundCommand::take_signals_back() noexcept
+{
+    if (std::exchange(masks_, false)) {
+        // What came for the command is not for us any more.
+        const sigset_t set = passed_on();
+        constexpr timespec at_once{};
+        while (::sigtimedwait(&set, nullptr, &at_once) > 0) {
+        }
+        ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+}
+
+void ForegroundCommand::pass_on_signals() const
+{
+    signalfd_siginfo info{};
+    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+        if (info.ssi_code != SI_KERNEL) {
+            ::kill(pid_, static_cast<int>(info.ssi_signo));
+        }
+    }
+}
+
+std::optional<ExitStatus> ForegroundCommand::status() const
+{
+    if (pidfd_.valid() && !wait_readable(pidfd_.get(), std::chrono::nanoseconds::zero()).value_or(true)) {
+        return std::nullopt;
+    }
+    if (!is_child_) {
+        return guard_->status_of(pid_);
+    }
+    int wait_status = 0;
+    rusage usage{};
+    const pid_t reaped = retry_interrupted([&] { return ::wait4(pid_, &wait_status, WNOHANG, &usage); });
+    if (reaped == 0) {
+        return std::nullopt;
+    }
+    return reaped == pid_ ? exit_status(wait_status, usage) : ExitStatus{.code = -1};
+}
+
+ExitStatus ForegroundCommand::wait(std::chrono::nanoseconds interval, const std::function<void()>& each)
+{
+    constexpr std::chrono::milliseconds without_pidfd{10};
+    auto due = std::chrono::steady_clock::now() + interval;
+    for (;;) {
+        if (const auto ended = status()) {
+            signals_.reset();  // whoever has few descriptors needs them now
+            pidfd_.reset();
+            guard_->leave();
+            take_signals_back();
+            return *ended;
+        }
+        std::array<pollfd, 2> ready{{{signals_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}}};
+        auto patience = pidfd_.valid() ? std::chrono::nanoseconds{-1} : std::chrono::nanoseconds{without_pidfd};
+        if (each) {
+            patience = std::max(due - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration::zero());
+        }
+        const timespec timeout = to_timespec(patience);
+        ::ppoll(ready.data(), ready.size(), patience.count() < 0 ? nullptr : &timeout, nullptr);
+        pass_on_signals();
+        if (each && std::chrono::steady_clock::now() >= due) {
+            each();
+            due = std::max(due + interval, std::chrono::steady_clock::now());
+        }
+    }
 }
 
 }  // namespace memsweep::sys

@@ -1,24 +1,30 @@
-// The start of a foreign program that is to be measured.
+// The start of foreign programs: of one that is measured, and of one that its user waits for.
 //
 // Sources  posix_spawn(3) of core/sys/launcher, which says why it is there; pidfd_open (Linux 5.3).
-// Cost     one more process, small and without a dynamic linker: about 0.2 ms before the program's time begins.
+// Cost     two more processes, small and without a dynamic linker: about 0.3 ms before the program's time begins.
 // Errors   os: the kernel refused, or the program cannot be run (`where` is what it was said of).
-// Threads  as ChildProcess: from a thread that outlives the program.
-// Ownership  a launcher that was not told to start its program ends with this object.
+// Threads  one at a time.
+// Ownership  a launcher that was not told to start its program ends with this object. The program and all that it has
+//          started end with the GuardedProgram, and with this process, however that comes about (SIGKILL, too): the
+//          guard, whose children they are, sees to it.
 //
 // The program begins with the default action for the usual signals, an empty mask, a session of its own without a
-// terminal, and no descriptor of ours but its standard three. It is killed when we die, however that comes about.
+// terminal, and no descriptor of ours but its standard three.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
+#include <csignal>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/base/expected.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/descriptor.hpp"
+#include "core/sys/process_tree.hpp"
 
 namespace memsweep::sys {
 
@@ -32,8 +38,64 @@ struct LaunchOptions {
                    // launcher before
 };
 
+// How a program ended, and what it left behind.
+struct Ended {
+    ExitStatus status;
+    Cleared left;
+};
+
+// The process that stands between us and a program.
+class Guard {
+  public:
+    Guard(pid_t pid, UniqueFd orders) noexcept : pid_{pid}, orders_{std::move(orders)} {}
+    Guard(Guard&& other) noexcept : pid_{std::exchange(other.pid_, 0)}, orders_{std::move(other.orders_)} {}
+    Guard& operator=(Guard&&) = delete;
+    // Ends what it guards, unless it has left that alone.
+    ~Guard();
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // of which the program and what it starts descend
+
+    // Whose word the program awaits. Errors: os, it could not be made.
+    [[nodiscard]] base::Expected<pid_t> launcher() const;
+    // Of the program, its child, once it has ended; only once. From a guard that is lost: the code -1.
+    [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
+    // Kills all that descends from it, and ends. Within six seconds, and where the kernel refuses then, too. The code
+    // -1: the program runs on.
+    // Errors: os, it was lost, and what descended from it has been killed as far as that could be found.
+    [[nodiscard]] base::Expected<Ended> clear(pid_t program);
+    // Ends without that.
+    void leave() noexcept;
+
+  private:
+    void end() noexcept;
+
+    pid_t pid_;
+    UniqueFd orders_;
+};
+
+// A program that runs under a guard.
+class GuardedProgram {
+  public:
+    GuardedProgram(pid_t pid, UniqueFd pidfd, Guard guard) noexcept
+        : pid_{pid}, pidfd_{std::move(pidfd)}, guard_{std::move(guard)}
+    {
+    }
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
+    // For poll(): readable once the program has ended.
+    [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
+    // Waits for it so long, then ends whatever there is of it and of what it has left behind. As Guard::clear.
+    [[nodiscard]] base::Expected<Ended> end(std::chrono::nanoseconds patience);
+
+  private:
+    pid_t pid_;
+    UniqueFd pidfd_;
+    Guard guard_;
+};
+
 struct Launched {
-    ChildProcess process;
+    GuardedProgram program;
     std::chrono::nanoseconds begun{};  // on the steady clock, just before its process was made
 };
 
@@ -52,43 +114,77 @@ class CommandLaunch {
     // begins.
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
-    CommandLaunch(CommandLaunch&&) noexcept = default;
-    CommandLaunch& operator=(CommandLaunch&&) = delete;
-    ~CommandLaunch();
-
-    [[nodiscard]] pid_t launcher() const noexcept { return launcher_.pid; }
+    [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
 
     // Once; returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
     // In place of start(), where somebody else gives the word, as a process that starts several at once: who has the
     // gate, or a copy of it, calls release(). `waits` is set; started() waits for that, and is otherwise as start().
-    [[nodiscard]] int gate() const noexcept { return socket_.get(); }
+    [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
 
   private:
-    friend class ForegroundCommand;  // which has a launcher start it, too
-    struct Born {
-        pid_t pid{};
-        std::chrono::nanoseconds begun{};
-        int refused{};  // errno of what became of its program; 0: it runs
-    };
-    // Errors   os: no process was made.
-    [[nodiscard]] base::Expected<Born> born();
+    CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program, bool waits) noexcept;
 
-    struct Launcher {
-        pid_t pid{};
-        Launcher() = default;
-        Launcher(Launcher&& other) noexcept : pid{std::exchange(other.pid, 0)} {}
-    };
-    CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept;
-    void reap() noexcept;
-
-    Launcher launcher_;
-    UniqueFd socket_;
+    Guard guard_;
+    pid_t launcher_;
+    UniqueFd gate_;
     std::string program_;
     bool waits_;
+};
+
+struct ForegroundOptions {
+    SpawnOptions program;  // `inherit` is not looked at
+    bool as_child{};       // of this process, and its orphans are nobody's, as if we had started it; else it and its
+                           // orphans are the guard's
+};
+
+// A command that runs as if its user had started it alone: in our process group and on our terminal.
+//
+// Sources  core/sys/launcher; signalfd(2); pidfd_open (Linux 5.3); wait4.
+// Errors   os: it cannot be started (`where` is the command); not_supported: there is no launcher.
+// Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
+// Ownership  the command ends with us when we are killed, and what descends from it then. When it ends by itself, what
+//          it leaves behind is its user's.
+//
+// What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on. We end
+// when the command does; from then on signals are for us.
+class ForegroundCommand {
+  public:
+    // Its largest resident set is none of ours.
+    [[nodiscard]] static base::Expected<ForegroundCommand> start(const ForegroundOptions& options);
+
+    ForegroundCommand(const ForegroundCommand&) = delete;
+    ForegroundCommand& operator=(const ForegroundCommand&) = delete;
+    ForegroundCommand(ForegroundCommand&& other) noexcept;
+    ForegroundCommand& operator=(ForegroundCommand&&) = delete;
+    ~ForegroundCommand();
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    // On the steady clock, just before its process was made.
+    [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
+    // Of which it and its orphans descend; not where it is a child of ours.
+    [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
+
+    // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one. Once.
+    [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
+
+  private:
+    ForegroundCommand() noexcept;
+    [[nodiscard]] std::optional<ExitStatus> status() const;
+    void pass_on_signals() const;
+    void take_signals_back() noexcept;
+
+    pid_t pid_{};
+    std::chrono::nanoseconds begun_{};
+    sigset_t mask_before_{};
+    bool masks_{};
+    bool is_child_{};
+    UniqueFd signals_;
+    UniqueFd pidfd_;
+    std::optional<Guard> guard_;
 };
 
 }  // namespace memsweep::sys

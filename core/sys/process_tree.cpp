@@ -32,9 +32,9 @@ std::vector<pid_t> reaped(std::vector<pid_t> processes, Cleared& cleared)
 
 }  // namespace
 
-void signal_descendants(int signal) noexcept
+void signal_descendants(pid_t of, int signal) noexcept
 {
-    for (const pid_t process : descendants_of(::getpid())) {
+    for (const pid_t process : descendants_of(of)) {
         ::kill(process, signal);
     }
 }
@@ -53,12 +53,13 @@ Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept
             return cleared;
         }
         if (std::chrono::steady_clock::now() >= deadline) {
-            cleared.all = false;
+            cleared.survivor = found.front();
             return cleared;
         }
         for (const pid_t process : alive) {
-            ::kill(process, SIGKILL);
-            killed.insert(process);
+            if (::kill(process, SIGKILL) == 0) {
+                killed.insert(process);
+            }
         }
         ::nanosleep(&nap, nullptr);
     }

@@ -5,21 +5,24 @@
 // Threads  no other thread may start or wait for processes meanwhile.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 namespace memsweep::sys {
 
-void signal_descendants(int signal) noexcept;
+void signal_descendants(pid_t of, int signal) noexcept;
 
 struct Cleared {
     std::size_t processes{};        // that were alive, and killed
     std::uint64_t max_rss_bytes{};  // of the largest of those that were reaped
-    bool all{true};                 // false: some did not end in time (they hang in the kernel)
+    pid_t survivor{};  // one that did not end in time, as it is another user's or hangs in the kernel; 0: none
 };
 
-// Kills all descendants and reaps those that are or become children of ours, for as long as there are any.
+// Kills all descendants of this process and reaps those that are or become children of ours, for as long as there are
+// any.
 [[nodiscard]] Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept;
 
 }  // namespace memsweep::sys

@@ -179,9 +179,9 @@ std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>
     return programs;
 }
 
-void TreeLooks::look(pid_t of)
+void TreeLooks::look(const std::vector<pid_t>& processes)
 {
-    for (const pid_t process : sys::descendants_of(of)) {
+    for (const pid_t process : processes) {
         const std::string folder = fmt::format("/proc/{}/", process);
         std::error_code problem;
         const std::string file = std::filesystem::read_symlink(folder + "exe", problem).string();

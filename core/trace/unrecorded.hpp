@@ -61,7 +61,7 @@ class TreeLooks {
   public:
     explicit TreeLooks(std::string library) : library_{std::move(library)} {}
 
-    void look(pid_t of);
+    void look(const std::vector<pid_t>& processes);
 
     // Adds what `programs` lacks; what could not be read, as processes are that have changed their user, counts only
     // where it left no image.

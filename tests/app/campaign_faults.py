@@ -10,6 +10,7 @@ FILE.journal), nor the refuge in TMPDIR holds.
 
 import collections
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -39,6 +40,18 @@ def measured(events):
         if event["type"] == "repetition" and event["status"] == "ok":
             counts[event["case"]] = max(counts[event["case"]], event["repetition"] + 1)
     return counts
+
+
+def running_with(mark):
+    """Processes with that among their words; what only waits to be reaped has none."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            pass  # it has ended
+    return found
 
 
 def whole_or_none(path):
@@ -278,6 +291,32 @@ class Kills(Campaign):
         process.wait()
         self.assertIsNotNone(whole_or_none(self.folder / "out"))
         return alive
+
+    def kill_with_programs(self, argv, program):
+        """Whatever a program has started ends with memsweep; `program`: of which each process has that mark among its words."""
+        mark = f"{1000 + self.random.random():.9f}"
+        self.clear("p.*")
+        process = self.launch(*(word.replace("MARK", mark) for word in (*argv, "--", "sh", "-c", program)))
+        alive = self.after(process, 0.3)
+        if alive:
+            self.random.choice((os.kill, os.killpg))(process.pid, signal.SIGKILL)
+        process.wait()
+        self.wait_until(lambda: not running_with(mark))
+        return alive
+
+    def test_no_program_outlives_memsweep(self):
+        self.random = rng("programs")
+        background = "sleep MARK & sleep MARK & sleep MARK"
+        orphans = f"(sleep MARK &) ; setsid sleep MARK & {background}"
+        against = ("--against", "sleep MARK")
+        ways = {"run": (("run", "-q"), orphans), "run --against": (("run", "-q", *against), orphans),
+                "run --duet": (("run", "-q", "--duet", *against), orphans), "run --count": (("run", "-q", "--count"), orphans),
+                "record": (("record", "-q", "-o", "p.mst"), background), "watch": (("watch", "-q"), orphans)}
+        for number in range(max(KILLS, len(ways))):
+            name = list(ways)[number % len(ways)]
+            with self.subTest(name, number=number):
+                if self.kill_with_programs(*ways[name]):
+                    self.count(f"kills with programs: {name}")
 
     def test_kills(self):
         self.random = rng("kills")

@@ -3,12 +3,15 @@
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
-from memsweep_cli import BINARY, CliTest, execute
+from memsweep_cli import BINARY, CliTest, environment, execute
 
 BUILD = BINARY.parent
 AMOUNT = 20_000  # calls that no program here makes by itself
@@ -127,6 +130,32 @@ class Launchers(CliTest):
                 named = [one["program"] for one in info["unrecorded"]]
                 self.assertEqual(len(named), 1, info["unrecorded"])
                 self.assertTrue(program.endswith(named[0]) or named[0].endswith(program), named)
+
+    def test_a_program_that_nobody_may_end_is_named_and_not_waited_for(self):
+        if os.getuid() != 0 or not shutil.which("setpriv"):
+            self.leave_out("a program that becomes root", "needs root and setpriv")
+        becomes_root = self.folder / "becomes_root"
+        shutil.copy(shutil.which("setpriv"), becomes_root)
+        becomes_root.chmod(0o4755)
+        self.folder.chmod(0o755)
+        if not all(folder.stat().st_mode & 0o1 for folder in (BUILD, *BUILD.parents)):
+            self.leave_out("a program that becomes root", f"others may not enter {BUILD}")
+        if os.statvfs(becomes_root).f_flag & os.ST_NOSUID:
+            self.leave_out("a program that becomes root", "this folder's file system knows no set-id programs")
+        own = self.folder / "own"
+        own.mkdir()
+        os.chown(own, NOBODY, NOBODY)
+        begun = time.monotonic()
+        done = subprocess.run(["setpriv", "--reuid", str(NOBODY), "--clear-groups", BINARY, "run", "-q", "-n", "1", "--warmup", "0", "--timeout", "1s",
+                               "-o", "r.json", "--", becomes_root, "--reuid", "0", "sleep", "200"], cwd=own, env=environment(),
+                              capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - begun
+        (case,) = json.loads((own / "r.json").read_text())["cases"]
+        found = re.search(r"process (\d+) \(sleep\) runs on: it has become another user's", case["reason"])
+        self.assertTrue(found, done)
+        os.kill(int(found.group(1)), signal.SIGKILL)
+        self.assertEqual((done.returncode, case["status"]), (3, "timeout"), done)
+        self.assertLess(seconds, 150)
 
     def test_children_of_one_without_it_are_recorded(self):
         done, info, _ = self.record(self.shell(f"{self.static} 0 {self.plain} {AMOUNT}"))

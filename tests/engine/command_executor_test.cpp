@@ -270,11 +270,16 @@ TEST_CASE("of programs that run at the same time one that cannot be run costs no
     CHECK(text_of(folder.path("log")) == "prepare\nrun\ncleanup\n");
 }
 
-TEST_CASE("the loss of one supervisor costs no other program", "[unit]")
+TEST_CASE("the loss of one guard or supervisor costs no other program", "[unit]")
 {
-    // The supervisor is the parent of the shell.
-    const auto outcomes = together({script("kill -KILL $PPID; sleep 1000"), script("exec true")});
+    // The guard is the parent of the shell, and the supervisor that of the guard.
+    const auto outcomes =
+        together({script("kill -KILL $PPID; sleep 1000"),
+                  script("read -r _ _ _ supervisor _ < /proc/$PPID/stat; kill -KILL $supervisor; sleep 1000"),
+                  script("exec true")});
     CHECK(outcomes[0].ending == Ending::broken);
-    CHECK(outcomes[0].reason == "the process that supervised it was lost: killed by signal 9 (SIGKILL)");
-    CHECK(outcomes[1].ending == Ending::finished);
+    CHECK(outcomes[0].reason == "the process that guarded it was lost");
+    CHECK(outcomes[1].ending == Ending::broken);
+    CHECK(outcomes[1].reason == "the process that supervised it was lost: killed by signal 9 (SIGKILL)");
+    CHECK(outcomes[2].ending == Ending::finished);
 }

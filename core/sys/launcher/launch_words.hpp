@@ -1,21 +1,55 @@
-// What memsweep and its launcher say to each other, over a socket of whole messages.
+// What memsweep, its launcher and the guard say to each other, over two sockets of whole messages.
+//
+// On the launcher's: one byte from memsweep, launch_go; then a LaunchWord from the launcher, and another from the
+// program's process where it could not become the program. No message, but the socket's end, says that it has.
+//
+// On the guard's: first a GuardWord with the launcher's process. Then orders of memsweep, each answered where its
+// comment says so. When memsweep ends its side, however that comes about, the guard ends all that it guards, says
+// GuardCleared, and ends.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no other
 
 namespace memsweep::sys {
 
-inline constexpr int launcher_socket = 3;          // of the launcher, unless its name is another number
-inline constexpr int could_not_launch = 127;       // its exit code, as a shell says it
-inline constexpr char launch_go = 'g';             // to the launcher: start the program, in a session of its own
-inline constexpr char launch_in_foreground = 'f';  // in the launcher's session, not to end with memsweep
+inline constexpr int could_not_launch = 127;  // the launcher's exit code, as a shell says it
+inline constexpr char launch_go = 'g';
 
-// From the launcher, and from the program's process where it could not become the program. No message, but the
-// socket's end, says that it has.
+// The launcher's first word, for what it starts a program:
+inline constexpr const char* launch_measured = "measured";  // in a session of its own
+inline constexpr const char* launch_watched = "watched";    // in ours
+inline constexpr const char* launch_recorded = "recorded";  // in ours, and its process is a child of memsweep's: the
+                                                            // guard stands beside it and adopts no orphan
+
 struct LaunchWord {
     int pid;           // of the program's process; 0: none could be made, or this is about its program
     int error;         // errno of what went wrong; 0: nothing
     int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
+};
+
+struct GuardWord {
+    int launcher;  // its process; 0: none could be made
+    int error;     // errno of why
+};
+
+inline constexpr int guard_wait = 1;   // answered with GuardEnd: how `pid` ended, if it has; once
+inline constexpr int guard_leave = 2;  // the guard ends, and what it guards runs on
+
+struct GuardOrder {
+    int what;
+    int pid;
+};
+
+struct GuardEnd {
+    int ended;  // 0: it runs
+    int status;
+    int64_t usage[18];  // struct rusage of wait4(2), as the kernel has it on 64 bits
+};
+
+struct GuardCleared {
+    int64_t killed;       // processes
+    int64_t max_rss_kib;  // of the largest that ended
+    int survivor;         // a process that did not end in time; 0: none
 };
 
 }  // namespace memsweep::sys
