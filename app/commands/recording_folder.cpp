@@ -32,6 +32,38 @@ void take_recording(const std::string& path, LeftRecordings& into)
     }
 }
 
+bool is_alive(const std::string& process)
+{
+    const std::string text = sys::read_word(fmt::format("/proc/{}/stat", process));
+    const std::size_t name_end = text.rfind(')');
+    return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
+           text[name_end + 2] != 'X';
+}
+
+// Its inode; 0: not known.
+std::uint32_t pid_namespace_of(const std::string& process)
+{
+    struct stat found {};
+    return ::stat(fmt::format("/proc/{}/ns/pid", process).c_str(), &found) == 0
+               ? static_cast<std::uint32_t>(found.st_ino)
+               : 0;
+}
+
+// By which its own namespace calls the process.
+std::optional<std::uint64_t> innermost_number(const std::string& process)
+{
+    constexpr std::string_view key = "NSpid:";
+    const auto status = sys::read_kernel_text(fmt::format("/proc/{}/status", process));
+    std::string_view rest = status ? std::string_view{*status} : std::string_view{};
+    while (!rest.empty()) {
+        const std::string_view line = sys::take_line(rest);
+        if (line.starts_with(key)) {
+            return base::parse_number(line.substr(line.find_last_of(" \t") + 1));
+        }
+    }
+    return std::nullopt;
+}
+
 void take_refusal(const fs::path& path, LeftRecordings& into)
 {
     std::error_code problem;
@@ -149,12 +181,20 @@ void remove_recording(const std::string& folder, const std::vector<std::string>&
     }
 }
 
-bool is_running(std::uint32_t process)
+bool is_running(const trace::ImageFacts& image)
 {
-    const std::string text = sys::read_word(fmt::format("/proc/{}/stat", process));
-    const std::size_t name_end = text.rfind(')');
-    return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
-           text[name_end + 2] != 'X';
+    if (image.pid_namespace == 0 || image.pid_namespace == pid_namespace_of("self")) {
+        return is_alive(std::to_string(image.process));
+    }
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator{"/proc", problem}) {
+        const std::string process = entry.path().filename().string();
+        if (base::parse_number(process) && pid_namespace_of(process) == image.pid_namespace &&
+            innermost_number(process) == image.process && is_alive(process)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace memsweep::app

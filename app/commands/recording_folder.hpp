@@ -47,7 +47,10 @@ struct LeftRecordings {
 // killed half-way leaves nothing that the next recovery would take for the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
-// A zombie has ended.
-[[nodiscard]] bool is_running(std::uint32_t process);
+// The process of the image. A zombie has ended.
+//
+// Sources  pid_namespaces(7): of another namespace than ours the numbers stand in NSpid of /proc/PID/status (proc(5)).
+// Cost     for such a process a look at all that run.
+[[nodiscard]] bool is_running(const trace::ImageFacts& image);
 
 }  // namespace memsweep::app

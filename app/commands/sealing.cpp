@@ -145,7 +145,7 @@ void SealingMeanwhile::hold(const std::string& path)
 {
     if (held_.size() >= most_held) {
         std::erase_if(held_, [this](const auto& held) {
-            return !is_running(held.second.recording.process()) && left_.insert(held.first).second;
+            return !is_running(held.second.recording.facts()) && left_.insert(held.first).second;
         });
     }
     if (held_.size() >= most_held) {

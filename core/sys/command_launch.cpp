@@ -29,7 +29,7 @@
 namespace memsweep::sys {
 namespace {
 
-constexpr int first_lifted = 10;  // above the standard three
+constexpr int first_lifted = 10;  // above what is replaced
 
 base::Expected<std::string> find_launcher()
 {
@@ -66,14 +66,8 @@ class SpawnActions {
         return lifted_.back().valid() &&
                ::posix_spawn_file_actions_adddup2(&actions_, lifted_.back().get(), number) == 0;
     }
-    // `fd` keeps a number that nothing of ours has; -1: it could not be had.
-    [[nodiscard]] int give(int fd)
-    {
-        lifted_.emplace_back(lifted(fd));
-        const int number = lifted_.back().get();  // which stays open there: so says a copy onto itself
-        return lifted_.back().valid() && ::posix_spawn_file_actions_adddup2(&actions_, number, number) == 0 ? number
-                                                                                                            : -1;
-    }
+    // `fd`, none of the standard three, keeps its number: so says a copy onto itself.
+    void keep(int fd) { ::posix_spawn_file_actions_adddup2(&actions_, fd, fd); }
     void enter(const std::string& folder)
     {
         if (!folder.empty()) {
@@ -199,12 +193,10 @@ base::Expected<Spawned> spawn_launcher(const char* manner, SpawnActions& actions
     const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(program));
     SocketPair gate = MEMSWEEP_TRY(SocketPair::make());
     SocketPair orders = MEMSWEEP_TRY(SocketPair::make());
-    const int launcher_end = actions.give(gate.theirs.get());
-    const int guard_end = actions.give(orders.theirs.get());
-    if (launcher_end < 0 || guard_end < 0) {
-        return base::fail(base::os_error("fcntl", errno, program.argv.front()));
-    }
-    std::vector<std::string> words{path, manner, std::to_string(launcher_end), std::to_string(guard_end)};
+    actions.keep(gate.theirs.get());
+    actions.keep(orders.theirs.get());
+    std::vector<std::string> words{path, manner, std::to_string(gate.theirs.get()),
+                                   std::to_string(orders.theirs.get())};
     words.insert(words.end(), program.argv.begin(), program.argv.end());
     pid_t pid = 0;
     const int problem = ::posix_spawn(&pid, path.c_str(), actions.get(), attributes.get(), exec_list(words).data(),
@@ -313,21 +305,18 @@ CommandLaunch::CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::st
 base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& options)
 {
     const std::string& program = options.program.argv.front();
-    std::optional<Spawned> spawned;
-    {
-        SpawnActions actions;  // which hold the other ends open while they live
-        actions.enter(options.cwd);
-        if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2)) {
-            return base::fail(base::os_error("fcntl", errno, program));
-        }
-        spawned.emplace(
-            MEMSWEEP_TRY(spawn_launcher(launch_measured, actions, SpawnAttributes{}, options.program, options.cwd)));
+    SpawnActions actions;
+    actions.enter(options.cwd);
+    if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2)) {
+        return base::fail(base::os_error("fcntl", errno, program));
     }
+    Spawned spawned =
+        MEMSWEEP_TRY(spawn_launcher(launch_measured, actions, SpawnAttributes{}, options.program, options.cwd));
     if (!options.waits) {
-        CommandLaunch::release(spawned->gate.get());
+        CommandLaunch::release(spawned.gate.get());
     }
-    const pid_t launcher = options.waits ? MEMSWEEP_TRY(spawned->guard.launcher()) : 0;
-    return CommandLaunch{std::move(spawned->guard), launcher, std::move(spawned->gate), program, options.waits};
+    const pid_t launcher = options.waits ? MEMSWEEP_TRY(spawned.guard.launcher()) : 0;
+    return CommandLaunch{std::move(spawned.guard), launcher, std::move(spawned.gate), program, options.waits};
 }
 
 void CommandLaunch::release(int gate) noexcept
@@ -386,15 +375,12 @@ base::Expected<ForegroundCommand> ForegroundCommand::start(const ForegroundOptio
     command.is_child_ = options.as_child;
     const char* const manner = options.as_child ? launch_recorded : launch_watched;
     const std::string& program = options.program.argv.front();
-    std::optional<Spawned> spawned;
-    {
-        SpawnActions actions;
-        spawned.emplace(
-            MEMSWEEP_TRY(spawn_launcher(manner, actions, SpawnAttributes{command.mask_before_}, options.program, {})));
-    }
-    MEMSWEEP_TRY(spawned->guard.launcher());
-    CommandLaunch::release(spawned->gate.get());
-    const Born born = MEMSWEEP_TRY(sys::born(spawned->gate.get(), program));
+    SpawnActions actions;
+    Spawned spawned =
+        MEMSWEEP_TRY(spawn_launcher(manner, actions, SpawnAttributes{command.mask_before_}, options.program, {}));
+    MEMSWEEP_TRY(spawned.guard.launcher());
+    CommandLaunch::release(spawned.gate.get());
+    const Born born = MEMSWEEP_TRY(sys::born(spawned.gate.get(), program));
     if (born.refused != 0) {
         if (options.as_child) {
             retry_interrupted([&] { return ::waitpid(born.pid, nullptr, 0); });
@@ -404,7 +390,7 @@ base::Expected<ForegroundCommand> ForegroundCommand::start(const ForegroundOptio
     command.pid_ = born.pid;
     command.begun_ = born.begun;
     command.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, command.pid_, 0)));
-    command.guard_.emplace(std::move(spawned->guard));
+    command.guard_.emplace(std::move(spawned.guard));
     return command;
 }
 

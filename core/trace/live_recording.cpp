@@ -22,7 +22,7 @@ base::Expected<std::optional<LiveRecording>> LiveRecording::open(ReadWriteAt fil
     if (!image || !MEMSWEEP_TRY(find_structure(file.read, sizeof(FileHeader), room))) {
         return std::nullopt;
     }
-    return LiveRecording{std::move(file), image->facts.process, sizeof(FileHeader) + room.span_bytes};
+    return LiveRecording{std::move(file), image->facts, sizeof(FileHeader) + room.span_bytes};
 }
 
 base::Expected<std::vector<RecordedPiece>> LiveRecording::full_slots(ImageFacts& facts) const
@@ -95,20 +95,21 @@ base::Expected<bool> LiveRecording::look(const TakeBytes& take, TraceProgress& p
     for (const RecordedPiece& piece : appended_) {
         seen_.insert(piece.place.offset);
     }
-    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[process_]), take, progress,
-                    stop);
+    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[facts_.process]), take,
+                    progress, stop);
 }
 
 base::Expected<bool> LiveRecording::take_all(const std::vector<RecordedPiece>& pieces, const TakeBytes& take,
                                              TraceProgress& progress, const std::stop_token& stop)
 {
-    const StreamEnds& ends = progress.streams[process_];
+    const StreamEnds& ends = progress.streams[facts_.process];
     for (const RecordedPiece& piece : pieces) {
         if (!stands_in(ends, piece.place.header)) {
             if (stop.stop_requested() || !read_words(piece, payload_).value_or(false)) {
                 break;
             }
-            MEMSWEEP_TRY(put(progress, take, progress.translator.translated(piece.place.header, payload_, process_)));
+            MEMSWEEP_TRY(
+                put(progress, take, progress.translator.translated(piece.place.header, payload_, facts_.process)));
         }
         if (piece.slot_used != 0) {
             static_cast<void>(free_slot(file_, piece.place.offset));  // else it is tried again

@@ -29,15 +29,16 @@ class LiveRecording {
     // Absent while its process has not written the headers.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
-    [[nodiscard]] std::uint32_t process() const noexcept { return process_; }
+    // As they were when it was opened.
+    [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
     // Ends early when asked to. Returns whether something was found, so that soon there may be more.
     [[nodiscard]] base::Expected<bool> look(const TakeBytes& take, TraceProgress& progress,
                                             const std::stop_token& stop);
 
   private:
-    LiveRecording(ReadWriteAt file, std::uint32_t process, std::uint64_t appended_at)
-        : file_{std::move(file)}, process_{process}, walked_to_{appended_at}, seen_to_{appended_at}
+    LiveRecording(ReadWriteAt file, const ImageFacts& facts, std::uint64_t appended_at)
+        : file_{std::move(file)}, facts_{facts}, walked_to_{appended_at}, seen_to_{appended_at}
     {
     }
     base::Expected<std::vector<RecordedPiece>> full_slots(ImageFacts& facts) const;
@@ -48,7 +49,7 @@ class LiveRecording {
                                   TraceProgress& progress, const std::stop_token& stop);
 
     ReadWriteAt file_;
-    std::uint32_t process_;
+    ImageFacts facts_;
     std::set<std::uint64_t> seen_;         // slots that an earlier look has found full
     std::vector<RecordedPiece> appended_;  // what waits of the chunks at the end of the file
     std::uint64_t walked_to_;              // they are whole up to here

@@ -134,6 +134,13 @@ base::Expected<void> ImageWriter::put_ends(OtherOperation end)
     return put_end(image_.facts.process, end, last_ticks + 2);
 }
 
+// The next image of the same number may be of another process: where the first has ended by exit, or in a namespace of
+// its own, whose inode may be another's by then.
+bool executes_next(const ImageFacts& image, const ImageFacts& next)
+{
+    return image.end_ticks == 0 && next.parent == image.parent && next.pid_namespace == image.pid_namespace;
+}
+
 // `next` is what follows under its process's number, if anything does: another program in the same process, or in a
 // later one. False: asked to stop before all of it was put.
 base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* next, const TakeBytes& take,
@@ -145,8 +152,7 @@ base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* 
     if (!MEMSWEEP_TRY(writer.put_pieces(pieces, stop))) {
         return false;
     }
-    const bool executes = next != nullptr && next->facts.parent == image.facts.parent &&
-                          next->facts.pid_namespace == image.facts.pid_namespace;
+    const bool executes = next != nullptr && executes_next(image.facts, next->facts);
     MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit));
     return true;
 }
@@ -161,14 +167,15 @@ base::Expected<bool> put_running(const RecordedImage& image, const TakeBytes& ta
 RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
 {
     RecordingSummary summary;
-    std::set<std::uint32_t> processes;
+    std::map<std::uint32_t, const ImageFacts*> last;  // image of a number
     for (const RecordedImage& image : images) {
-        processes.insert(image.facts.process);
+        const ImageFacts*& before = last[image.facts.process];
+        summary.processes += before == nullptr || !executes_next(*before, image.facts) ? 1U : 0U;
+        before = &image.facts;
         summary.lost_events += image.facts.lost_events;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.facts.stopped_errno);
     }
-    summary.processes = processes.size();
     return summary;
 }
 
@@ -274,7 +281,7 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
         }
         const auto next = std::find_if(std::next(image), images.end(),
                                        [&](const RecordedImage& other) { return other.facts.process == process; });
-        const bool runs = next == images.end() && is_running(process);
+        const bool runs = next == images.end() && is_running(image->facts);
         summary.still_running += runs ? 1U : 0U;
         MEMSWEEP_TRY(runs ? put_running(*image, take, progress)
                           : put_ended(*image, next == images.end() ? nullptr : &*next, take, progress));

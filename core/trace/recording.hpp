@@ -56,7 +56,7 @@ struct RecordingSummary {
 // Absent where the process ended before it had written the headers: then it recorded nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
-using IsRunning = std::function<bool(std::uint32_t)>;  // a process, so that its end is not known yet
+using IsRunning = std::function<bool(const ImageFacts&)>;  // the image's process, so that its end is not known yet
 
 // What begins the trace of these images, which are put into the order of their start. There is at least one.
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);

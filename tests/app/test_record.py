@@ -372,7 +372,7 @@ class Programs(Recording):
 
     def test_few_descriptors(self):
         codes = set()
-        for most in range(4, 12):
+        for most in range(4, 15):
             with self.subTest(most):
                 self.trace.unlink(missing_ok=True)
                 outcome = execute("record", "-o", self.trace, "--", program("recorded_program"), "calls", cwd=self.folder,
@@ -380,6 +380,9 @@ class Programs(Recording):
                 self.assertIn(outcome.code, (0, 2), f"\n{outcome}")
                 self.assertNotIn("nothing was recorded", outcome.errors)
                 codes.add(outcome.code)
+                if re.search("(socketpair|fcntl|posix_spawn): Too many open files", outcome.errors):
+                    self.assertEqual(list(self.folder.glob("t.mst*")), [], "the program was not started")
+                    continue
                 if outcome.code == 2:
                     self.assertRegex(outcome.errors, rf"Too many open files; .*--recover {self.trace}.recording ")
                     self.expect(0, "record", "--recover", f"{self.trace}.recording", "-o", self.trace)

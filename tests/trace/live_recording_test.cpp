@@ -55,8 +55,8 @@ struct Growing {
     {
         std::string out;
         const auto summary = trace::assemble(
-            {image()}, {2'000'000, 1'000'000}, [](std::uint32_t) { return false; }, tests::append_to(out), {},
-            unfinished);
+            {image()}, {2'000'000, 1'000'000}, [](const trace::ImageFacts&) { return false; }, tests::append_to(out),
+            {}, unfinished);
         REQUIRE(summary);
         return {*summary, out};
     }
@@ -228,7 +228,8 @@ TEST_CASE("what was written at the end is made anew, until it was whole", "[unit
     std::vector<trace::RecordedImage> images{growing.image()};
     const trace::FileHeader header = trace::trace_header(images, {2'000'000, 1'000'000});
     REQUIRE(trace::put_rest(
-        images, [](std::uint32_t) { return false; }, tests::append_to(growing.trace), {}, std::move(growing.progress)));
+        images, [](const trace::ImageFacts&) { return false; }, tests::append_to(growing.trace), {},
+        std::move(growing.progress)));
     bytes.slot(1, own_process, 1, mallocs(30, 0x20000));  // it was running still
     CHECK(addresses(growing.recovered().second).size() == 130);
     std::string head;

@@ -21,12 +21,13 @@ inline constexpr std::uint32_t own_process = 40;
 class RecordingBytes {
   public:
     explicit RecordingBytes(std::uint32_t slots, std::uint64_t start_ticks = 1'000, std::uint32_t parent = 1,
-                            std::uint32_t pid_namespace = 0)
+                            std::uint32_t pid_namespace = 0, std::uint64_t end_ticks = 0)
         : facts_{.process = own_process,
                  .parent = parent,
                  .slots = slots,
                  .start_ticks = start_ticks,
-                 .pid_namespace = pid_namespace}
+                 .pid_namespace = pid_namespace,
+                 .end_ticks = end_ticks}
     {
         bytes_.resize(trace::slots_offset + std::size_t{slots} * trace::slot_bytes);
         facts_.append_at = bytes_.size();

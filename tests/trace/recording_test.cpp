@@ -41,8 +41,8 @@ Assembled assembled(const std::vector<std::string>& files, bool runs = false,
     }
     std::string out;
     const auto summary = trace::assemble(
-        std::move(images), {2'000'000, 1'000'000}, [&](std::uint32_t) { return runs; }, tests::append_to(out), {},
-        unfinished);
+        std::move(images), {2'000'000, 1'000'000}, [&](const trace::ImageFacts&) { return runs; },
+        tests::append_to(out), {}, unfinished);
     REQUIRE(summary);
     return {*summary, tests::events_of(out)};
 }
@@ -169,6 +169,11 @@ TEST_CASE("a later image under the same number is another program, or another pr
     RecordingBytes elsewhere{1, 5'000, 1, 4'026'531'836};  // another namespace has the same numbers
     elsewhere.slot(0, own_process, 0, mallocs(6, 0x30000));
     CHECK(count(assembled({elsewhere.bytes(), first.bytes()}), trace::EventKind::process_exit) == 2);
+    RecordingBytes ended{1, 1'000, 1, 0, 2'000};  // by exit, so that the next of its number is another
+    ended.slot(0, own_process, 0, mallocs(6, 0x30000));
+    const Assembled later = assembled({second.bytes(), ended.bytes()});
+    CHECK(count(later, trace::EventKind::process_exit) == 2);
+    CHECK(later.summary.processes == 2);
     const Assembled running = assembled({first.bytes()}, true);
     CHECK(count(running, trace::EventKind::process_exit) == 0);
     CHECK(running.summary.still_running == 1);
@@ -229,7 +234,7 @@ TEST_CASE("what a process executes is taken behind the end of what it was, where
     std::vector<trace::RecordedImage> images{image_of(second.bytes()), image_of(first.bytes())};
     static_cast<void>(trace::trace_header(images, {2'000'000, 1'000'000}));  // which sorts them
     const auto summary = trace::put_rest(
-        images, [](std::uint32_t) { return false; }, tests::append_to(begun), {}, std::move(progress));
+        images, [](const trace::ImageFacts&) { return false; }, tests::append_to(begun), {}, std::move(progress));
     REQUIRE(summary);
     CHECK(summary->events == 23);
     CHECK(tests::events_of(begun).events.size() == 23);
