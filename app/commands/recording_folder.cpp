@@ -135,6 +135,7 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
 
 base::Expected<std::string> make_recording_folder(const std::string& out)
 {
+    MEMSWEEP_TRY(sys::find_output_target(out));
     std::error_code problem;
     const std::string folder = fs::absolute(out + ".recording", problem).lexically_normal().string();
     if (::mkdir(folder.c_str(), 0700) == 0) {

@@ -26,9 +26,13 @@ namespace {
 
 constexpr std::uint64_t max_journal_bytes = 1ULL << 30;
 
-// Whether the file is absent, empty or a journal: what something else wrote under its name stays as it is.
+// Whether the file is absent, empty or a journal: what something else wrote under its name stays as it is, and so does
+// what somebody else may have planted there.
 bool is_free_or_journal(const std::string& path)
 {
+    if (!sys::find_output_target(path)) {
+        return false;
+    }
     const sys::UniqueFd file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     if (!file.valid()) {
         return errno == ENOENT;
@@ -138,13 +142,12 @@ std::string journal_path(const std::string& result_path)
 base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
                                        const model::CaseReport& one)
 {
-    constexpr mode_t for_the_umask = 0666;
     const std::string path = journal_path(result_path);
     if (!is_free_or_journal(path)) {
         return base::fail(base::ErrorCode::io, "not a journal of memsweep's", path);
     }
-    const sys::UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, for_the_umask)};
-    const int problem = file.valid() ? sys::write_all(file.get(), line_of(report, one)) : errno;
+    const sys::UniqueFd file = MEMSWEEP_TRY(sys::open_output(path, sys::Start::at_its_end));
+    const int problem = sys::write_all(file.get(), line_of(report, one));
     return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
 }
 

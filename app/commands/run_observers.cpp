@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -302,19 +301,15 @@ class RunObservers::EventLog final : public engine::Observer {
         if (path == "-") {
             return std::make_unique<EventLog>(STDOUT_FILENO, "stdout");
         }
-        constexpr mode_t for_the_umask = 0666;
-        const auto target = sys::find_output_target(path);
-        sys::UniqueFd file =
-            !target || target->replaceable()
-                ? sys::UniqueFd{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
-                                       for_the_umask)}
-            : target->descriptor ? sys::UniqueFd{::fcntl(*target->descriptor, F_DUPFD_CLOEXEC, 0)}
-                                 : sys::open_stream(path);
-        if (!file.valid()) {
-            return base::fail(base::os_error("cannot write events", errno, path));
+        auto file = sys::open_output(path, append ? sys::Start::at_its_end : sys::Start::anew);
+        if (!file) {
+            constexpr std::string_view said = "cannot write";
+            const base::Error& problem = file.error();
+            return base::fail(problem.code, fmt::format("{} events{}", said, problem.message.substr(said.size())),
+                              path);
         }
-        auto log = std::make_unique<EventLog>(file.get(), path);
-        log->own_ = std::move(file);
+        auto log = std::make_unique<EventLog>(file->get(), path);
+        log->own_ = *std::move(file);
         return log;
     }
 

@@ -2,8 +2,6 @@
 
 #include <cerrno>
 
-#include <fcntl.h>
-
 #include <fmt/format.h>
 
 #include "app/cli/console.hpp"
@@ -61,11 +59,7 @@ base::Expected<TraceOutput> TraceOutput::open(const std::string& path)
         }
         return output;
     }
-    output.stream_.reset(output.target_.descriptor ? ::fcntl(*output.target_.descriptor, F_DUPFD_CLOEXEC, 0)
-                                                   : sys::open_stream(path).release());
-    if (!output.stream_.valid()) {
-        return base::fail(sys::io_error("cannot write", errno, path));
-    }
+    output.stream_ = MEMSWEEP_TRY(sys::open_output(path, sys::Start::anew));
     return output;
 }
 

@@ -17,6 +17,7 @@
 #include "core/base/quantity.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/processors.hpp"
 #include "core/trace/format/recording_layout.hpp"
@@ -189,7 +190,7 @@ base::Expected<sys::CommandLaunch> Supervision::prepare(const model::CommandSpec
     } else if (output != model::output_inherited) {
         file = output == model::output_discarded
                    ? MEMSWEEP_TRY(open_file("/dev/null", O_WRONLY))
-                   : MEMSWEEP_TRY(open_file(path_from(command.cwd, output), O_WRONLY | O_CREAT | O_TRUNC));
+                   : MEMSWEEP_TRY(sys::open_output(path_from(command.cwd, output), sys::Start::anew));
         options.output = file.get();
     }
     if (output != model::output_inherited) {

@@ -55,16 +55,85 @@ std::optional<int> as_descriptor(std::string_view path)
     return std::nullopt;
 }
 
-// What the link `path` points at; empty when it is no link.
-std::optional<std::string> followed(const std::string& path)
+base::Error cannot_write(int problem, const std::string& path)
 {
-    std::array<char, PATH_MAX> target;
-    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
-    if (length <= 0) {
-        return std::nullopt;
+    return io_error("cannot write", problem, path);
+}
+
+// Whether somebody may have put it there for others: see OutputTarget.
+bool may_be_planted(const struct stat& one, const std::string& path)
+{
+    struct stat folder {};
+    return !S_ISDIR(one.st_mode) && one.st_uid != ::geteuid() && ::stat(parent_of(path).c_str(), &folder) == 0 &&
+           (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
+           folder.st_uid != one.st_uid;
+}
+
+base::Error planted(const struct stat& one, const std::string& found, const std::string& path)
+{
+    const std::string_view what = S_ISLNK(one.st_mode)    ? "symbolic link"
+                                  : S_ISFIFO(one.st_mode) ? "pipe"
+                                  : S_ISREG(one.st_mode)  ? "file"
+                                                          : "device or socket";
+    return {base::ErrorCode::io,
+            fmt::format("cannot write: {} is a {} of user {}, in a folder where everybody may put one: remove it, or "
+                        "write to a folder of your own",
+                        found, what, one.st_uid),
+            path};
+}
+
+std::string target_of(const std::string& link, std::string_view text)
+{
+    return text.starts_with('/') ? std::string{text} : parent_of(link) + "/" + std::string{text};
+}
+
+// What stands at the end of a path: itself, so that what is said of it and where it leads are of one moment.
+struct Standing {
+    struct stat facts {};
+    std::optional<std::string> leads_to;  // a link
+};
+
+base::Expected<std::optional<Standing>> look_at(const std::string& path, const std::string& asked)
+{
+    const UniqueFd file{::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    Standing found;
+    if (!file.valid() || ::fstat(file.get(), &found.facts) != 0) {
+        return errno == ENOENT ? base::Expected<std::optional<Standing>>{std::nullopt}
+                               : base::fail(cannot_write(errno, asked));
     }
-    std::string text{target.data(), static_cast<std::size_t>(length)};
-    return text.front() == '/' ? text : parent_of(path) + "/" + text;
+    if (may_be_planted(found.facts, path)) {
+        return base::fail(planted(found.facts, path, asked));
+    }
+    if (S_ISLNK(found.facts.st_mode)) {
+        std::array<char, PATH_MAX> text;
+        const ssize_t length = ::readlinkat(file.get(), "", text.data(), text.size());
+        if (length <= 0) {
+            return base::fail(cannot_write(length == 0 ? ENOENT : errno, asked));
+        }
+        found.leads_to = target_of(path, {text.data(), static_cast<std::size_t>(length)});
+    }
+    return found;
+}
+
+// The folders on the way to what a path names, and those that their links lead over.
+base::Expected<void> check_way(const std::string& path, const std::string& asked, int& links)
+{
+    for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+        const std::string folder = path.substr(0, end);
+        struct stat facts {};
+        if (path[end - 1] == '/' || ::lstat(folder.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
+            continue;
+        }
+        const auto found = MEMSWEEP_TRY(look_at(folder, asked));
+        if (!found || !found->leads_to) {
+            continue;
+        }
+        if (++links > most_links) {
+            return base::fail(cannot_write(ELOOP, asked));
+        }
+        MEMSWEEP_TRY(check_way(*found->leads_to + "/", asked, links));
+    }
+    return {};
 }
 
 }  // namespace
@@ -85,25 +154,79 @@ base::Expected<OutputTarget> find_output_target(const std::string& path)
     if (target.descriptor) {
         return target;
     }
-    for (int links = 0; const auto next = followed(target.path); ++links) {
-        if (links == most_links) {
-            return base::fail(io_error("cannot write", ELOOP, path));
+    std::optional<Standing> found;
+    for (int links = 0;;) {
+        MEMSWEEP_TRY(check_way(target.path, path, links));
+        found = MEMSWEEP_TRY(look_at(target.path, path));
+        if (!found || !found->leads_to) {
+            break;
         }
-        target.path = *next;
+        if (++links > most_links) {
+            return base::fail(cannot_write(ELOOP, path));
+        }
+        target.path = *found->leads_to;
     }
     if (target.path.empty() || target.path.ends_with('/')) {
-        return base::fail(io_error("cannot write", target.path.empty() ? ENOENT : EISDIR, path));
+        return base::fail(cannot_write(target.path.empty() ? ENOENT : EISDIR, path));
     }
-    struct stat found {};
-    if (::stat(target.path.c_str(), &found) == 0) {
-        target.existing = found;
-    } else if (errno != ENOENT) {
-        return base::fail(io_error("cannot write", errno, path));
+    if (found) {
+        target.existing = found->facts;
     }
     if (target.existing && S_ISDIR(target.existing->st_mode)) {
-        return base::fail(io_error("cannot write", EISDIR, path));
+        return base::fail(cannot_write(EISDIR, path));
     }
     return target;
+}
+
+namespace {
+
+bool is_same(int file, const struct stat& other) noexcept
+{
+    struct stat facts {};
+    return ::fstat(file, &facts) == 0 && facts.st_dev == other.st_dev && facts.st_ino == other.st_ino;
+}
+
+// Empty with errno set; ESTALE: something else came to stand there meanwhile.
+UniqueFd open_found(const OutputTarget& target, Start start)
+{
+    if (target.descriptor) {
+        return UniqueFd{::fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 0)};
+    }
+    constexpr mode_t for_the_umask = 0666;
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (start == Start::at_its_end ? O_APPEND : 0);
+    UniqueFd file = !target.existing ? UniqueFd{::open(target.path.c_str(), flags | O_CREAT | O_EXCL, for_the_umask)}
+                    : target.replaceable() ? UniqueFd{::open(target.path.c_str(), flags)}
+                                           : open_stream(target.path);
+    if (!file.valid() && (target.existing ? errno == ENOENT || errno == ELOOP : errno == EEXIST)) {
+        errno = ESTALE;
+    } else if (file.valid() && target.existing && !is_same(file.get(), *target.existing)) {
+        file.reset();
+        errno = ESTALE;
+    } else if (file.valid() && target.existing && target.replaceable() && start == Start::anew &&
+               ::ftruncate(file.get(), 0) != 0) {
+        const int problem = errno;
+        file.reset();
+        errno = problem;
+    }
+    return file;
+}
+
+}  // namespace
+
+base::Expected<UniqueFd> open_output(const std::string& path, Start start)
+{
+    constexpr int most_tries = 10;
+    UniqueFd file;
+    for (int i = 0; i < most_tries; ++i) {
+        file = open_found(MEMSWEEP_TRY(find_output_target(path)), start);
+        if (file.valid() || errno != ESTALE) {
+            break;
+        }
+    }
+    if (!file.valid()) {
+        return base::fail(base::os_error("cannot write", errno, path));
+    }
+    return file;
 }
 
 bool is_same_output(const std::string& one, const std::string& other)
@@ -158,7 +281,7 @@ int write_through(const OutputTarget& target, const Content& content)
     if (target.descriptor) {
         return write_pieces(content, [&](std::string_view piece) { return write_all(*target.descriptor, piece); });
     }
-    const UniqueFd file = open_stream(target.path);
+    const UniqueFd file = open_found(target, Start::anew);
     return file.valid() ? write_pieces(content, [&](std::string_view piece) { return write_all(file.get(), piece); })
                         : errno;
 }

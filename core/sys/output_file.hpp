@@ -18,8 +18,13 @@ namespace memsweep::sys {
 
 // Where an output path leads: to a file that can be replaced, or to something that can only be written to.
 //
-// Errors   io: the path names a directory or nothing, its links go in circles, or a parent cannot be searched;
-//          `where` is the path as given.
+// Errors   io: the path names a directory or nothing, its links go in circles, or a parent cannot be searched; somebody
+//          else may have planted what it leads over (below). `where` is the path as given.
+//
+// In a sticky folder that others may write to (/tmp), a link, a file or a pipe that belongs neither to us nor to the
+// folder's owner is refused: it may have been put there for us to write through. This is the rule of the kernel's
+// fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)), which are not on everywhere, and see no link that we
+// follow. A folder on the way that is exchanged for a link between our look and the use is left to the kernel.
 struct OutputTarget {
     std::string path;                     // symbolic links of the last component followed
     std::optional<int> descriptor;        // "-", /dev/stdout, /dev/fd/N: what is open already, at its present offset
@@ -31,6 +36,13 @@ struct OutputTarget {
 };
 
 [[nodiscard]] base::Expected<OutputTarget> find_output_target(const std::string& path);
+
+// Opens what is written to piece by piece under its own name: a log, a pipe, a device, a descriptor that is open. A
+// file is made where there is none.
+//
+// Errors   as find_output_target; os, as open gives them.
+enum class Start { anew, at_its_end };
+[[nodiscard]] base::Expected<UniqueFd> open_output(const std::string& path, Start start);
 
 // Whether two paths lead to one regular file: by device and inode where it is there, else by its folder and name.
 // Pipes and devices take what several write.

@@ -55,7 +55,8 @@ UniqueFd open_stream(const std::string& path) noexcept
 {
     // Without a reader O_NONBLOCK fails with ENXIO where it would wait otherwise: see fifo(7).
     for (Patience patience;;) {
-        UniqueFd file{retry_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); })};
+        UniqueFd file{
+            retry_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); })};
         if (file.valid()) {
             ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
             return file;

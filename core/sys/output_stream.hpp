@@ -12,8 +12,9 @@
 
 namespace memsweep::sys {
 
-// Opens what is no regular file to write to. A pipe that has no reader yet is waited for, until a stop signal waits
-// (see signals.hpp), or for two seconds after one was taken. Invalid with errno set when it cannot be opened.
+// Opens what is no regular file, and no link, to write to. A pipe that has no reader yet is waited for, until a stop
+// signal waits (see signals.hpp), or for two seconds after one was taken. Invalid with errno set when it cannot be
+// opened.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
 // All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits as

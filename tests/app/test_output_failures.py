@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from memsweep_cli import BINARY, MIB, CliTest, alloc, default_signals, drop, environment, event_lines, idle
+from memsweep_cli import BINARY, MIB, CliTest, alloc, default_signals, drop, environment, event_lines, idle, scenario
 
 
 class OutputTest(CliTest):
@@ -433,6 +433,90 @@ class ForeignJournal(OutputTest):
             self.check_run()
             self.assertTrue((self.folder / "r.json.journal").exists())
             (os.rmdir if make is os.mkdir else os.unlink)(self.folder / "r.json.journal")
+
+
+class Planted(OutputTest):
+    """In a sticky folder where everybody writes, nothing is written through what somebody else has put there."""
+
+    NOBODY = 65534
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.leave_out(self.id(), "only root can make another user's files")
+        self.folder.chmod(0o755)
+        self.small()
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:00.000001,allocate,0x10,64,0\n")
+        self.expect(0, "run", "small.json", "-q", "-o", "good.json")
+        self.expect(0, "run", "small.json", "-q", "-o", "other.json")
+        self.expect(0, "import", "log.csv", "-o", "good.mst")
+        self.victim = self.folder / "victim"
+        self.victim.write_bytes(b"")
+        self.shared = self.folder / "shared"
+        self.shared.mkdir()
+        self.shared.chmod(0o1777)
+
+    def plant(self, kind, name="out.json"):
+        path = self.shared / name
+        if kind == "link":
+            path.symlink_to(self.victim)
+        elif kind == "dangling":
+            path.symlink_to(self.folder / "made")
+        elif kind == "file":
+            path.write_bytes(b"theirs")
+        else:
+            os.mkfifo(path)
+        os.lchown(path, self.NOBODY, self.NOBODY)
+        return path
+
+    def commands(self, out):
+        return {"run": ("run", "small.json", "-q", "-o", out), "a report of a run": ("run", "small.json", "-q", "-o", "r.json", "-r", f"html={out}"),
+                "events": ("run", "small.json", "-q", "-o", "r.json", "--events", out), "report": ("report", "good.json", "-f", "html", "-o", out),
+                "merge": ("merge", "good.json", "other.json", "-o", out), "import": ("import", "log.csv", "-o", out),
+                "export": ("export", "good.mst", "-f", "rmm", "-o", out), "info": ("info", "good.mst", "-f", "html", "-o", out),
+                "record": ("record", "-q", "-o", out, "--", "true"), "new": ("new", "concat", "-o", out),
+                "probe": ("probe", "topology", "-o", out)}
+
+    def test_every_command(self):
+        for kind in ("link", "dangling", "file", "pipe"):
+            for name, argv in self.commands("shared/out.json").items():
+                with self.subTest(name, kind=kind):
+                    planted = self.plant(kind)
+                    try:
+                        self.check_refused(argv, name != "new" or kind == "dangling")  # it writes over nothing anyway
+                        if kind == "file":
+                            self.assertEqual(planted.read_bytes(), b"theirs")
+                    finally:
+                        planted.unlink()
+                        self.victim.write_bytes(b"")
+
+    def check_refused(self, argv, names_owner):
+        outcome = self.memsweep(*argv, env=self.env, timeout=60)
+        self.assertEqual(outcome.code, 2, f"\n{outcome}")
+        if names_owner:
+            self.assertIn(f"of user {self.NOBODY}", outcome.errors, f"\n{outcome}")
+        self.assertEqual(self.victim.read_bytes(), b"")
+        self.assertFalse((self.folder / "made").exists())
+        self.assertEqual([path.name for path in self.shared.iterdir()], ["out.json"])
+
+    def test_journal(self):
+        path = self.plant("link", "r.json.journal")
+        slow = ("run", "small.json", "-q", "-o", "shared/r.json", "-n", "20")
+        self.expect(0, *slow, env=self.env)
+        self.assertEqual(self.victim.read_bytes(), b"")
+        self.assertTrue(path.is_symlink())
+
+    def test_output_of_a_program(self):
+        self.plant("link", "said")
+        self.write("said.json", scenario("said", command={"argv": ["echo", "hello"], "stdout": os.fspath(self.shared / "said")}, steps=[]))
+        self.memsweep("run", "said.json", "-q", "-o", "r.json", env=self.env)
+        self.assertEqual(self.victim.read_bytes(), b"")
+
+    def test_own_links_go_on_working(self):
+        (self.shared / "out.json").symlink_to(self.victim)
+        self.expect(0, "run", "small.json", "-q", "-o", "shared/out.json", env=self.env)
+        self.assertTrue((self.shared / "out.json").is_symlink())
+        self.assertEqual(self.result("victim")["summary"]["ok"], 1)
 
 
 if __name__ == "__main__":

@@ -174,3 +174,86 @@ TEST_CASE("readers see the old file or a new one, never a part", "[machine]")
     CHECK(whole);
     CHECK(tree.entries() == 1);
 }
+
+TEST_CASE("what somebody else may have planted where everybody writes is refused", "[machine]")
+{
+    if (::geteuid() != 0) {
+        std::printf("skipped: planted links: only root can make another user's files\n");
+        return;
+    }
+    constexpr uid_t nobody = 65534;
+    const tests::TempTree tree;
+    ::chmod(tree.root().c_str(), 0755);
+    tree.add("private/target", "safe");
+    tree.add("private/folder/target", "safe");
+    tree.add("shared/theirs", "theirs");
+    tree.add("shared/ours", "ours");
+    const std::string shared = tree.path("shared");
+    const auto link = [&](const std::string& to, const std::string& name, uid_t owner) {
+        REQUIRE(::symlink(tree.path(to).c_str(), (shared + "/" + name).c_str()) == 0);
+        REQUIRE(::lchown((shared + "/" + name).c_str(), owner, owner) == 0);
+    };
+    link("private/target", "their-link", nobody);
+    link("private/new", "their-dangling-link", nobody);
+    link("private/folder", "their-folder", nobody);
+    link("shared/their-link", "our-link-to-theirs", 0);
+    link("private/target", "our-link", 0);
+    link("private/folder", "our-folder", 0);
+    REQUIRE(::mkfifo((shared + "/their-pipe").c_str(), 0666) == 0);
+    REQUIRE(::chown((shared + "/their-pipe").c_str(), nobody, nobody) == 0);
+    REQUIRE(::chown((shared + "/theirs").c_str(), nobody, nobody) == 0);
+
+    for (const mode_t mode : {01777U, 01775U}) {
+        REQUIRE(::chmod(shared.c_str(), mode) == 0);
+        for (const char* const name : {"their-link", "their-dangling-link", "their-folder/target",
+                                       "their-folder/new/deep", "our-link-to-theirs", "theirs", "their-pipe"}) {
+            const std::string path = shared + "/" + name;
+            INFO(path);
+            CHECK(tests::message_of(sys::write_file_atomically(path, "x")).find("of user 65534") != std::string::npos);
+            CHECK(tests::message_of(sys::check_writable(path, 1)).find("of user 65534") != std::string::npos);
+            CHECK_FALSE(sys::open_output(path, sys::Start::at_its_end));
+            CHECK_FALSE(sys::open_output(path, sys::Start::anew));
+        }
+    }
+    CHECK(tests::contents(tree.path("private/target")) == "safe");
+    CHECK(tests::contents(tree.path("private/folder/target")) == "safe");
+    CHECK(tests::contents(shared + "/theirs") == "theirs");
+    CHECK(tree.entries("private") == 2);
+    CHECK(tree.entries("private/folder") == 1);
+
+    CHECK(sys::write_file_atomically(shared + "/our-link", "1"));
+    CHECK(tests::contents(tree.path("private/target")) == "1");
+    CHECK(sys::write_file_atomically(shared + "/our-folder/target", "2"));
+    CHECK(tests::contents(tree.path("private/folder/target")) == "2");
+    CHECK(sys::write_file_atomically(shared + "/ours", "3"));
+    CHECK(sys::write_file_atomically(shared + "/new", "4"));
+
+    // The folder's owner may do as he likes in it, and so may everybody where a name is its owner's alone.
+    REQUIRE(::chown(shared.c_str(), nobody, nobody) == 0);
+    CHECK(sys::write_file_atomically(shared + "/their-link", "5"));
+    CHECK(tests::contents(tree.path("private/target")) == "5");
+    REQUIRE(::chown(shared.c_str(), 0, 0) == 0);
+    REQUIRE(::chmod(shared.c_str(), 0777) == 0);
+    CHECK(sys::write_file_atomically(shared + "/theirs", "6"));
+}
+
+TEST_CASE("a log is begun anew or gone on with, through the user's own links too", "[unit]")
+{
+    const tests::TempTree tree;
+    const std::string path = tree.path("log");
+    std::filesystem::create_symlink("log", tree.path("link"));
+    const auto write = [](const std::string& to, sys::Start start, std::string_view text) {
+        const auto file = sys::open_output(to, start);
+        REQUIRE(file);
+        CHECK(sys::write_all(file->get(), text) == 0);
+    };
+    write(tree.path("link"), sys::Start::anew, "one ");
+    write(path, sys::Start::at_its_end, "two ");
+    write(tree.path("link"), sys::Start::at_its_end, "three");
+    CHECK(tests::contents(path) == "one two three");
+    write(tree.path("link"), sys::Start::anew, "new");
+    CHECK(tests::contents(path) == "new");
+    CHECK(std::filesystem::is_symlink(tree.path("link")));
+    CHECK_FALSE(sys::open_output(tree.path("no/such"), sys::Start::anew));
+    CHECK_FALSE(sys::open_output(tree.root(), sys::Start::anew));
+}
