@@ -12,6 +12,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/sys/left_behind.hpp"
 #include "core/sys/output_file.hpp"
 
 namespace memsweep::app {
@@ -176,6 +177,7 @@ void remove_recording(const std::string& folder, const std::vector<std::string>&
     for (const std::string& path : taken) {
         fs::remove(at / fs::path{path}.filename(), problem);
     }
+    sys::remove_left_behind(at.string(), sys::partial_files);
     fs::remove(at, problem);
     if (problem && at == removed) {
         fs::rename(removed, whole, problem);

@@ -1,7 +1,5 @@
 #include "core/engine/command_executor.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include "core/engine/name_lengths.hpp"
 #include "core/engine/program.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/sys/left_behind.hpp"
 #include "core/sys/process_probe.hpp"
 
 namespace memsweep::engine {
@@ -24,35 +23,8 @@ namespace {
 using std::chrono::nanoseconds;
 namespace fs = std::filesystem;
 
-// Removed with all that is in it.
-class CountsFolder {
-  public:
-    [[nodiscard]] static base::Expected<CountsFolder> make()
-    {
-        std::error_code problem;
-        const fs::path temporary = fs::temp_directory_path(problem);
-        std::string path = (problem ? fs::path{"/tmp"} : temporary) / "memsweep-counts-XXXXXX";
-        if (::mkdtemp(path.data()) == nullptr) {
-            return base::fail(base::os_error("mkdtemp", errno, path));
-        }
-        return CountsFolder{std::move(path)};
-    }
-    CountsFolder(CountsFolder&& other) noexcept : path_{std::exchange(other.path_, {})} {}
-    CountsFolder& operator=(CountsFolder&&) = delete;
-    ~CountsFolder()
-    {
-        std::error_code problem;
-        if (!path_.empty()) {
-            fs::remove_all(path_, problem);
-        }
-    }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    explicit CountsFolder(std::string path) : path_{std::move(path)} {}
-
-    std::string path_;
-};
+// Always as long: a program that copies its environment allocates by the length of this path.
+constexpr sys::PassingShape counts_folders{.before = "memsweep-counts-", .after = "", .tells_boot = false, .digits = 6};
 
 void nobody(int /*pid*/) {}
 
@@ -187,14 +159,17 @@ base::Expected<trace::CountedTree> CommandExecutor::count(const Program& program
     const model::CommandSpec& command = *program.command;
     const std::string library = MEMSWEEP_TRY(recorder_);
     MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
-    const CountsFolder folder = MEMSWEEP_TRY(CountsFolder::make());
-    trace::make_starts(folder.path());
+    const auto folder = sys::PassingFolder::make(counts_folders);
+    if (!folder) {
+        return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
+    }
+    trace::make_starts(folder->path());
     trace::TreeLooks looks{library};
     Outcome outcome;
     prepare(program, limits, outcome);
     if (outcome.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
-        supervision.count_with(library, folder.path(), looks);
+        supervision.count_with(library, folder->path(), looks);
         ProgramEnd end =
             supervision.run(command, command.run, program.allocator, model::output_discarded, {}, nullptr, nobody);
         outcome.reason = judge(end, command.exit_code, limits.timeout);
@@ -204,7 +179,7 @@ base::Expected<trace::CountedTree> CommandExecutor::count(const Program& program
     if (outcome.ending != Ending::finished) {
         return base::fail(base::ErrorCode::os, "counting its allocations: " + outcome.reason);
     }
-    return trace::take_counts(folder.path(), looks);
+    return trace::take_counts(folder->path(), looks);
 }
 
 Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,

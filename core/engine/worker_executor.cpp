@@ -11,6 +11,7 @@
 #include "core/base/quantity.hpp"
 #include "core/memory/page_resources.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/sys/left_behind.hpp"
 #include "core/sys/process_probe.hpp"
 
 namespace memsweep::engine {
@@ -119,6 +120,13 @@ class SeriesSampler {
     bool wants_live_bytes_{};
 };
 
+// Whether it makes names in /dev/shm.
+bool names_memory(const Program& program)
+{
+    return program.memory.resource == model::ResourceKind::shm ||
+           std::ranges::any_of(program.instructions, is<model::ShareStep>);
+}
+
 }  // namespace
 
 WorkerExecutor::WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals)
@@ -184,6 +192,10 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
         return outcome;
     }
     region->header->order.streaming = options_.streaming;
+    if (!looked_for_left_ && names_memory(program)) {
+        looked_for_left_ = true;
+        sys::remove_left_shared_memory();
+    }
     if (const auto ready = ensure_worker(program.allocator); !ready) {
         outcome.reason = "no worker could be started: " + base::describe(ready.error());
         return outcome;

@@ -1,6 +1,7 @@
 #include "core/memory/page_resources.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -258,6 +259,9 @@ Allocation FileResource::map_named(std::size_t mapping, std::size_t alignment) n
     }
     const Name name = name_of(::getpid(), place);
     const sys::UniqueFd fd{::shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, 0600)};
+    if (fd.valid()) {
+        ::flock(fd.get(), LOCK_EX | LOCK_NB);  // until it is unmapped: see sys::remove_left_shared_memory
+    }
     const int error = fd.valid() ? reserve(fd.get(), mapping) : errno;
     void* const ptr =
         error != 0 ? MAP_FAILED : ::mmap(place, mapping, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd.get(), 0);

@@ -115,14 +115,14 @@ class SharedResource final : public MemoryResource {
 //
 // Units    bytes; a file is rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
-// Cost     five to seven system calls per allocation, two or three per deallocation; /dev/shm writes zeros when it
+// Cost     six to eight system calls per allocation, two or three per deallocation; /dev/shm writes zeros when it
 //          reserves, so its pages are there before the first touch, which then costs a minor fault each all the same.
 // Memory   the file's storage is reserved before it is mapped: a file system that is full refuses the allocation, where
 //          a later touch would be a SIGBUS. New files read as zeros.
 // Errors   shm_full, disk_full; out_of_memory: no file or no mapping can be made.
 // Threads  any.
 // Ownership  a name in /dev/shm lives as long as its allocation; a process that dies leaves its names behind: see
-//          remove_shared_memory_of.
+//          remove_shared_memory_of, and sys::remove_left_shared_memory for what a driver that was killed left.
 class FileResource final : public MemoryResource {
   public:
     // An empty folder: named shared memory.

@@ -6,23 +6,30 @@
 #include <cerrno>
 #include <cstdio>
 
-#include <fmt/format.h>
-
+#include "core/sys/left_behind.hpp"
 #include "core/sys/output_stream.hpp"
 
 namespace memsweep::sys {
 namespace {
 
-// A second name for a file, in the folder of a path. Empty with errno set.
-std::optional<std::string> linked_beside(const std::string& file, const std::string& path)
+// A second name for a file, which is to become that of a path in the same folder.
+struct SecondName {
+    RemovedAtStop at_stop;
+    std::string path;
+};
+
+// Empty with errno set.
+std::optional<SecondName> linked_beside(const std::string& file, const std::string& path)
 {
     constexpr int most_tries = 100;
     const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+    const std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+    remove_left_behind(folder, partial_files);
     for (int i = 0; i < most_tries; ++i) {
-        std::string name = fmt::format("{}.memsweep-{}-{}.partial", folder, ::getpid(), i);
+        std::string name = folder + new_passing_name(partial_files);
+        RemovedAtStop at_stop{name};
         if (::link(file.c_str(), name.c_str()) == 0) {
-            return name;
+            return SecondName{std::move(at_stop), std::move(name)};
         }
         if (errno != EEXIST) {
             break;
@@ -37,7 +44,11 @@ std::optional<GrowingFile> GrowingFile::create(const std::string& path)
 {
     constexpr mode_t for_the_umask = 0666;
     UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, for_the_umask)};
-    return file.valid() ? std::optional{GrowingFile{path, std::move(file)}} : std::nullopt;
+    if (!file.valid()) {
+        return std::nullopt;
+    }
+    static_cast<void>(hold_passing(file.get()));  // for its second name
+    return GrowingFile{path, std::move(file)};
 }
 
 int GrowingFile::append(std::string_view content) noexcept
@@ -72,9 +83,9 @@ int GrowingFile::appear_as(const std::string& path)
     }
     // EINVAL: a file system that has nothing to flush.
     const bool is_flushed = retry_interrupted([&] { return ::fsync(file_.get()); }) == 0 || errno == EINVAL;
-    const int problem = is_flushed && std::rename((name ? *name : path_).c_str(), path.c_str()) == 0 ? 0 : errno;
+    const int problem = is_flushed && std::rename((name ? name->path : path_).c_str(), path.c_str()) == 0 ? 0 : errno;
     if (problem != 0 && name) {
-        ::unlink(name->c_str());
+        ::unlink(name->path.c_str());
     }
     return problem;
 }

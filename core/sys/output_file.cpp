@@ -1,7 +1,6 @@
 #include "core/sys/output_file.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -396,19 +395,6 @@ base::Expected<void> check_writable(const std::string& path, std::uint64_t expec
     return {};
 }
 
-namespace {
-
-std::uint64_t random_number()
-{
-    std::uint64_t number{};
-    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
-        number = static_cast<std::uint64_t>(::getpid());  // early at boot; a name that is taken is only tried again
-    }
-    return number;
-}
-
-}  // namespace
-
 int take_mode_of(int file, const struct stat& other) noexcept
 {
     constexpr mode_t permissions = 0777;
@@ -417,10 +403,14 @@ int take_mode_of(int file, const struct stat& other) noexcept
     return ::fchmod(file, other.st_mode & permissions) == 0 ? 0 : errno;
 }
 
-TempFile::TempFile(std::string path, UniqueFd file) noexcept : path_{std::move(path)}, file_{std::move(file)} {}
+TempFile::TempFile(std::string path, RemovedAtStop at_stop, UniqueFd file) noexcept
+    : path_{std::move(path)}, at_stop_{std::move(at_stop)}, file_{std::move(file)}
+{
+}
 
 TempFile::TempFile(TempFile&& other) noexcept
-    : path_{std::exchange(other.path_, std::string{})}, file_{std::move(other.file_)}
+    : path_{std::exchange(other.path_, std::string{})}, at_stop_{std::move(other.at_stop_)},
+      file_{std::move(other.file_)}
 {
 }
 
@@ -433,17 +423,18 @@ TempFile::~TempFile()
 
 std::optional<TempFile> TempFile::create_in(const std::string& directory)
 {
-    constexpr std::uint64_t most_tries = 100;
-    const std::uint64_t number = random_number();
-    for (std::uint64_t i = 0; i < most_tries; ++i) {
-        std::string path = fmt::format("{}/.memsweep-{:016x}.partial", directory, number + i);
+    constexpr int most_tries = 100;
+    remove_left_behind(directory, partial_files);
+    for (int i = 0; i < most_tries; ++i) {
+        std::string path = fmt::format("{}/{}", directory, new_passing_name(partial_files));
+        RemovedAtStop at_stop{path};
         constexpr mode_t for_the_umask = 0666;
         UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, for_the_umask)};
-        if (file.valid()) {
-            return TempFile{std::move(path), std::move(file)};
-        }
-        if (errno != EEXIST) {
+        if (!file.valid() && errno != EEXIST) {
             break;
+        }
+        if (file.valid() && hold_passing(file.get())) {
+            return TempFile{std::move(path), std::move(at_stop), std::move(file)};
         }
     }
     return std::nullopt;
@@ -475,7 +466,8 @@ int TempFile::commit_as(const std::string& path, Existing existing) noexcept
     if (retry_interrupted([&] { return ::fsync(file_.get()); }) != 0 && errno != EINVAL) {
         return errno;
     }
-    // Closed by hand: some network file systems report a full disk no earlier.
+    // It is held until it has its name. Closed by hand: some network file systems report a full disk no earlier.
+    const UniqueFd held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
     if (::close(file_.release()) != 0 && errno != EINTR) {
         return errno;
     }

@@ -12,6 +12,7 @@
 #include "core/base/expected.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/sys/left_behind.hpp"
 #include "core/sys/output_stream.hpp"
 
 namespace memsweep::sys {
@@ -52,7 +53,9 @@ enum class Start { anew, at_its_end };
 //
 // Errors   io: `where` is the path, the message names the cause ("cannot write: No space left on device").
 // Threads  any number; of two that write one path, the later wins.
-// Ownership  a failure leaves nothing behind; a SIGKILL in between leaves ".memsweep-*.partial" in the directory.
+// Ownership  neither a failure nor a stop signal leaves anything behind; what a SIGKILL leaves (".memsweep-*.partial")
+// is
+//            removed when a file is next written to that directory. See left_behind.hpp.
 
 // A content too long for memory: hands over its pieces in order, until one is not taken.
 using PieceTaker = std::function<bool(std::string_view)>;
@@ -81,7 +84,7 @@ enum class Existing { replace, keep };
 // A file under a name of its own that becomes the real one by rename, or vanishes.
 //
 // Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
-// Ownership  removed by the destructor unless it has been renamed. A SIGKILL in between leaves ".memsweep-*.partial".
+// Ownership  removed by the destructor unless it has been renamed; else as with write_file_atomically.
 class TempFile {
   public:
     // Empty with errno set when it cannot be made. Its mode is what the umask leaves of rw-rw-rw-.
@@ -100,9 +103,10 @@ class TempFile {
     [[nodiscard]] int commit_as(const std::string& path, Existing existing = Existing::replace) noexcept;
 
   private:
-    TempFile(std::string path, UniqueFd file) noexcept;
+    TempFile(std::string path, RemovedAtStop at_stop, UniqueFd file) noexcept;
 
     std::string path_;
+    RemovedAtStop at_stop_;  // goes after the name
     UniqueFd file_;
 };
 

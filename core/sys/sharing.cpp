@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -198,6 +199,9 @@ Sharing share_with_a_process(std::uint64_t bytes, std::uint64_t rounds) noexcept
     static_cast<void>(std::snprintf(name.data(), name.size(), "/memsweep-%d-share-%u", ::getpid(), ++made));
     const UniqueFd fd{::shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, 0600)};
     int error = fd.valid() ? EINTR : errno;
+    if (fd.valid()) {
+        ::flock(fd.get(), LOCK_EX | LOCK_NB);  // see remove_left_shared_memory
+    }
     while (fd.valid() && error == EINTR) {
         error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(whole));
     }

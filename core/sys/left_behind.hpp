@@ -1,0 +1,82 @@
+// What a process makes for as long as it runs only, under names that say so. It removes them itself; a stop signal that
+// ends it removes its files; and what a SIGKILL leaves is removed by the next process that makes such in that folder.
+//
+// Names    BEFORE, the boot and a number of their own in hexadecimal, AFTER: ".memsweep-BOOT-NUMBER.partial".
+// Sources  flock(2) on what has the name: its owner holds it, and whoever can take it knows that there is no owner.
+//          Where locks may be of one machine only (a network file system), the boot must be ours as well.
+//          Folders are only removed from one in which nobody else can rename what is ours.
+// Errors   none: what cannot be locked, is another user's, a link, or of another kind stays.
+// Threads  any.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/sys/descriptor.hpp"
+
+namespace memsweep::sys {
+
+struct PassingShape {
+    std::string_view before;
+    std::string_view after;
+    bool tells_boot{true};
+    std::size_t digits{16};  // of the number
+};
+inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
+
+[[nodiscard]] std::string new_passing_name(const PassingShape& shape);
+
+// For its owner, as soon as it is made, with a descriptor that stays open: the lock lasts as long. False: somebody is
+// removing it, so that another is needed. True also where locks are not to be had.
+[[nodiscard]] bool hold_passing(int file) noexcept;
+
+// What nobody holds, files and whole folders. Once in a process for each folder and shape: it lists the folder.
+void remove_left_behind(const std::string& folder, const PassingShape& shape);
+
+// What is left of named shared memory: /dev/shm/memsweep-PID-..., held by its mapping.
+void remove_left_shared_memory();
+
+// A path that a stop signal unlinks before it ends this process (SIGINT, SIGTERM, SIGHUP where they have their default
+// effect). To be made before the file is, and to go after its name.
+class RemovedAtStop {
+  public:
+    explicit RemovedAtStop(const std::string& path) noexcept;
+    RemovedAtStop(const RemovedAtStop&) = delete;
+    RemovedAtStop& operator=(const RemovedAtStop&) = delete;
+    RemovedAtStop(RemovedAtStop&& other) noexcept : slot_{std::exchange(other.slot_, -1)} {}
+    RemovedAtStop& operator=(RemovedAtStop&&) = delete;
+    ~RemovedAtStop();
+
+  private:
+    int slot_{-1};
+};
+
+// A folder in the one for temporary files, removed with all that is in it.
+class PassingFolder {
+  public:
+    // Empty with errno set when it cannot be made.
+    [[nodiscard]] static std::optional<PassingFolder> make(const PassingShape& shape);
+    PassingFolder(const PassingFolder&) = delete;
+    PassingFolder& operator=(const PassingFolder&) = delete;
+    PassingFolder(PassingFolder&& other) noexcept
+        : path_{std::exchange(other.path_, std::string{})}, held_{std::move(other.held_)}
+    {
+    }
+    PassingFolder& operator=(PassingFolder&&) = delete;
+    ~PassingFolder();
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // Where they are made: $TMPDIR, or /tmp.
+    [[nodiscard]] static std::string parent();
+
+  private:
+    PassingFolder(std::string path, UniqueFd held) noexcept : path_{std::move(path)}, held_{std::move(held)} {}
+
+    std::string path_;
+    UniqueFd held_;
+};
+
+}  // namespace memsweep::sys
