@@ -55,11 +55,11 @@ struct CostAnswer {
     std::uint64_t given{};  // 1 when all of it is written
 };
 
-ExitCode answer_on(int fd, std::uint64_t bytes)
+base::Expected<ExitCode> answer_on(int fd, std::uint64_t bytes)
 {
     auto region = sys::SharedRegion::map(sys::UniqueFd{fd}, sizeof(CostAnswer));
     if (!region) {
-        return ExitCode::internal;
+        return refuse("is memsweep's own: memsweep cliffs starts it, with memory to answer in", "malloc-cost");
     }
     auto& answer = *region->data<CostAnswer>();
     answer.cost = memory::measure_malloc_cost(sys::SystemClock{}, bytes);

@@ -30,6 +30,7 @@
 #include "core/measure/findings.hpp"
 #include "core/model/case_index.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
@@ -498,10 +499,16 @@ ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const
 // The process that cases run in.
 void add_worker(Command& program, const GlobalOptions& /*global*/)
 {
-    const auto channel_fd = std::make_shared<int>();
+    const auto number = std::make_shared<std::string>();
     Command& command = program.hidden_command("worker");
-    command.positional("fd FD", value::number(*channel_fd, 0, INT_MAX), "");
-    command.run = [channel_fd] { return static_cast<ExitCode>(engine::worker_main(*channel_fd)); };
+    command.positional("fd FD", value::text(*number), "");
+    command.run = [number]() -> base::Expected<ExitCode> {
+        const auto fd = base::parse_number(*number);
+        if (!fd || *fd > INT_MAX || !sys::Channel::is_end(static_cast<int>(*fd))) {
+            return refuse("is memsweep's own: memsweep run starts it, on a socket of its own", "worker");
+        }
+        return static_cast<ExitCode>(engine::worker_main(static_cast<int>(*fd)));
+    };
 }
 
 }  // namespace memsweep::app

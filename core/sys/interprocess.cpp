@@ -57,6 +57,16 @@ base::Expected<std::pair<Channel, Channel>> Channel::pair()
     return std::pair{Channel{ends[0]}, Channel{ends[1]}};
 }
 
+bool Channel::is_end(int fd) noexcept
+{
+    const auto option = [fd](int name) {
+        int value = -1;
+        socklen_t bytes = sizeof value;
+        return ::getsockopt(fd, SOL_SOCKET, name, &value, &bytes) == 0 ? value : -1;
+    };
+    return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_SEQPACKET;
+}
+
 base::Expected<void> Channel::send(std::string_view bytes, std::optional<int> fd) noexcept
 {
     if (bytes.empty()) {

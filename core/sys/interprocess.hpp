@@ -39,6 +39,9 @@ class Channel {
     // The two connected ends, both close-on-exec; a child gets its end by SpawnOptions::inherit.
     [[nodiscard]] static base::Expected<std::pair<Channel, Channel>> pair();
 
+    // Whether the descriptor is such a socket.
+    [[nodiscard]] static bool is_end(int fd) noexcept;
+
     // Takes over an end, such as a descriptor that this process was started with.
     explicit Channel(UniqueFd end) noexcept : end_{std::move(end)} {}
     explicit Channel(int end) noexcept : end_{end} {}

@@ -72,6 +72,10 @@ class WrongUsage(CliTest):
         ("schema of what", ["schema"], "which is required"),
         ("schema of the unknown", ["schema", "event"], "event"),
         ("nothing to validate", ["validate"], "file is required"),
+        *((f"worker {number} by hand", ["worker", number], r"\Amemsweep: error: worker: is memsweep's own")
+          for number in ("0", "1", "2", "99", "-1", "x", "99999999999999999999")),
+        *((f"malloc-cost {number} by hand", ["malloc-cost", number, "16"], r"\Amemsweep: error: malloc-cost: is memsweep's own")
+          for number in ("0", "1", "99")),
     )
 
     def test_every_wrong_command_line(self):
