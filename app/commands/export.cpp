@@ -28,9 +28,11 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
         outcome = take(text);
         return outcome.has_value();
     }};
-    command.format == "umpire" ? reporters::export_umpire(reader, sink) : reporters::export_rmm(reader, sink);
+    const auto exported = command.format == "umpire" ? reporters::export_umpire(reader, sink, command.trace)
+                                                     : reporters::export_rmm(reader, sink, command.trace);
     static_cast<void>(sink.finish());  // what it could not pass on is in `outcome`
     MEMSWEEP_TRY(outcome);
+    MEMSWEEP_TRY(exported);
     MEMSWEEP_TRY(output.commit());
     return note_damage(command.trace, reader.damage());
 }
@@ -45,7 +47,9 @@ void add_export(Command& program, const GlobalOptions& global)
     command.required_option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire"}),
                             "rmm (CSV) or umpire (JSON lines)");
     command.option("-o,--out FILE", value::text(to_export.out), "Where to write (default stdout)");
-    command.footer = "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable.";
+    command.footer =
+        "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable, or sizes that "
+        "add up to more than 64 bits hold.";
 }
 
 }  // namespace memsweep::app

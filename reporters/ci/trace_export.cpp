@@ -1,6 +1,7 @@
 #include "reporters/ci/trace_export.hpp"
 
 #include <map>
+#include <optional>
 
 #include "core/base/checked.hpp"
 #include "core/trace/live_blocks.hpp"
@@ -56,18 +57,19 @@ class RmmRows {
         sink.add("Thread,Time,Action,Pointer,Size,Stream\n");
     }
 
-    void add(const Event& event)
+    void add(const Event& event, const std::optional<trace::LiveBlock>& freed)
     {
+        const std::uint64_t freed_bytes = freed ? freed->size : 0;
         if (is_allocation(event.kind)) {
-            allocate(event);
+            row(event, "allocate", event.address, event.size);
         } else if (event.kind == EventKind::free) {
-            release(event, event.address);
+            row(event, "free", event.address, freed_bytes);
         } else if (event.kind == EventKind::realloc) {
             if (event.old_address != 0) {
-                release(event, event.old_address);
+                row(event, "free", event.old_address, freed_bytes);
             }
             if (event.address != 0) {
-                allocate(event);
+                row(event, "allocate", event.address, event.size);
             }
         } else if (event.kind == EventKind::failed_alloc) {
             row(event, "allocate failure", 0, event.size);
@@ -75,16 +77,6 @@ class RmmRows {
     }
 
   private:
-    void allocate(const Event& event)
-    {
-        sizes_.insert({event.address, event.process, event.space}, {event.size, 0});
-        row(event, "allocate", event.address, event.size);
-    }
-    void release(const Event& event, std::uint64_t address)
-    {
-        const auto block = sizes_.remove({address, event.process, event.space});
-        row(event, "free", address, block ? block->size : 0);
-    }
     void row(const Event& event, std::string_view action, std::uint64_t address, std::uint64_t size)
     {
         const std::uint64_t ns = times_.of(event);
@@ -99,7 +91,6 @@ class RmmRows {
     Times times_;
     TextSink* sink_;
     Arenas arenas_;
-    trace::LiveBlocks sizes_;
 };
 
 class UmpireLines {
@@ -111,7 +102,7 @@ class UmpireLines {
                  "\n");
     }
 
-    void add(const Event& event)
+    void add(const Event& event, const std::optional<trace::LiveBlock>& /*freed*/)
     {
         if (event.kind == EventKind::define_space) {
             names_[event.space] = event.text;
@@ -192,27 +183,34 @@ class UmpireLines {
     std::uint64_t now_{};
 };
 
+// The blocks are followed as whoever reads the log will follow them: none goes with its process.
 template <typename Lines>
-void export_as(trace::TraceReader& reader, TextSink& sink)
+base::Expected<void> export_as(trace::TraceReader& reader, TextSink& sink, const std::string& name)
 {
     const trace::FileHeader header = reader.header();
     Lines lines{header, sink};
+    trace::BlockWalk blocks;
+    std::uint64_t number = 0;
     Event event;
     while (reader.next(event)) {
-        lines.add(event);
+        number += event.kind == EventKind::define_space ? 0 : 1;
+        const trace::BlockWalk::Change change = blocks.add(event);
+        MEMSWEEP_TRY(trace::possible_total(change.overflows ? number : 0, name));
+        lines.add(event, change.freed);
     }
+    return {};
 }
 
 }  // namespace
 
-void export_rmm(trace::TraceReader& reader, TextSink& sink)
+base::Expected<void> export_rmm(trace::TraceReader& reader, TextSink& sink, const std::string& name)
 {
-    export_as<RmmRows>(reader, sink);
+    return export_as<RmmRows>(reader, sink, name);
 }
 
-void export_umpire(trace::TraceReader& reader, TextSink& sink)
+base::Expected<void> export_umpire(trace::TraceReader& reader, TextSink& sink, const std::string& name)
 {
-    export_as<UmpireLines>(reader, sink);
+    return export_as<UmpireLines>(reader, sink, name);
 }
 
 }  // namespace memsweep::reporters

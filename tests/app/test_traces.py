@@ -7,7 +7,7 @@ import struct
 import subprocess
 import unittest
 
-from memsweep_cli import BINARY, SOURCE, CliTest, environment
+from memsweep_cli import BINARY, SOURCE, CliTest, environment, rng
 
 LOGS = SOURCE / "tests/trace/logs"
 LINES = ("rmm", "umpire", "heaptrack", "mtrace", "csapp", "valgrind", "ltrace", "fleetbench")  # read line by line
@@ -31,6 +31,29 @@ RMM = """Thread,Time,Action,Pointer,Size,Stream
 """
 RMM_TOTALS = {"events": 6, "allocations": 2, "frees": 2, "threads": 2, "peak_live_bytes": 1536, "end_live_bytes": 0,
               "unknown_frees": 1, "failures": 1, "bad_lines": 0, "bytes_allocated": 1536, "max_size": 1024}
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def event_chunks(trace, thread):
+    """The chunks of events of a trace (docs/trace-format.md) as those of another thread, so that another trace can have them too."""
+    at, chunks = 64, b""
+    while at < len(trace):
+        header = bytearray(trace[at:at + 64])
+        span, = struct.unpack_from("<I", header, 8)
+        if header[4] == 1:
+            struct.pack_into("<I", header, 28, thread)
+            struct.pack_into("<I", header, 60, crc32c(header[:60]))
+            chunks += bytes(header) + trace[at + 64:at + span]
+        at += span
+    return chunks
 
 
 def umpire(name, texts, timestamp=1656026907658189775, **numbers):
@@ -259,6 +282,49 @@ class Traces(CliTest):
                 after = json.loads(self.expect(0, "info", str(self.folder / "again.mst"), "--json").text)
                 same = ("allocations", "frees", "peak_live_bytes", "end_live_bytes", "bytes_allocated", "max_size", "peak_live_blocks")
                 self.assertEqual({key: before[key] for key in same}, {key: after[key] for key in same}, (log, form))
+
+    def test_exports_of_any_sizes_are_read_strictly(self):
+        random = rng("exports of any sizes")
+        live, total, lines = {}, 0, ["Thread,Time,Action,Pointer,Size,Stream"]
+        for _ in range(2000):
+            address = random.randrange(1, 30) << random.choice((4, 40, 60)) & 2 ** 64 - 1 or 16
+            size = random.choice((0, 1, 24, 2 ** 32, 2 ** 62, 2 ** 63 - 1, 2 ** 64 - 1 - total, random.randrange(2 ** 64)))
+            action = random.choice(("allocate", "allocate", "free", "allocate failure"))
+            if action == "allocate":
+                if total + size >= 2 ** 64:  # before what lies there is given up
+                    continue
+                total += size - live.get(address, 0)
+                live[address] = size
+            elif action == "free":
+                total -= live.pop(address, 0)
+            lines.append(f"{random.randrange(2 ** 32)},00:00:00.0,{action},0x{address:x},{size},0x{random.randrange(2 ** 64):x}")
+        self.imported(self.put("any.csv", "\n".join(lines) + "\n"), "--strict")
+        before = json.loads(self.expect(0, "info", "t.mst", "--json").text)
+        for form in ("rmm", "umpire"):
+            self.expect(0, "export", "t.mst", "-f", form, "-o", f"any.{form}")
+            self.expect(0, "import", f"any.{form}", "-o", "again.mst", "-q", "--strict")
+            after = json.loads(self.expect(0, "info", "again.mst", "--json").text)
+            for key in ("allocations", "frees", "unknown_frees", "duplicate_allocations", "peak_live_bytes", "end_live_bytes", "max_size"):
+                self.assertEqual(after[key], before[key], (form, key))
+
+    def test_sizes_that_no_log_holds_are_not_exported(self):
+        for name, address in (("a", 16), ("b", 32)):
+            self.expect(0, "import", self.put(f"{name}.csv", f"{RMM.splitlines()[0]}\n1,00:00:00.0,allocate,{address},{2 ** 63},0\n"),
+                        "-o", f"{name}.mst", "-q")
+        trace = (self.folder / "a.mst").read_bytes()
+        self.put("both.mst", trace + event_chunks((self.folder / "b.mst").read_bytes(), 2))
+        said = self.expect(2, "info", "both.mst").errors
+        self.assertIn("event 2 cannot be: with it the sizes add up to more than 64 bits hold", said)
+        for form in ("rmm", "umpire"):
+            with self.subTest(form):
+                self.put("out", "earlier")
+                self.assertEqual(self.expect(2, "export", "both.mst", "-f", form, "-o", "out").errors, said)
+                self.assertEqual((self.folder / "out").read_text(), "earlier", "nothing is written")
+                self.assertEqual(self.expect(2, "export", "both.mst", "-f", form).errors, said)
+                # Of another thread alone it is a trace like any other.
+                self.put("one.mst", trace[:64] + event_chunks(trace, 2))
+                self.expect(0, "export", "one.mst", "-f", form, "-o", "out")
+                self.expect(0, "import", "out", "-o", "again.mst", "-q", "--strict")
 
     def test_pipes(self):
         piped = self.expect(0, "import", "-", "-o", "-", stdin=RMM.encode()).out
