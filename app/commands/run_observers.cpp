@@ -64,6 +64,12 @@ class PlainProgress final : public engine::Observer {
         }
     }
 
+    void repetition_discarded(const engine::RepetitionDiscard& discard) override
+    {
+        --done_;
+        ended_ -= discard.case_goes_on ? 1U : 0U;
+    }
+
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override
     {
         ++ended_;
@@ -125,6 +131,8 @@ class StatusLine final : public engine::Observer {
         last_peak_ = fmt::format(", last peak {}",
                                  base::format_size(static_cast<double>(outcome.record.peak_working_set_bytes)));
     }
+
+    void repetition_discarded(const engine::RepetitionDiscard& /*discard*/) override { --done_; }
 
     void run_ended(const model::RunReport& /*report*/) override { clear(); }
 
@@ -211,6 +219,9 @@ class RunObservers::ResultFile final : public engine::Observer {
             static_cast<void>(save(report));
         }
     }
+
+    // The next write is of the whole result: a journal's lines follow on what is in it.
+    void repetition_discarded(const engine::RepetitionDiscard& /*discard*/) override { lacks_some_ = true; }
 
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override
     {
@@ -359,6 +370,11 @@ class RunObservers::EventLog final : public engine::Observer {
                              {"reason", reporters::json_text_or_null(outcome.reason)}});
     }
 
+    void repetition_discarded(const engine::RepetitionDiscard& discard) override
+    {
+        write("repetition_discarded", {{"case", discard.case_id}, {"repetition", discard.repetition}});
+    }
+
     void case_ended(const model::CaseReport& ended, const model::RunReport& /*report*/) override
     {
         write("case_end",
@@ -441,6 +457,11 @@ void RunObservers::repetition_ended(const engine::RepetitionStart& start, const 
                                     const model::RunReport& report)
 {
     std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_ended(start, outcome, report); });
+}
+
+void RunObservers::repetition_discarded(const engine::RepetitionDiscard& discard)
+{
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_discarded(discard); });
 }
 
 void RunObservers::case_ended(const model::CaseReport& ended, const model::RunReport& report)

@@ -50,6 +50,7 @@ class RunObservers final : public engine::Observer {
     void repetition_started(const engine::RepetitionStart& start) override;
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
                           const model::RunReport& report) override;
+    void repetition_discarded(const engine::RepetitionDiscard& discard) override;
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;
     void run_ended(const model::RunReport& report) override;
 

@@ -101,6 +101,12 @@ struct RepetitionStart {
     bool warmup{};
 };
 
+struct RepetitionDiscard {
+    std::string_view case_id;
+    std::uint32_t repetition{};
+    bool case_goes_on{};  // which had ended
+};
+
 // What a run is going to do, of cases that are not refused and of repetitions that an earlier run did not leave.
 struct PlannedRuns {
     std::uint64_t cases{};
@@ -123,6 +129,9 @@ class Observer {
                                   const model::RunReport& /*report*/)
     {
     }
+    // A repetition that has ended counts no more, because its round is measured again: the same number starts anew, and
+    // a case that it had ended goes on.
+    virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
     virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
     virtual void run_ended(const model::RunReport& /*report*/) {}
 };

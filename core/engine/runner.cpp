@@ -249,7 +249,8 @@ RoundEnd Runner::end_round(model::RunReport& report, std::uint32_t number)
         model::CaseReport& one = report.cases[index];
         if (end == RoundEnd::repeated && !entry.lost && one.repetitions == number + 1) {
             remove_last_repetition(one);
-            entry.ended = false;
+            const bool had_ended = std::exchange(entry.ended, false);
+            observer_.repetition_discarded({.case_id = one.id, .repetition = number, .case_goes_on = had_ended});
         } else if (end == RoundEnd::last && !entry.ended) {
             one.planned_repetitions = one.repetitions;
             entry.ended = true;

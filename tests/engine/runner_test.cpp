@@ -492,9 +492,26 @@ TEST_CASE("a round of cases that go together is measured again for all of them",
         return ++ends == 1 ? engine::RoundEnd::repeated : engine::RoundEnd::goes_on;
     };
     bench.run(bench.plan, bench.options);
-    CHECK(bench.observer.turns == Turns{"a0 r0", "b0 r0", "a0 r0", "b0 r0", "a0 r1", "b0 r1"});
+    CHECK(bench.observer.turns == Turns{"a0 r0", "b0 r0", "a0 x0", "b0 x0", "a0 r0", "b0 r0", "a0 r1", "b0 r1"});
     CHECK(bench.report.cases[0].repetitions == 2);
     CHECK(bench.report.cases[1].repetitions == 2);
+    CHECK(bench.observer.ended_cases == Turns{"a0", "b0"});
+}
+
+TEST_CASE("a case whose last round is measured again goes on, and ends once more", "[unit]")
+{
+    TogetherBench bench;
+    std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
+    bench.plan.settings.warmup = 0;
+    int ends = 0;
+    bench.options.round_ended = [&ends](const model::RunReport& /*report*/) {
+        return ++ends == 2 ? engine::RoundEnd::repeated : engine::RoundEnd::goes_on;
+    };
+    bench.run(bench.plan, bench.options);
+    CHECK(bench.observer.turns ==
+          Turns{"a0 r0", "b0 r0", "a0 r1", "b0 r1", "a0 x1 goes on", "b0 x1 goes on", "a0 r1", "b0 r1"});
+    CHECK(bench.observer.ended_cases == Turns{"a0", "b0", "a0", "b0"});
+    CHECK(bench.report.cases[0].repetitions == 2);
 }
 
 TEST_CASE("an interruption keeps what went together and had finished", "[unit]")

@@ -59,6 +59,12 @@ class RecordingObserver final : public engine::Observer {
         turns.push_back(std::string{start.case_id} + (start.warmup ? " w" : " r") + std::to_string(start.repetition));
     }
 
+    void repetition_discarded(const engine::RepetitionDiscard& discard) override
+    {
+        turns.push_back(std::string{discard.case_id} + " x" + std::to_string(discard.repetition) +
+                        (discard.case_goes_on ? " goes on" : ""));
+    }
+
     void case_ended(const model::CaseReport& ended, const model::RunReport& /*report*/) override
     {
         ended_cases.push_back(ended.id);
