@@ -347,6 +347,62 @@ class Kills(Campaign):
                     self.count(f"kills: {name}")
 
 
+class Leftovers(Campaign):
+    """Whatever is killed whenever: after the next start of the same command nothing is left of it."""
+
+    def left(self):
+        names = [path.name for path in self.folder.glob(".memsweep-*")]
+        return names + [path.name for path in self.refuge.iterdir()] + [path.name for path in self.folder.glob("out.json.*")]
+
+    def kill(self, name, argv):
+        number = self.random.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM))
+        self.clear("out*")
+        process = self.launch(*argv, prefix=SLOW_DISK if number == signal.SIGKILL and self.random.random() < 0.5 and shutil.which("strace") else ())
+        time.sleep(self.random.uniform(0, self.lengths[name]))
+        alive = process.poll() is None
+        if alive:
+            os.killpg(process.pid, number)
+        code = process.wait(PATIENCE_S)
+        if alive and number != signal.SIGKILL:
+            self.assertEqual(self.left(), [], f"{name} left it at {number.name}")
+        elif alive and code == -number and self.left():
+            self.count(f"SIGKILL that left something: {name}")
+        self.wait_until_gone(process.pid)
+        self.assertEqual(self.wait(self.launch(*argv)), 0, self.errors())
+        self.assertEqual(self.left(), [], f"{name}: left after the next start")
+        return alive
+
+    def wait_until_gone(self, group):
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            try:
+                os.killpg(group, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
+
+    def test_leftovers(self):
+        self.random = rng("leftovers")
+        rows = "".join(f"1,00:00:00.0,{'allocate' if i % 3 else 'free'},{16 * (i % 5000) + 16},64,0\n" for i in range(100_000))
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n" + rows)
+        self.write("wide.json", scenario("wide", axes={"n": list(range(1, 30))}, steps=[alloc(size="4KiB"), drop()]))
+        self.expect(0, "import", "log.csv", "-o", "log.mst", "-q")
+        for result in ("a.json", "b.json"):
+            self.expect(0, "run", "wide.json", "-q", "-o", result)
+        commands = {"import": ("import", "log.csv", "-o", "out", "-q"), "export": ("export", "log.mst", "-f", "rmm", "-o", "out"),
+                    "merge": ("merge", "a.json", "b.json", "-o", "out"), "report": ("report", "a.json", "-f", "html", "-o", "out"),
+                    "fit": ("fit", "log.mst", "--policy", "first_fit", "-o", "out"),
+                    "run --count": ("run", "-q", "--count", "-n", "1", "--warmup", "0", "-o", "out.json", "--", "ls")}
+        self.lengths = {name: self.length_of(*argv) for name, argv in commands.items()}
+        attempts = 0
+        while sum(count for what, count in self.done.items() if what.startswith("kills: ")) < KILLS and attempts < 20 * KILLS:
+            attempts += 1
+            name = self.random.choice(list(commands))
+            with self.subTest(name, attempt=attempts):
+                if self.kill(name, commands[name]):
+                    self.count(f"kills: memsweep {name}")
+
+
 class StorageFaults(Campaign):
     """Calls that fail in the driver, disks that fill up or become read-only, and a limit to the size of files."""
 
