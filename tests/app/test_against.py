@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from memsweep_cli import BINARY, NO_TIMES, CliTest, default_signals, environment
+from memsweep_cli import BINARY, NO_TIMES, CliTest, default_signals, environment, event_lines
 
 PROGRAM = BINARY.parent / "recorded_amount"
 STATIC = BINARY.parent / "recorded_static"
@@ -106,6 +106,34 @@ class Against(CliTest):
         left = [path for path in self.folder.glob("r.json*") if not path.name.endswith(".journal")]
         self.assertEqual(len(left), 1)
         self.assertTrue(json.loads(left[0].read_text())["run"]["interrupted"])
+
+    def test_events_say_what_is_measured_again(self):
+        """memsweep is stopped for moments, so that its canary is late; whether a round was repeated for it the result says."""
+        process = subprocess.Popen([os.fspath(BINARY), "run", "-q", "-n", "24", "-o", self.result, "--events", "events", "--against", "true", "--", "true"],
+                                   cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        while process.poll() is None:
+            if (self.folder / "events").exists() and (self.folder / "events").read_text().count('"repetition",') >= 16:
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.02)
+                process.send_signal(signal.SIGCONT)
+            time.sleep(0.003)
+        events = event_lines(self.folder / "events")
+        document = json.loads(self.result.read_text())
+        repeated = [warning["message"] for warning in document["warnings"] if warning["code"] == "rounds-repeated"]
+        rounds = int(repeated[0].split()[0]) if repeated else 0
+        for case in document["cases"]:
+            mine = [(event["type"], event["repetition"]) for event in events if event.get("case") == case["id"] and "repetition" in event]
+            kept = []
+            for kind, number in mine:
+                if kind == "repetition":
+                    kept.append(number)
+                elif kind == "repetition_discarded":
+                    self.assertEqual(kept.pop(), number)
+            self.assertEqual(kept, list(range(case["repetitions"])), "each number counts once")
+            self.assertEqual(sum(kind == "repetition_discarded" for kind, _ in mine), rounds)
+        if rounds == 0:
+            print("\nskipped: events of a round that is measured again: the canary was never late", flush=True)
 
     def test_the_result_is_an_ordinary_one(self):
         self.compare(1, amount(1000), amount(1020), *NO_TIMES)
