@@ -33,7 +33,7 @@ trace::ReadAt read_from(const std::string& bytes)
 void assembled(const trace::RecordedImage& image, const std::optional<trace::UnfinishedTrace>& unfinished)
 {
     std::string whole;
-    const auto is_running = [](const trace::ImageFacts& image) { return image.process % 2 == 1; };
+    const auto is_running = [](const trace::ImageFacts& facts) { return facts.process % 2 == 1; };
     const auto summary = trace::assemble({image}, {1'000'000, 1'000}, is_running, append_to(whole), {}, unfinished);
     MEMSWEEP_ASSERT(summary || !summary.error().message.empty(), "a refusal has a reason");
     if (!summary) {
