@@ -1,9 +1,11 @@
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "core/sys/command_launch.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/signals.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -183,6 +186,13 @@ base::Expected<ExitCode> finish(const RecordCommand& command, const std::string&
     return whole ? ExitCode::done : ExitCode::bad_input;
 }
 
+// Whoever is asked to stop while it finishes leaves the rest to --recover.
+base::Expected<void> unless_stopped(const std::string& out)
+{
+    return sys::stop_signal_waits() ? base::Expected<void>{base::fail(sys::io_error("cannot write", EINTR, out))}
+                                    : base::Expected<void>{};
+}
+
 base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& command, LeftRecordings& found,
                                                        const trace::ClockReading& now, GrowingTrace& trace,
                                                        trace::TraceProgress progress)
@@ -192,8 +202,13 @@ base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& comm
         return base::fail(base::ErrorCode::io, "the recordings are gone", command.out);
     }
     const trace::FileHeader header = trace::trace_header(images, now);
+    const trace::TakeBytes take = [&, put = trace.taker()](std::string_view bytes) -> base::Expected<void> {
+        MEMSWEEP_TRY(unless_stopped(command.out));
+        return put(bytes);
+    };
     auto summary =
-        MEMSWEEP_TRY(trace::put_rest(images, is_running, trace.taker(), facts_of(command, found), std::move(progress)));
+        MEMSWEEP_TRY(trace::put_rest(images, is_running, take, facts_of(command, found), std::move(progress)));
+    MEMSWEEP_TRY(unless_stopped(command.out));
     MEMSWEEP_TRY(trace.finish(header, command.out));
     return summary;
 }
@@ -224,11 +239,13 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
             looks.look(processes);
         }
     }));
+    const sys::StopSignals signals;  // those that come from here on are for us
     trace::TraceProgress progress = sealing.finish();
     const auto complete = [&](LeftRecordings& found, const trace::ClockReading& now) {
         return complete_trace(command, found, now, trace, std::move(progress));
     };
     const ExitCode code = settled(finish(command, folder, global, looks, complete));
+    static_cast<void>(signals.pending());  // it has had its effect
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
 

@@ -29,7 +29,7 @@ namespace memsweep::app {
 namespace {
 
 constexpr const char* from_outside = "memsweep watch looks from outside";
-constexpr const char* reaped_elsewhere = "the kernel gave its figures away: SIGCHLD is ignored";
+constexpr const char* reaped_elsewhere = "the process that guarded the command was lost";
 
 // Of the program and its arguments: results of one command are compared.
 std::string fingerprint(const std::vector<std::string>& command)

@@ -39,7 +39,7 @@ base::Expected<void> Drain::open(int wanted_bytes)
 
 void Drain::read_some()
 {
-    static std::array<char, std::size_t{128} * 1024> buffer;
+    static std::array<char, std::size_t{64} * 1024> buffer;  // as much as a pipe holds, unless told
     const ssize_t got = sys::retry_interrupted([&] { return ::read(read_end_.get(), buffer.data(), buffer.size()); });
     if (got > 0) {
         take({buffer.data(), static_cast<std::size_t>(got)});

@@ -310,18 +310,40 @@ void replace_in_nodes(TopologyPart& part, const std::string& what, const std::st
     }
 }
 
+// While it lives hwloc finds no plugins. Those of devices would start the drivers themselves: hundreds of MiB of
+// address space for PoCL's compiler alone. "pci" names vendors through libpciaccess, which leaks its table of names at
+// each load; hwloc's own reading of sysfs finds the same devices. The one for XML loads libxml2, which frees twice
+// where memory was refused; hwloc reads and writes its own XML without it.
+//
+// Threads  as setenv(3): no other reads the environment meanwhile.
+class WithoutPlugins {
+  public:
+    WithoutPlugins() : is_ours_{std::getenv(variable) == nullptr && ::setenv(variable, "/nonexistent", 1) == 0} {}
+    WithoutPlugins(const WithoutPlugins&) = delete;
+    WithoutPlugins& operator=(const WithoutPlugins&) = delete;
+    ~WithoutPlugins()
+    {
+        if (is_ours_) {
+            ::unsetenv(variable);
+        }
+    }
+
+  private:
+    static constexpr const char* variable = "HWLOC_PLUGINS_PATH";
+    bool is_ours_;
+};
+
 // `choose` says what is described, when it is not this machine.
 template <typename Choose>
 base::Expected<Topology> load(const std::string& what, const Choose& choose)
 {
+    const WithoutPlugins without_plugins;
     hwloc_topology_t made = nullptr;
     if (hwloc_topology_init(&made) != 0) {
         return base::fail(base::os_error("hwloc_topology_init", errno));
     }
     const Handle handle{made, hwloc_topology_destroy};
-    // The plugins of devices would start the drivers themselves: hundreds of MiB of address space for PoCL's compiler
-    // alone. "pci" names vendors through libpciaccess, which leaks its table of names at each load; hwloc's own reading
-    // of sysfs finds the same devices.
+    // Where they are built in.
     for (const char* const plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"}) {
         hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
     }

@@ -206,9 +206,9 @@ class Programs(Recording):
         """The program's signals are the program's; the next one ends memsweep, which leaves what --recover needs."""
         if not shutil.which("strace"):
             self.leave_out("a slow disk", "strace is not installed")
-        slow = ["strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_exit=5000000"]
+        slow = ["strace", "-o", "/dev/null", "-e", "trace=write", "-e", "inject=write:delay_exit=1500000"]
         process = subprocess.Popen([*slow, BINARY, "record", "-o", self.trace, "--", "sh", "-c", "ls; exec sleep 1000"],
-                                   env=environment(), start_new_session=True, stdout=subprocess.DEVNULL)
+                                   env=environment(), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
         def recorded():
             return [(memsweep, pid) for memsweep in children_of(process.pid) for pid in children_of(memsweep)
@@ -221,7 +221,10 @@ class Programs(Recording):
         time.sleep(0.3)
         self.assertIsNone(process.poll())
         os.kill(memsweep, signal.SIGINT)
-        self.assertEqual(process.wait(timeout=LONGEST_S), -signal.SIGINT)
+        _, said = process.communicate(timeout=LONGEST_S)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT, said)
+        self.assertIn(b"Interrupted system call", said)
+        self.assertIn(b"--recover", said)
         self.expect(0, "record", "--recover", self.folder / "t.mst.recording", "-o", self.trace)
         self.assertGreater(self.info()["allocations"], 0)
 
