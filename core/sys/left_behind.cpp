@@ -217,7 +217,7 @@ void remove_left_behind(const std::string& folder, const PassingShape& shape)
         } else if (const UniqueFd inner = take_over(parent.get(), name, true);
                    inner.valid() && !others_rename_in(parent.get())) {
             std::error_code problem;
-            fs::remove_all(folder + "/" + name, problem);
+            fs::remove_all(fs::path{folder} / name, problem);
         }
     }
 }

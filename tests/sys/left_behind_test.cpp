@@ -173,11 +173,11 @@ TEST_CASE("what only looks like a file that was left stays", "[machine]")
 {
     const tests::TempTree tree;
     const std::string shaped = sys::new_passing_name(sys::partial_files);
-    const std::string number = "0123456789abcdef";
     for (const std::string& name :
-         {std::string{".memsweep-.partial"}, ".memsweep-" + number + ".partial",
-          ".memsweep-" + number + "-0123456789abcdeX.partial", ".memsweep-" + number + "_" + number + ".partial",
-          shaped + "2", "x" + shaped, "memsweep-tried-" + number + "-" + number}) {
+         {std::string{".memsweep-.partial"}, std::string{".memsweep-0123456789abcdef.partial"},
+          std::string{".memsweep-0123456789abcdef-0123456789abcdeX.partial"},
+          std::string{".memsweep-0123456789abcdef_0123456789abcdef.partial"}, shaped + "2", "x" + shaped,
+          std::string{"memsweep-tried-0123456789abcdef-0123456789abcdef"}}) {
         tree.add(name, "kept");
     }
     tree.add("elsewhere/kept", "kept");
@@ -206,7 +206,7 @@ TEST_CASE("a folder that a killed process left goes with all that is in it", "[m
     const tests::TempTree tree;
     tree.add("outside/kept", "kept");
     const auto make = [&](const auto& wait) {
-        ::setenv("TMPDIR", tree.root().c_str(), 1);
+        ::setenv("TMPDIR", tree.root().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): a fork has one thread
         const auto folder = sys::PassingFolder::make(folders);
         std::filesystem::create_directory(folder->path() + "/inner");
         std::filesystem::create_directory_symlink(tree.path("outside"), folder->path() + "/inner/link");
