@@ -316,6 +316,7 @@ void replace_in_nodes(TopologyPart& part, const std::string& what, const std::st
 // where memory was refused; hwloc reads and writes its own XML without it.
 //
 // Threads  as setenv(3): no other reads the environment meanwhile.
+// NOLINTBEGIN(concurrency-mt-unsafe): see Threads
 class WithoutPlugins {
   public:
     WithoutPlugins() : is_ours_{std::getenv(variable) == nullptr && ::setenv(variable, "/nonexistent", 1) == 0} {}
@@ -332,6 +333,7 @@ class WithoutPlugins {
     static constexpr const char* variable = "HWLOC_PLUGINS_PATH";
     bool is_ours_;
 };
+// NOLINTEND(concurrency-mt-unsafe)
 
 // `choose` says what is described, when it is not this machine.
 template <typename Choose>
