@@ -124,7 +124,7 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
         sampler->begin();
     }
     const bool counts = sampler != nullptr && sys::has_hardware_counters();
-    auto launch = prepare(command, words, allocator, output, counts);
+    auto launch = prepare(command, words, allocator, output);
     if (!launch) {
         end.reason = base::describe(launch.error());
         return end;
@@ -170,10 +170,9 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
 base::Expected<sys::CommandLaunch> Supervision::prepare(const model::CommandSpec& command,
                                                         const std::vector<std::string>& words,
                                                         const model::AllocatorSpec& allocator,
-                                                        const std::string& output, bool waits)
+                                                        const std::string& output)
 {
-    sys::LaunchOptions options{
-        .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits || hold_.ready};
+    sys::LaunchOptions options{.program = {.argv = executed(words, command.shell)}, .cwd = command.cwd};
     sys::put_under(allocator, options.program);
     options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                        command.environment.end());

@@ -72,8 +72,7 @@ class Supervision {
 
   private:
     base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
-                                               const model::AllocatorSpec& allocator, const std::string& output,
-                                               bool waits);
+                                               const model::AllocatorSpec& allocator, const std::string& output);
 
     // In front of an allocator that is preloaded too.
     void preload_recorder(sys::SpawnOptions& program) const;

@@ -297,8 +297,8 @@ base::Expected<Ended> GuardedProgram::end(std::chrono::nanoseconds patience)
     return guard_.clear(pid_);
 }
 
-CommandLaunch::CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program, bool waits) noexcept
-    : guard_{std::move(guard)}, launcher_{launcher}, gate_{std::move(gate)}, program_{std::move(program)}, waits_{waits}
+CommandLaunch::CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program) noexcept
+    : guard_{std::move(guard)}, launcher_{launcher}, gate_{std::move(gate)}, program_{std::move(program)}
 {
 }
 
@@ -312,11 +312,8 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
     }
     Spawned spawned =
         MEMSWEEP_TRY(spawn_launcher(launch_measured, actions, SpawnAttributes{}, options.program, options.cwd));
-    if (!options.waits) {
-        CommandLaunch::release(spawned.gate.get());
-    }
-    const pid_t launcher = options.waits ? MEMSWEEP_TRY(spawned.guard.launcher()) : 0;
-    return CommandLaunch{std::move(spawned.guard), launcher, std::move(spawned.gate), program, options.waits};
+    const pid_t launcher = MEMSWEEP_TRY(spawned.guard.launcher());
+    return CommandLaunch{std::move(spawned.guard), launcher, std::move(spawned.gate), program};
 }
 
 void CommandLaunch::release(int gate) noexcept
@@ -326,18 +323,13 @@ void CommandLaunch::release(int gate) noexcept
 
 base::Expected<Launched> CommandLaunch::start()
 {
-    if (waits_) {
-        release(gate());
-    }
+    release(gate());
     return started();
 }
 
 base::Expected<Launched> CommandLaunch::started()
 {
     const Born born = MEMSWEEP_TRY(sys::born(gate(), program_));
-    if (!waits_) {
-        MEMSWEEP_TRY(guard_.launcher());
-    }
     if (born.refused != 0) {
         return base::fail(base::os_error("cannot be run", born.refused, program_));
     }

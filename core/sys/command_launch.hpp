@@ -34,8 +34,6 @@ struct LaunchOptions {
     int input{0};          // descriptors of ours
     int output{1};
     int error{2};
-    bool waits{};  // for start() or release(): whatever counts what a process and its children do can be put on the
-                   // launcher before
 };
 
 // How a program ended, and what it left behind.
@@ -111,7 +109,7 @@ struct IdleProgram {
 class CommandLaunch {
   public:
     // The launcher waits: whatever counts what a process and its children do can be put on it before the program
-    // begins.
+    // begins. The guard has nothing left to do then, so that it takes no processor from the program.
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
@@ -120,19 +118,18 @@ class CommandLaunch {
     [[nodiscard]] base::Expected<Launched> start();
 
     // In place of start(), where somebody else gives the word, as a process that starts several at once: who has the
-    // gate, or a copy of it, calls release(). `waits` is set; started() waits for that, and is otherwise as start().
+    // gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
 
   private:
-    CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program, bool waits) noexcept;
+    CommandLaunch(Guard guard, pid_t launcher, UniqueFd gate, std::string program) noexcept;
 
     Guard guard_;
     pid_t launcher_;
     UniqueFd gate_;
     std::string program_;
-    bool waits_;
 };
 
 struct ForegroundOptions {

@@ -53,9 +53,8 @@ enum class Start { anew, at_its_end };
 //
 // Errors   io: `where` is the path, the message names the cause ("cannot write: No space left on device").
 // Threads  any number; of two that write one path, the later wins.
-// Ownership  neither a failure nor a stop signal leaves anything behind; what a SIGKILL leaves (".memsweep-*.partial")
-// is
-//            removed when a file is next written to that directory. See left_behind.hpp.
+// Ownership  neither a failure nor a stop signal leaves anything behind; what a SIGKILL leaves goes when a file is next
+//            written to that directory (left_behind.hpp).
 
 // A content too long for memory: hands over its pieces in order, until one is not taken.
 using PieceTaker = std::function<bool(std::string_view)>;
