@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/sys/process_probe.hpp"
+
 namespace memsweep::app {
 
 base::Expected<std::string> recorder_library()
 {
     std::error_code problem;
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+    const std::filesystem::path folder = MEMSWEEP_TRY(sys::own_program_folder());
     for (const char* const place : {"libmemsweep_record.so", "../lib/memsweep/libmemsweep_record.so"}) {
         const std::filesystem::path path = (folder / place).lexically_normal();
         if (!std::filesystem::exists(path, problem)) {

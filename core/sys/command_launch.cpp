@@ -34,7 +34,7 @@ constexpr int first_lifted = 10;  // above what is replaced
 base::Expected<std::string> find_launcher()
 {
     std::error_code problem;
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+    const std::filesystem::path folder = MEMSWEEP_TRY(own_program_folder());
     for (const char* const place : {"memsweep-launch", "../lib/memsweep/memsweep-launch"}) {
         const std::filesystem::path path = (folder / place).lexically_normal();
         if (std::filesystem::exists(path, problem)) {

@@ -262,10 +262,33 @@ std::vector<pid_t> children_of(pid_t process)
     return children;
 }
 
+// What /proc calls this process; empty: it is not mounted.
+std::optional<std::uint64_t> own_number_in_proc()
+{
+    std::error_code problem;
+    return base::parse_number(std::filesystem::read_symlink("/proc/self", problem).string());
+}
+
 }  // namespace
+
+base::Expected<std::string> own_program_folder()
+{
+    const auto number = own_number_in_proc();
+    if (!number || *number != static_cast<std::uint64_t>(::getpid())) {
+        return base::fail(base::ErrorCode::not_supported,
+                          number ? "shows the processes of another pid namespace; mount its own (unshare --mount-proc)"
+                                 : "is not mounted: what a program starts and holds is read there",
+                          "/proc");
+    }
+    std::error_code problem;
+    return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path().string();
+}
 
 std::vector<pid_t> descendants_of(pid_t of)
 {
+    if (own_number_in_proc() != static_cast<std::uint64_t>(::getpid())) {
+        return {};
+    }
     std::vector<pid_t> processes = children_of(of);
     for (std::size_t i = 0; i < processes.size() && processes.size() < most_processes; ++i) {
         const std::vector<pid_t> children = children_of(processes[i]);

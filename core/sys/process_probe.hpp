@@ -142,7 +142,14 @@ class ProcessWatch {
     UniqueFd status_;
 };
 
-// All that a process has started, parents before children, ended ones included.
+// The folder of the program file that this process runs.
+//
+// Errors   not_supported: /proc is not mounted, or shows another pid namespace (pid_namespaces(7)), so that the numbers
+//          in it are of processes that are none of ours.
+[[nodiscard]] base::Expected<std::string> own_program_folder();
+
+// All that a process has started, parents before children, ended ones included. Nothing where own_program_folder()
+// refuses.
 //
 // Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it nothing is seen).
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);

@@ -157,6 +157,20 @@ class Launchers(CliTest):
         self.assertEqual((done.returncode, case["status"]), (3, "timeout"), done)
         self.assertLess(seconds, 150)
 
+    def test_without_a_proc_of_its_own_it_says_so(self):
+        if os.getuid() != 0 or not shutil.which("unshare"):
+            self.leave_out("another /proc", "needs root and unshare")
+        ways = {"is not mounted": ["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"],
+                "of another pid namespace": ["unshare", "-f", "-p"]}
+        for said, prefix in ways.items():
+            for argv in (["run", "-q", "-n", "1", "-o", "r.json"], ["watch"], ["record", "-o", "t.mst"]):
+                with self.subTest(said, argv=argv[0]):
+                    done = subprocess.run([*prefix, BINARY, *argv, "--", "true"], cwd=self.folder, env=environment(), capture_output=True,
+                                          text=True, check=False)
+                    self.assertIn(done.returncode, (2, 3), done)
+                    self.assertIn("/proc", done.stderr)
+                    self.assertIn(said, " ".join(done.stderr.split()))
+
     def test_children_of_one_without_it_are_recorded(self):
         done, info, _ = self.record(self.shell(f"{self.static} 0 {self.plain} {AMOUNT}"))
         self.assertEqual(done.code, 2, done)
