@@ -71,6 +71,19 @@ bool runs_secure(const std::string& folder)
     return false;
 }
 
+// Whether its environment can be read: not while the kernel sets its program up, nor after its end.
+bool has_environment(const std::string& folder)
+{
+    constexpr int env_end = 51;  // proc_pid_stat(5)
+    const std::string text = sys::read_kernel_text(folder + "stat").value_or("");
+    std::string_view rest{text};
+    rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));  // behind the name, field 2
+    for (int field = 3; field < env_end; ++field) {
+        static_cast<void>(sys::take_word(rest));
+    }
+    return base::parse_number(sys::take_word(rest)).value_or(0) != 0;
+}
+
 // It has not got so far yet: it was started with the library, and can load it.
 bool is_loading(const std::string& folder, const std::string& library, PreloadObstacle obstacle)
 {
@@ -192,20 +205,23 @@ void TreeLooks::look(const std::vector<pid_t>& processes)
             continue;
         }
         const auto maps = problem ? std::nullopt : sys::read_kernel_text(folder + "maps");
-        Sight sight{.what = {static_cast<std::uint32_t>(process), PreloadObstacle::none, file, command_of(folder)}};
+        Sight sight{.what = {static_cast<std::uint32_t>(process), PreloadObstacle::none, file, ""}};
         if (maps && maps->empty()) {
             continue;  // it has ended
         }
         if (maps && maps->find(std::filesystem::path{library_}.filename().string()) == std::string::npos) {
             sight.what.obstacle =
                 runs_secure(folder) ? PreloadObstacle::privileges : preload_obstacle((folder + "exe").c_str());
-            if (is_loading(folder, library_, sight.what.obstacle) || link_text(folder + "exe") != file) {
+            const bool is_set_up = has_environment(folder);
+            if (!is_set_up || is_loading(folder, library_, sight.what.obstacle) || !has_environment(folder) ||
+                link_text(folder + "exe") != file) {
                 continue;
             }
             sight.is_without = true;
         } else if (!maps) {
             sight.is_without = sight.is_unreadable = true;
         }
+        sight.what.command = command_of(folder);
         seen_.emplace(std::pair{process, file}, std::move(sight));
     }
 }
