@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -151,15 +153,35 @@ base::Error io_error(std::string_view what, int errno_value, const std::string& 
 
 namespace {
 
+constexpr std::chrono::seconds longest_wait_for_a_writer{5};  // whoever writes into a FIFO is started beside its reader
+
 tl::unexpected<base::Error> unreadable(const std::string& where, int error)
 {
     return base::fail(io_error("cannot read", error, where));
 }
 
-tl::unexpected<base::Error> too_large(const std::string& where, std::uint64_t max_bytes)
+// tee(2) takes nothing out of the pipe, and says 0 where no writer has it open.
+bool has_writer(int fifo)
 {
-    return base::fail(base::ErrorCode::invalid_input,
-                      fmt::format("larger than {}, the most that is read here", base::exact_size(max_bytes)), where);
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return true;
+    }
+    const UniqueFd out{ends[0]};
+    const UniqueFd in{ends[1]};
+    return ::tee(fifo, in.get(), 1, SPLICE_F_NONBLOCK) != 0;
+}
+
+base::Expected<void> wait_for_a_writer(int fifo, const std::string& where)
+{
+    if (!MEMSWEEP_TRY(wait_readable(fifo, longest_wait_for_a_writer)) && !has_writer(fifo)) {
+        return base::fail(base::ErrorCode::timeout,
+                          fmt::format("nobody has opened this FIFO to write for {} s: start its writer first, or give "
+                                      "a file",
+                                      longest_wait_for_a_writer.count()),
+                          where);
+    }
+    return {};
 }
 
 base::Expected<std::string> read_all(int fd, const std::string& where, std::uint64_t max_bytes)
@@ -168,15 +190,19 @@ base::Expected<std::string> read_all(int fd, const std::string& where, std::uint
     if (::fstat(fd, &file) != 0) {
         return unreadable(where, errno);
     }
-    if (S_ISDIR(file.st_mode)) {
-        return unreadable(where, EISDIR);
-    }
+    const bool is_regular = S_ISREG(file.st_mode);
     const auto size = static_cast<std::uint64_t>(file.st_size);
-    if (S_ISREG(file.st_mode) && size > max_bytes) {
-        return too_large(where, max_bytes);
+    const std::uint64_t most = is_regular ? max_bytes : std::min(max_bytes, largest_streamed_text_bytes);
+    const auto too_large = [&] {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("larger than {}, the most that is read {}", base::exact_size(most),
+                                      most == max_bytes ? "here" : "of what is no file: save it to a file first"),
+                          where);
+    };
+    if (is_regular && size > most) {
+        return too_large();
     }
     std::string text;
-    text.reserve(S_ISREG(file.st_mode) ? size : 0);
     std::array<char, 65536> block;
     while (true) {
         const ssize_t got = retry_interrupted([&] { return ::read(fd, block.data(), block.size()); });
@@ -186,25 +212,52 @@ base::Expected<std::string> read_all(int fd, const std::string& where, std::uint
         if (got == 0) {
             return text;
         }
-        if (static_cast<std::uint64_t>(got) > max_bytes - text.size()) {
-            return too_large(where, max_bytes);
+        const std::string_view piece{block.data(), static_cast<std::size_t>(got)};
+        if (const std::size_t zero = piece.find('\0'); zero != std::string_view::npos) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("is no text: byte {} is a zero", text.size() + zero + 1), where);
         }
-        text.append(block.data(), static_cast<std::size_t>(got));
+        if (piece.size() > most - text.size()) {
+            return too_large();
+        }
+        if (text.empty() && is_regular) {
+            text.reserve(std::max<std::size_t>(size, piece.size()));
+        }
+        text.append(piece);
     }
 }
 
 }  // namespace
 
+base::Expected<UniqueFd> open_input(const std::string& path)
+{
+    const bool is_stdin = path == "-";
+    const std::string where = is_stdin ? "standard input" : path;
+    UniqueFd file{is_stdin ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    struct stat facts {};
+    if (!file.valid() || ::fstat(file.get(), &facts) != 0) {
+        return unreadable(where, errno);
+    }
+    if (S_ISDIR(facts.st_mode)) {
+        return unreadable(where, EISDIR);
+    }
+    if (!is_stdin) {
+        if (S_ISFIFO(facts.st_mode)) {
+            MEMSWEEP_TRY(wait_for_a_writer(file.get(), where));
+        }
+        const int flags = ::fcntl(file.get(), F_GETFL);
+        if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
+            return unreadable(where, errno);
+        }
+    }
+    return file;
+}
+
 base::Expected<std::string> read_file(const std::string& path, std::uint64_t max_bytes)
 {
-    if (path == "-") {
-        return read_all(STDIN_FILENO, "standard input", max_bytes);
-    }
-    const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (!file.valid()) {
-        return unreadable(path, errno);
-    }
-    return read_all(file.get(), path, max_bytes);
+    const UniqueFd file = MEMSWEEP_TRY(open_input(path));
+    return read_all(file.get(), path == "-" ? "standard input" : path, max_bytes);
 }
 
 }  // namespace memsweep::sys

@@ -10,6 +10,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/base/text.hpp"
+#include "core/sys/descriptor.hpp"
 
 namespace memsweep::sys {
 
@@ -51,12 +52,24 @@ using base::trimmed;
 // An io error for `where` with errno's text: "cannot write: No space left on device".
 [[nodiscard]] base::Error io_error(std::string_view what, int errno_value, const std::string& where);
 
-// A whole file in a string.
+// A file that a user names, opened to be read; "-" is standard input. A FIFO is waited for until somebody opens it to
+// write, but not for ever: nobody might.
 //
-// Errors   io: it cannot be opened or read, or is a directory; invalid_input: it is larger than allowed. `where` is the
-//          path.
+// Errors   io: it cannot be opened, or is a directory; timeout: a FIFO without a writer. `where` is the path, or
+//          "standard input".
+[[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
-// "-" is standard input. Pipes and other files without a size are read to their end, up to `max_bytes`.
+// What is read of a text that is no regular file, and so may have no end: more than any that a program passes on, less
+// than what fills a small machine's memory.
+inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;
+
+// A whole text in a string. No text holds a zero byte: the first one ends the reading, so that neither a device nor a
+// file of holes is read to where it ends.
+//
+// Errors   those of open_input; io: it cannot be read; invalid_input: it is larger than allowed, or no text.
+
+// "-" is standard input. Pipes and other files without a size are read to their end, up to `max_bytes` or to
+// largest_streamed_text_bytes.
 [[nodiscard]] base::Expected<std::string> read_file(const std::string& path, std::uint64_t max_bytes);
 
 }  // namespace memsweep::sys

@@ -18,7 +18,7 @@ base::Expected<std::string> read_text_file(const std::string& path)
 {
     return sys::read_file(path, max_file_bytes).map_error([&](base::Error error) {
         error.where = path;
-        if (error.code == base::ErrorCode::invalid_input) {
+        if (error.code == base::ErrorCode::invalid_input && error.message.starts_with("larger")) {
             error.message = fmt::format("larger than {} bytes, the limit of a scenario file", max_file_bytes);
         }
         return error;
@@ -52,6 +52,8 @@ base::Expected<TraceFacts> trace_facts(const std::string& path)
     }
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
     const trace::TraceSummary summary = trace::summarize(reader);
+    static_cast<void>(reader.may_hold_events(summary.totals.events));
+    MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, path));
     TraceFacts facts{.path = path,
                      .content = digest(summary),

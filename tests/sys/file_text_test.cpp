@@ -1,6 +1,7 @@
 #include "core/sys/file_text.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -96,7 +97,8 @@ class StandardInput {
 TEST_CASE("a file is read whole, bytes as they are", "[unit]")
 {
     const tests::TempTree tree;
-    const std::string odd{"a\0b\r\n\xff", 6};
+    const std::string odd{"a\x01"
+                          "b\r\n\xff"};
     CHECK(sys::read_file(tree.add("odd", odd), 100) == odd);
     CHECK(sys::read_file(tree.add("empty", ""), 0) == "");
     const std::string large(1'000'000, 'x');
@@ -110,6 +112,31 @@ TEST_CASE("a file larger than allowed is an error that says the limit", "[unit]"
     REQUIRE_FALSE(text);
     CHECK(text.error().code == base::ErrorCode::invalid_input);
     CHECK(base::describe(text.error()) == tree.path("file") + ": larger than 4KiB, the most that is read here");
+}
+
+TEST_CASE("a zero byte ends the reading, and is named by its place", "[unit]")
+{
+    const tests::TempTree tree;
+    const std::string path = tree.add("holes", std::string{"{\"a\": \0", 7} + std::string(1U << 20U, '\0'));
+    CHECK(base::describe(sys::read_file(path, 1U << 30U).error()) == path + ": is no text: byte 7 is a zero");
+}
+
+TEST_CASE("a FIFO is waited for, but not for ever", "[machine]")
+{
+    const tests::TempTree tree;
+    const std::string path = tree.path("fifo");
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    {
+        std::jthread writer{[&] {
+            const sys::UniqueFd end{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+            static_cast<void>(::write(end.get(), "hello", 5) < 0);
+        }};
+        CHECK(sys::read_file(path, 100) == "hello");
+    }
+    const auto nobody = sys::open_input(path);
+    REQUIRE_FALSE(nobody);
+    CHECK(nobody.error().code == base::ErrorCode::timeout);
+    CHECK(base::describe(nobody.error()).starts_with(path + ": nobody has opened this FIFO"));
 }
 
 TEST_CASE("what has no size is bounded too", "[machine]")
