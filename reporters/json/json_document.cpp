@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/quantity.hpp"
 #include "reporters/json/result_members.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -11,6 +12,8 @@ namespace memsweep::reporters {
 namespace {
 
 constexpr int deepest_nesting = 32;  // a result needs eight
+// Of a case: a scenario has 16 axes, and replays, probes and programs bring a few. Each becomes a column of tables.
+constexpr std::size_t most_params = 256;
 
 // Brackets open at once, at most; checked before parsing, since a hostile file may nest a million deep.
 int nesting_depth(std::string_view text)
@@ -50,6 +53,9 @@ void read_case(const Node& node, model::CaseReport& report)
     io("id", report.id);
     io("scenario", report.scenario);
     io("params", report.params);
+    if (report.params.size() > most_params) {
+        node.at("params").report(fmt::format("more than {}: no case has as many", most_params));
+    }
     io("status", report.status);
     io("reason", report.reason, member::nullable);
     io("repetitions", report.repetitions);
@@ -78,6 +84,8 @@ void read_case(const Node& node, model::CaseReport& report)
 // longest.
 class ResultReader : public JsonBuilder {
   public:
+    using JsonBuilder::JsonBuilder;
+
     ResultDocument finish()
     {
         document_.rest = whole();
@@ -87,10 +95,7 @@ class ResultReader : public JsonBuilder {
   private:
     void meet_key() override
     {
-        const Level& object = levels().back();
-        const bool is_metric = levels().size() == 4 && is_in_cases() && levels()[2].key == "metrics";
-        const bool is_taken = is_metric && model::find_metric(parts_, object.key) != nullptr;
-        if ((is_taken || object.container.contains(object.key)) && !document_.problem) {
+        if (levels().back().is_repeated && !document_.problem) {
             document_.problem = place() + ": given twice";
         }
     }
@@ -98,7 +103,10 @@ class ResultReader : public JsonBuilder {
     bool take(const Json& value) override
     {
         if (!is_in_cases()) {
-            return false;
+            return levels().size() == 1 && is_derived(levels()[0].key);
+        }
+        if (document_.problem) {
+            return true;  // of a document that is refused nothing more is kept
         }
         switch (levels().size()) {
         case 2:
@@ -112,6 +120,12 @@ class ResultReader : public JsonBuilder {
         default:
             return false;
         }
+    }
+
+    // What a result or a fleet says again of its cases, for other programs: it is not read.
+    static bool is_derived(std::string_view key)
+    {
+        return key == "contrasts" || key == "findings" || key == "judgement";
     }
 
     [[nodiscard]] bool is_in_cases() const
@@ -197,10 +211,17 @@ base::Expected<ResultDocument> parse_result(std::string_view text, const std::st
                           fmt::format("nested deeper than {} levels; this is no memsweep result", deepest_nesting),
                           where);
     }
-    ResultReader reader;
+    ResultReader reader{most_held(text.size())};
     const std::optional<JsonFailure> failure = parse_json(text, reader);
     if (!failure) {
         return reader.finish();
+    }
+    if (failure->is_too_large) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("more than {} values, of which a member counts as three: no memsweep result of "
+                                      "{} has as many",
+                                      most_held(text.size()), base::format_size(text.size())),
+                          where);
     }
     return failure->message.empty()
                ? base::fail(base::ErrorCode::invalid_input, "not valid JSON", place_of(text, failure->byte, where))

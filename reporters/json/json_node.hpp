@@ -1,7 +1,7 @@
 // A value inside a JSON document that knows the way to itself, for reading strictly with good messages.
 //
 // Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
-//          empty values, so that a reader is written without a check after every field.
+//          empty values, so that a reader is written without a check after every field, but lists end.
 // Ownership  a Node refers to the document, to its Problem, and to its parent Node or place; all of them outlive it.
 #pragma once
 
@@ -110,7 +110,7 @@ void Node::for_each_element(Visit visit) const
         report_type("an array");
         return;
     }
-    for (std::size_t i = 0; i < value_->size(); ++i) {
+    for (std::size_t i = 0; i < value_->size() && !*problem_; ++i) {
         visit(Node{value_->elements()[i], *this, i});
     }
 }
@@ -123,6 +123,9 @@ void Node::for_each_member(Visit visit) const
         return;
     }
     for (const auto& [key, value] : value_->members()) {
+        if (*problem_) {
+            return;
+        }
         visit(key, Node{value, *this, std::string_view{key}});
     }
 }

@@ -9,6 +9,8 @@
 namespace memsweep::reporters {
 namespace {
 
+constexpr auto not_kept = static_cast<std::size_t>(-1);  // the place of a member that is left out, or has yet to come
+
 // Hands on what nlohmann/json reads.
 class Adapter : public nlohmann::json_sax<nlohmann::json> {
   public:
@@ -32,12 +34,12 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     bool key(string_t& name) override
     {
         builder_.key(std::move(name));
-        return true;
+        return goes_on();
     }
     bool parse_error(std::size_t byte, const std::string& /*token*/, const nlohmann::detail::exception& error) override
     {
         constexpr int number_out_of_range = 406;
-        failure_ = JsonFailure{byte, error.id == number_out_of_range ? error.what() : ""};
+        failure_ = JsonFailure{byte, error.id == number_out_of_range ? error.what() : "", false};
         return false;
     }
 
@@ -47,12 +49,19 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     bool plain(Json value)
     {
         builder_.add(std::move(value));
-        return true;
+        return goes_on();
     }
     bool open(Json container)
     {
         builder_.open(std::move(container));
-        return true;
+        return goes_on();
+    }
+    bool goes_on()
+    {
+        if (builder_.is_too_large()) {
+            failure_ = JsonFailure{.is_too_large = true};
+        }
+        return !failure_;
     }
 
     JsonBuilder& builder_;
@@ -63,34 +72,50 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
 
 void JsonBuilder::open(Json empty_container)
 {
-    levels_.push_back({std::move(empty_container), {}});
+    levels_.push_back({.container = std::move(empty_container)});
 }
 
 void JsonBuilder::close()
 {
-    Json value = std::move(levels_.back().container);
+    Level closed = std::move(levels_.back());
     levels_.pop_back();
-    add(std::move(value));
+    const std::size_t before = held_;
+    add(std::move(closed.container));
+    if (held_ == before) {  // it is left out, with all that it holds
+        held_ -= closed.held;
+    } else if (!levels_.empty()) {
+        levels_.back().held += closed.held;
+    }
 }
 
 void JsonBuilder::key(std::string name)
 {
-    levels_.back().key = std::move(name);
+    Level& level = levels_.back();
+    level.key = std::move(name);
+    level.is_repeated = !level.places.try_emplace(level.key, not_kept).second;
     meet_key();
 }
 
 void JsonBuilder::add(Json value)
 {
     if (levels_.empty()) {
+        ++held_;
         whole_ = std::move(value);
         return;
     }
     Level& level = levels_.back();
     if (!take(value)) {
+        constexpr std::size_t of_a_member = 3;
+        const std::size_t more = level.container.is_object() ? of_a_member : 1;
+        held_ += more;
+        level.held += more;
         if (level.container.is_array()) {
-            level.container.push_back(std::move(value));
+            level.container.elements().push_back(std::move(value));
+        } else if (std::size_t& place = level.places[level.key]; place == not_kept) {
+            place = level.container.size();
+            level.container.members().push_back({level.key, std::move(value)});
         } else {
-            level.container[level.key] = std::move(value);
+            level.container.members()[place].value = std::move(value);
         }
     }
     ++level.index;
@@ -107,7 +132,7 @@ std::optional<JsonFailure> parse_json(std::string_view text, JsonBuilder& builde
 
 Json json_of(std::string_view text)
 {
-    JsonBuilder builder;
+    JsonBuilder builder{most_held(text.size())};
     const auto failure = parse_json(text, builder);
     MEMSWEEP_ASSERT(!failure, "JSON that is part of the program is well formed");
     return builder.whole();
