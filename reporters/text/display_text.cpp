@@ -103,7 +103,8 @@ std::vector<Piece> pieces_of(std::string_view text, std::string_view break_after
             continue;
         }
         std::size_t end = end_of_word(text);
-        if (const std::size_t inside = text.find_first_of(break_after); inside < end && inside + 1 < end) {
+        const std::size_t inside = text.substr(0, end).find_first_of(break_after);
+        if (inside != std::string_view::npos && inside + 1 < end) {
             end = inside + 1;
         }
         pieces.push_back({text.substr(0, end), after_blank});
@@ -115,8 +116,8 @@ std::vector<Piece> pieces_of(std::string_view text, std::string_view break_after
 
 void append_cut(std::vector<std::string>& lines, std::string_view piece, int width)
 {
-    while (display_width(piece) > width) {
-        const std::size_t bytes = std::max(fitting_prefix(piece, width), first_code_point(piece).length);
+    for (std::size_t fits = fitting_prefix(piece, width); fits < piece.size(); fits = fitting_prefix(piece, width)) {
+        const std::size_t bytes = std::max(fits, first_code_point(piece).length);
         lines.emplace_back(piece.substr(0, bytes));
         piece.remove_prefix(bytes);
     }
