@@ -11,70 +11,97 @@
 namespace memsweep::trace {
 
 // Multiplicative hashing: the upper bits depend on every bit of the address.
-std::size_t LiveBlocks::home(const BlockKey& key) const noexcept
+std::size_t LiveBlocks::Table::home(std::uint64_t address, std::uint32_t space) const noexcept
 {
-    const std::uint64_t owner = (std::uint64_t{key.process} << 32U | key.space) * 0xC2B2AE3D27D4EB4FULL;
-    const std::uint64_t hash = (key.address ^ owner) * 0x9E3779B97F4A7C15ULL;
-    return static_cast<std::size_t>(hash >> (64 - std::countr_zero(entries_.size())));
+    const std::uint64_t hash = (address ^ space * 0xC2B2AE3D27D4EB4FULL) * 0x9E3779B97F4A7C15ULL;
+    return static_cast<std::size_t>(hash >> (64 - std::countr_zero(entries.size())));
 }
 
 // Where the key is, or the free place where it would go.
-std::size_t LiveBlocks::place_of(const BlockKey& key) const noexcept
+std::size_t LiveBlocks::Table::place_of(const BlockKey& key) const noexcept
 {
-    const std::size_t mask = entries_.size() - 1;
-    std::size_t at = home(key);
-    while (entries_[at].used && !(entries_[at].key == key)) {
+    const std::size_t mask = entries.size() - 1;
+    std::size_t at = home(key.address, key.space);
+    while (entries[at].used && (entries[at].address != key.address || entries[at].space != key.space)) {
         at = (at + 1) & mask;
     }
     return at;
 }
 
-void LiveBlocks::grow()
+void LiveBlocks::Table::grow()
 {
-    std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(entries_.size() * 2));
+    std::vector<Entry> old = std::exchange(entries, std::vector<Entry>(entries.size() * 2));
     for (const Entry& entry : old) {
         if (entry.used) {
-            entries_[place_of(entry.key)] = entry;
+            entries[place_of({entry.address, 0, entry.space})] = entry;
         }
     }
 }
 
+LiveBlocks::Table* LiveBlocks::table_of(std::uint32_t process) const
+{
+    if (last_ == nullptr || last_process_ != process) {
+        const auto found = tables_.find(process);
+        last_ = found == tables_.end() ? nullptr : &found->second;
+        last_process_ = process;
+    }
+    return last_;
+}
+
 std::optional<LiveBlock> LiveBlocks::insert(const BlockKey& key, const LiveBlock& block)
 {
-    if ((count_ + 1) * 4 > entries_.size() * 3) {
-        grow();
+    Table* table = table_of(key.process);
+    if (table == nullptr) {
+        table = last_ = &tables_[key.process];
     }
-    Entry& entry = entries_[place_of(key)];
+    if ((table->count + 1) * 4 > table->entries.size() * 3) {
+        table->grow();
+    }
+    Entry& entry = table->entries[table->place_of(key)];
     if (entry.used) {
         return std::exchange(entry.block, block);
     }
-    entry = {key, block, true};
+    entry.address = key.address;
+    entry.space = key.space;
+    entry.block = block;
+    entry.used = true;
+    ++table->count;
     ++count_;
     return std::nullopt;
 }
 
 const LiveBlock* LiveBlocks::find(const BlockKey& key) const
 {
-    const Entry& entry = entries_[place_of(key)];
+    const Table* const table = table_of(key.process);
+    if (table == nullptr) {
+        return nullptr;
+    }
+    const Entry& entry = table->entries[table->place_of(key)];
     return entry.used ? &entry.block : nullptr;
 }
 
 std::optional<LiveBlock> LiveBlocks::remove(const BlockKey& key)
 {
-    const std::size_t mask = entries_.size() - 1;
-    std::size_t hole = place_of(key);
-    if (!entries_[hole].used) {
+    Table* const table = table_of(key.process);
+    if (table == nullptr) {
         return std::nullopt;
     }
-    const LiveBlock block = entries_[hole].block;
+    std::vector<Entry>& entries = table->entries;
+    const std::size_t mask = entries.size() - 1;
+    std::size_t hole = table->place_of(key);
+    if (!entries[hole].used) {
+        return std::nullopt;
+    }
+    const LiveBlock block = entries[hole].block;
     // What follows moves up, so that no search ends at the hole before what it looks for.
-    for (std::size_t at = (hole + 1) & mask; entries_[at].used; at = (at + 1) & mask) {
-        if (((at - home(entries_[at].key)) & mask) >= ((at - hole) & mask)) {
-            entries_[hole] = entries_[at];
+    for (std::size_t at = (hole + 1) & mask; entries[at].used; at = (at + 1) & mask) {
+        if (((at - table->home(entries[at].address, entries[at].space)) & mask) >= ((at - hole) & mask)) {
+            entries[hole] = entries[at];
             hole = at;
         }
     }
-    entries_[hole].used = false;
+    entries[hole].used = false;
+    --table->count;
     --count_;
     return block;
 }
