@@ -33,6 +33,7 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
     static_cast<void>(sink.finish());  // what it could not pass on is in `outcome`
     MEMSWEEP_TRY(outcome);
     MEMSWEEP_TRY(exported);
+    MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(output.commit());
     return note_damage(command.trace, reader.damage());
 }

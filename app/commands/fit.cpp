@@ -181,6 +181,7 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
     const trace::PlacementOps ops = trace::placement_ops(reader, command.memory);
+    MEMSWEEP_TRY(reader.outcome());
     if (ops.impossible_event != 0) {
         return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
                                   ops.impossible_event),

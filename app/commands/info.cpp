@@ -34,6 +34,7 @@ base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
     const trace::TraceSummary summary = trace::summarize(reader);
+    MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, command.trace));
     note_unseen_blocks(command.trace, summary);
     const ExitCode code = note_damage(command.trace, summary.damage);

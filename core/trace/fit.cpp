@@ -170,6 +170,10 @@ struct OpsReader {
         return event.kind == EventKind::failed_alloc ? refuse(event) : change(event);
     }
 
+    [[nodiscard]] std::uint64_t events() const { return number; }
+    // Things, as bounds.hpp counts them; the operations are bounded by the number of events.
+    [[nodiscard]] std::uint64_t held() const { return walk.live().count() + memories.size() + forked.size(); }
+
     PlacementOps result;
     BlockWalk walk;
     std::uint64_t live_peak{};  // of what was granted
@@ -309,7 +313,7 @@ PlacementOps placement_ops(TraceReader& reader, std::optional<Memory> only)
     OpsReader ops{only};
     ops.result.ticks_per_second = reader.header().ticks_per_second;
     Event event;
-    while (reader.next(event)) {
+    while (reader.next(event) && reader.may_hold_events(ops.events()) && reader.may_hold(ops.held())) {
         if (!ops.add(event)) {
             break;
         }

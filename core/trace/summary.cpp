@@ -252,9 +252,11 @@ TraceSummary summarize(TraceReader& reader)
     Accounting accounting;
     ProcessAccounts accounts;
     Event event;
-    while (reader.next(event)) {
+    std::uint64_t of_spaces = 0;
+    while (reader.next(event) && reader.may_hold(accounting.held() + of_spaces)) {
         if (event.kind == EventKind::define_space) {
             summary.spaces[event.space] = {std::string{event.text}, event.space_kind, event.other};
+            of_spaces += things_of_a_thread + event.text.size() / bytes_of_a_thing;
             continue;
         }
         const Totals before = accounting.counts();

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/bounds.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/live_history.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -67,6 +68,11 @@ class Accounting {
     // Of totals() what needs no adding up.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
+    // Things, as bounds.hpp counts them.
+    [[nodiscard]] std::uint64_t held() const noexcept
+    {
+        return walk_.live().count() + mapped_.count() + things_of_a_thread * threads_.size();
+    }
 
   private:
     void change_blocks(const Event& event);
@@ -137,7 +143,8 @@ struct TraceSummary {
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 
-// Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it.
+// Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it. Where
+// reader.outcome() is an error they are of the events up to there.
 [[nodiscard]] TraceSummary summarize(TraceReader& reader);
 
 }  // namespace memsweep::trace

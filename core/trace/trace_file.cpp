@@ -17,17 +17,21 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/spool.hpp"
+#include "core/trace/bounds.hpp"
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace {
 namespace {
 
 constexpr std::size_t search_bytes = 64 << 10;
 constexpr std::size_t max_facts_bytes = 1 << 20;
+constexpr std::size_t first_piece_bytes = 256 << 10;
 
 bool is_possible(const ChunkHeader& header)
 {
@@ -42,27 +46,33 @@ bool is_possible(const ChunkHeader& header)
            header.raw_bytes <= max_chunk_bytes && (header.codec == Codec::raw || header.codec == Codec::zstd);
 }
 
+// A recorder's chunks are as large as its slots.
+bool is_possible_recording(const ChunkHeader& header)
+{
+    const bool unsealed = (header.flags & chunk_unsealed) != 0;
+    return unsealed ? header.span_bytes <= slot_bytes
+                    : header.raw_bytes <= slot_bytes && header.stored_bytes <= slot_bytes;
+}
+
 // What is no trace may have no end; opening it fails by its first bytes.
 base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
 {
     std::string head;
-    return sys::spooled(pipe, name, {}, [&head](std::string_view piece) {
+    const auto is_trace = [&head](std::string_view piece) {
         head.append(piece.substr(0, sizeof file_magic - std::min(sizeof file_magic, head.size())));
         return head.size() < sizeof file_magic || std::memcmp(head.data(), file_magic.data(), sizeof file_magic) == 0;
+    };
+    return sys::spooled(pipe, name, {.bytes = most_piped_bytes}, is_trace).map_error([](base::Error error) {
+        error.message += error.code == base::ErrorCode::invalid_input ? "; save it to a file first" : "";
+        return error;
     });
 }
 
 base::Expected<sys::UniqueFd> seekable(const std::string& path)
 {
-    sys::UniqueFd file{path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+    sys::UniqueFd file = MEMSWEEP_TRY(sys::open_input(path));
     struct stat facts {};
-    if (!file.valid() || ::fstat(file.get(), &facts) != 0) {
-        return base::fail(sys::io_error("cannot open", errno, path));
-    }
-    if (S_ISDIR(facts.st_mode)) {
-        return base::fail(sys::io_error("cannot read", EISDIR, path));
-    }
-    if (S_ISREG(facts.st_mode)) {
+    if (::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode)) {
         return file;
     }
     return copy_of_pipe(file.get(), path);
@@ -151,6 +161,20 @@ std::uint32_t checksum(const ChunkHeader& header) noexcept
     return crc32c(&header, offsetof(ChunkHeader, header_crc));
 }
 
+base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
+                                             std::vector<std::uint8_t>& into)
+{
+    std::size_t done = 0;
+    for (std::size_t room = std::min(count, first_piece_bytes);; room = std::min(count, room * 2)) {
+        into.resize(room);
+        done += MEMSWEEP_TRY(read(offset + done, std::span{into}.subspan(done)));
+        if (done < room || room == count) {
+            into.resize(done);
+            return done;
+        }
+    }
+}
+
 base::Expected<TraceFile> TraceFile::open(ReadAt read, const std::string& name)
 {
     FileHeader header;
@@ -169,7 +193,37 @@ base::Expected<TraceFile> TraceFile::open(ReadAt read, const std::string& name)
     }
     TraceFile file{std::move(read), header};
     MEMSWEEP_TRY(file.find_chunks());
+    MEMSWEEP_TRY(file.check_bounds(name));
     return file;
+}
+
+base::Expected<void> TraceFile::check_bounds(const std::string& name)
+{
+    std::uint64_t unpacked = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> largest;  // chunk of each stream
+    for (const auto* chunks : {&chunks_, &recorded_chunks_}) {
+        for (const ChunkPlace& chunk : *chunks) {
+            stored_bytes_ += sizeof(ChunkHeader) + chunk.header.stored_bytes;
+            unpacked += chunk.header.raw_bytes;
+        }
+    }
+    for (const ChunkPlace& chunk : chunks_) {
+        std::uint32_t& bytes = largest[{chunk.header.process, chunk.header.thread}];
+        bytes = std::max(bytes, chunk.header.raw_bytes);
+    }
+    std::uint64_t open = 0;
+    for (const auto& [stream, bytes] : largest) {
+        open += bytes;
+    }
+    if (unpacked > most_unpacked(stored_bytes_) || open > most_open_bytes(stored_bytes_)) {
+        const bool is_all = unpacked > most_unpacked(stored_bytes_);
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("{} of chunks unpack to {}{}: no trace that memsweep writes does",
+                                      base::format_size(stored_bytes_), base::format_size(is_all ? unpacked : open),
+                                      is_all ? "" : " at a time"),
+                          name);
+    }
+    return {};
 }
 
 // Where a header is damaged, the next whole one is searched for: one torn chunk must not cost those behind it.
@@ -193,7 +247,9 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
         damage_.skipped_bytes += got;
         return false;
     }
-    for (std::size_t at = 0; at + sizeof(ChunkHeader) <= got; ++at) {
+    const std::string_view bytes{reinterpret_cast<const char*>(window.data()), got};
+    const std::string_view magic{reinterpret_cast<const char*>(&chunk_magic), sizeof chunk_magic};
+    for (std::size_t at = bytes.find(magic); at <= got - sizeof(ChunkHeader); at = bytes.find(magic, at + 1)) {
         ChunkPlace chunk{.offset = offset + at};
         std::memcpy(&chunk.header, window.data() + at, sizeof chunk.header);
         if (!is_possible(chunk.header)) {
@@ -205,7 +261,11 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
         if (chunk.header.kind == ChunkKind::events) {
             chunks_.push_back(chunk);
         } else if (chunk.header.kind == ChunkKind::words) {
-            recorded_chunks_.push_back(chunk);
+            if (is_possible_recording(chunk.header)) {
+                recorded_chunks_.push_back(chunk);
+            } else {
+                ++damage_.corrupted_chunks;
+            }
         } else if (chunk.header.kind == ChunkKind::facts) {
             facts_at_ = facts_at_.value_or(chunk.offset);
             take_facts(chunk);
@@ -220,6 +280,10 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
     const std::size_t passed = got - sizeof(ChunkHeader) + 1;
     damage_.skipped_bytes += passed;
     offset += passed;
+    if (damage_.skipped_bytes > most_searched_bytes) {
+        damage_.truncated = true;
+        return false;
+    }
     return true;
 }
 
@@ -237,7 +301,8 @@ void TraceFile::find_gaps()
 void TraceFile::take_facts(const ChunkPlace& chunk)
 {
     std::vector<std::uint8_t> payload;
-    if (chunk.header.raw_bytes > max_facts_bytes || !read_payload(chunk, payload)) {
+    facts_bytes_ += chunk.header.raw_bytes;
+    if (chunk.header.raw_bytes > max_facts_bytes || facts_bytes_ > most_facts_bytes || !read_payload(chunk, payload)) {
         return;
     }
     std::string_view rest{reinterpret_cast<const char*>(payload.data()), payload.size()};
@@ -254,13 +319,12 @@ void TraceFile::take_facts(const ChunkPlace& chunk)
 bool TraceFile::read_stored(const ChunkPlace& chunk, std::vector<std::uint8_t>& into)
 {
     const bool unsealed = (chunk.header.flags & chunk_unsealed) != 0;
-    into.resize(unsealed ? chunk.header.span_bytes - sizeof(ChunkHeader) : chunk.header.stored_bytes);
-    const auto got = read_(chunk.offset + sizeof(ChunkHeader), into);
-    if (!got || *got == into.size()) {
+    const std::size_t count = unsealed ? chunk.header.span_bytes - sizeof(ChunkHeader) : chunk.header.stored_bytes;
+    const auto got = read_as_it_comes(read_, chunk.offset + sizeof(ChunkHeader), count, into);
+    if (!got || *got == count) {
         return got.has_value();
     }
     damage_.truncated = true;
-    into.resize(*got);
     return unsealed;
 }
 

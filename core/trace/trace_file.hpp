@@ -2,8 +2,9 @@
 //
 // Cost     opening reads the headers only: 64 bytes a chunk.
 // Memory   one header a chunk; a payload when it is asked for, at most max_chunk_bytes.
-// Errors   invalid_input: the file is no trace, or of a later version; io: it cannot be read. A damaged or cut-off
-//          chunk is no error: it is left out and counted.
+// Errors   invalid_input: the file is no trace, of a later version, or its chunks unpack to more than bounds.hpp
+// allows;
+//          io: it cannot be read. A damaged or cut-off chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
@@ -34,6 +35,10 @@ struct ReadWriteAt {
 [[nodiscard]] base::Expected<ReadAt> open_part_of_recording(const std::string& path);
 [[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
+
+// `count` bytes from there on, or as many as there are: no more memory is taken than that, whatever a header promises.
+[[nodiscard]] base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
+                                                           std::vector<std::uint8_t>& into);
 
 // What a recorder or importer says of a trace as a whole.
 using Facts = std::map<std::string, std::string>;
@@ -71,6 +76,9 @@ class TraceFile {
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
+    // Of all chunks, with their headers.
+    [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
+
     // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum
     // or length is wrong.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
@@ -82,6 +90,7 @@ class TraceFile {
   private:
     TraceFile(ReadAt read, const FileHeader& header) : read_{std::move(read)}, header_{header} {}
     base::Expected<void> find_chunks();
+    base::Expected<void> check_bounds(const std::string& name);
     base::Expected<bool> next_chunk(std::uint64_t& offset, bool& searching);
     void take_facts(const ChunkPlace& chunk);
     void find_gaps();
@@ -94,6 +103,8 @@ class TraceFile {
     std::vector<ChunkPlace> recorded_chunks_;
     Facts facts_;
     std::optional<std::uint64_t> facts_at_;
+    std::uint64_t facts_bytes_{};
+    std::uint64_t stored_bytes_{};
     Damage damage_;
     std::vector<std::uint8_t> stored_;
 };

@@ -64,17 +64,16 @@ base::Expected<std::optional<UnfinishedTrace>> UnfinishedTrace::open(const ReadA
 base::Expected<TraceProgress> UnfinishedTrace::copy_chunks(const TakeBytes& take) const
 {
     TraceProgress progress{.damaged_chunks = file_.damage().corrupted_chunks};
+    std::vector<std::uint8_t> bytes;
     for (const ChunkPlace& place : file_.event_chunks()) {
         if (!is_finished() && file_.facts_at() && place.offset > *file_.facts_at()) {
             break;
         }
-        RecordedChunk chunk{.chunk = {place.header, std::string(place.header.stored_bytes, '\0')}};
-        std::string& stored = chunk.chunk.stored;
-        const std::size_t got = MEMSWEEP_TRY(
-            read_(place.offset + sizeof(ChunkHeader), {reinterpret_cast<std::uint8_t*>(stored.data()), stored.size()}));
+        const std::size_t got =
+            MEMSWEEP_TRY(read_as_it_comes(read_, place.offset + sizeof(ChunkHeader), place.header.stored_bytes, bytes));
         const bool is_last = &place == &file_.event_chunks().back();
-        if (got == stored.size() && crc32c(stored.data(), stored.size()) == place.header.payload_crc) {
-            MEMSWEEP_TRY(put(progress, take, chunk));
+        if (got == place.header.stored_bytes && crc32c(bytes.data(), bytes.size()) == place.header.payload_crc) {
+            MEMSWEEP_TRY(put(progress, take, {.chunk = {place.header, std::string{bytes.begin(), bytes.end()}}}));
         } else if (!is_last) {  // the last one was being written, and is still in its slot
             ++progress.damaged_chunks;
         }

@@ -4,6 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/trace/bounds.hpp"
+
 namespace memsweep::trace {
 namespace {
 
@@ -69,7 +74,7 @@ std::uint64_t TraceReader::Queue::due() const noexcept
     return stream.between_chunks() || batch.empty() ? stream.next_chunk_ticks() : batch.back().ticks;
 }
 
-TraceReader::TraceReader(TraceFile file) : file_{std::move(file)}
+TraceReader::TraceReader(TraceFile file, std::string name) : file_{std::move(file)}, name_{std::move(name)}
 {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> index;
     for (const ChunkPlace& chunk : file_.event_chunks()) {
@@ -90,7 +95,27 @@ base::Expected<TraceReader> TraceReader::open(const std::string& path)
 
 base::Expected<TraceReader> TraceReader::open(ReadAt read, const std::string& name)
 {
-    return TraceReader{MEMSWEEP_TRY(TraceFile::open(std::move(read), name))};
+    return TraceReader{MEMSWEEP_TRY(TraceFile::open(std::move(read), name)), name};
+}
+
+bool TraceReader::may_hold(std::uint64_t things)
+{
+    return things <= most_held_by_trace(file_.stored_bytes()) || refuse(things, "blocks, threads and texts");
+}
+
+bool TraceReader::may_hold_events(std::uint64_t events)
+{
+    return events <= most_events_held(file_.stored_bytes()) || refuse(events, "events");
+}
+
+bool TraceReader::refuse(std::uint64_t number, std::string_view what)
+{
+    outcome_ = base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("{} of chunks would need room for {} {} and more: no trace that memsweep records "
+                                      "does",
+                                      base::format_size(file_.stored_bytes()), number, what),
+                          name_);
+    return false;
 }
 
 void TraceReader::rewind()
@@ -180,6 +205,7 @@ void TraceReader::note(const Event& event)
         }
     } else if (is_allocation(event.kind)) {
         live_.insert(key_of(event, event.address), {});
+        static_cast<void>(may_hold(live_.count()));
     } else if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
         live_.remove_process(event.process, [](const BlockKey&, const LiveBlock&) {});
     }
@@ -254,6 +280,9 @@ bool TraceReader::end()
 
 bool TraceReader::next(Event& event)
 {
+    if (!outcome_) {
+        return false;
+    }
     if (streams_.size() == 1) {
         return streams_.front().stream.next(file_, event) || end();
     }

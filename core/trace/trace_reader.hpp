@@ -6,7 +6,7 @@
 //
 // Cost     5 to 10 ns an event of one stream; with several, some 50 ns more for the order.
 // Memory   one payload and 64 events a stream that is being read; with several streams, the addresses of live blocks.
-// Errors   as TraceFile; damaged chunks are left out, and damage() counts them.
+// Errors   as TraceFile, and outcome(); damaged chunks are left out, and damage() counts them.
 #pragma once
 
 #include <optional>
@@ -53,6 +53,12 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
+    // Whether its user may hold so many things, or events, for what it has read: the bounds of bounds.hpp. False ends
+    // the reading, and outcome() says why.
+    bool may_hold(std::uint64_t things);
+    bool may_hold_events(std::uint64_t events);
+    // invalid_input: it makes whoever reads it hold too much. Its events are not all of them then.
+    [[nodiscard]] const base::Expected<void>& outcome() const noexcept { return outcome_; }
     // Complete once next() has returned false for the first time.
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
@@ -69,7 +75,8 @@ class TraceReader {
         [[nodiscard]] std::uint64_t due() const noexcept;
     };
 
-    explicit TraceReader(TraceFile file);
+    TraceReader(TraceFile file, std::string name);
+    bool refuse(std::uint64_t number, std::string_view what);
     // An order of heaps whose first is the earliest.
     [[nodiscard]] auto later() const
     {
@@ -89,6 +96,8 @@ class TraceReader {
     bool end();
 
     TraceFile file_;
+    std::string name_;
+    base::Expected<void> outcome_;
     Damage damage_;
     std::vector<Queue> streams_;
     std::vector<std::size_t> ready_;    // a heap: the earliest first

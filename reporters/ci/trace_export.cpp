@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/checked.hpp"
+#include "core/trace/bounds.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "reporters/text/json.hpp"
 
@@ -41,6 +42,7 @@ class Arenas {
     {
         return indices_.try_emplace({process, space}, static_cast<std::uint32_t>(indices_.size())).first->second;
     }
+    [[nodiscard]] std::size_t count() const { return indices_.size(); }
     static std::uint64_t address(std::uint32_t arena, std::uint64_t address)
     {
         return address ^ std::uint64_t{arena} << 56U;
@@ -75,6 +77,8 @@ class RmmRows {
             row(event, "allocate failure", 0, event.size);
         }
     }
+    // Things, as core/trace/bounds.hpp counts them.
+    [[nodiscard]] std::uint64_t held() const { return arenas_.count(); }
 
   private:
     void row(const Event& event, std::string_view action, std::uint64_t address, std::uint64_t size)
@@ -106,6 +110,7 @@ class UmpireLines {
     {
         if (event.kind == EventKind::define_space) {
             names_[event.space] = event.text;
+            of_names_ += trace::things_of_a_thread + event.text.size() / trace::bytes_of_a_thing;
             return;
         }
         now_ = times_.of(event);
@@ -126,6 +131,7 @@ class UmpireLines {
             line("move", "{}", pointer(event, "ptr", event.address));
         }
     }
+    [[nodiscard]] std::uint64_t held() const { return of_names_ + arenas_.count(); }
 
   private:
     static std::string sized(std::uint64_t size) { return fmt::format(R"({{"size":{}}})", size); }
@@ -179,6 +185,7 @@ class UmpireLines {
     TextSink* sink_;
     Arenas arenas_;
     std::map<std::uint32_t, std::string> names_;
+    std::uint64_t of_names_{};  // things
     std::uint32_t announced_{};
     std::uint64_t now_{};
 };
@@ -192,7 +199,7 @@ base::Expected<void> export_as(trace::TraceReader& reader, TextSink& sink, const
     trace::BlockWalk blocks;
     std::uint64_t number = 0;
     Event event;
-    while (reader.next(event)) {
+    while (reader.next(event) && reader.may_hold(lines.held() + blocks.live().count())) {
         number += event.kind == EventKind::define_space ? 0 : 1;
         const trace::BlockWalk::Change change = blocks.add(event);
         MEMSWEEP_TRY(trace::possible_total(change.overflows ? number : 0, name));

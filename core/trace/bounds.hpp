@@ -1,0 +1,72 @@
+// How much a trace or a log may ask for, so that a hostile one ends in an error instead of an exhausted machine: a few
+// KiB, compressed, can name more blocks than any memory holds, and go on for days.
+//
+// Each bound is the larger of two: what any file may ask for, however small, which keeps a command below 256 MiB and
+// some seconds; and a multiple of the file's own size, which lets large files be large.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace memsweep::trace {
+
+// Things that are held at a time: a live block, of 32 to 85 bytes in a table, is one; what takes more counts as
+// several.
+inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two readers double at 1.57 million
+inline constexpr std::uint64_t bytes_of_a_thing = 64;    // of texts
+inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a process
+
+// By a log as it lies on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of heaptrack), so that
+// a log that is not compressed never meets the bound.
+[[nodiscard]] constexpr std::uint64_t most_held_by_log(std::uint64_t file_bytes) noexcept
+{
+    constexpr std::uint64_t bytes_each = 4;
+    return std::max(held_by_any, file_bytes / bytes_each);
+}
+
+// What decompression makes of a log. heaptrack's logs, compressed, grow to 10 to 50 times their size, very regular ones
+// to some hundred; 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
+[[nodiscard]] constexpr std::uint64_t most_decompressed(std::uint64_t file_bytes) noexcept
+{
+    constexpr std::uint64_t of_any = 128ULL << 20U;
+    constexpr std::uint64_t times = 300;
+    return std::max(of_any, times * file_bytes);
+}
+
+// By a trace, of whose chunks `stored_bytes` lie in the file. A recorded loop takes 7 bytes for 64 events, the stamp
+// among them: 9 of its blocks a byte.
+[[nodiscard]] constexpr std::uint64_t most_held_by_trace(std::uint64_t stored_bytes) noexcept
+{
+    constexpr std::uint64_t times = 16;
+    return std::max(held_by_any, times * stored_bytes);
+}
+
+// Events of a trace that is held whole, as for a fit or a replay: 40 bytes each, in lists that grow by doubling.
+[[nodiscard]] constexpr std::uint64_t most_events_held(std::uint64_t stored_bytes) noexcept
+{
+    constexpr std::uint64_t of_any = 4ULL << 20U;
+    constexpr std::uint64_t times = 64;
+    return std::max(of_any, times * stored_bytes);
+}
+
+// What decompression makes of a trace's chunks: at 2 bytes an event, 100 million events of any trace.
+[[nodiscard]] constexpr std::uint64_t most_unpacked(std::uint64_t stored_bytes) noexcept
+{
+    constexpr std::uint64_t of_any = 192ULL << 20U;
+    constexpr std::uint64_t times = 256;
+    return std::max(of_any, times * stored_bytes);
+}
+
+// Chunks that are open at the same time, one of each thread. Those that memsweep writes have 256 KiB at most.
+[[nodiscard]] constexpr std::uint64_t most_open_bytes(std::uint64_t stored_bytes) noexcept
+{
+    constexpr std::uint64_t of_any = 64ULL << 20U;
+    constexpr std::uint64_t times = 16;
+    return std::max(of_any, times * stored_bytes);
+}
+
+inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // of a trace: a recorder writes 1 MiB, twice
+inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // for the chunks behind damaged ones, at 1 GB/s
+inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // of a trace; a file may be larger
+
+}  // namespace memsweep::trace
