@@ -17,7 +17,7 @@ using namespace memsweep;
 constexpr std::size_t buffer_bytes = 256;
 constexpr std::size_t chunk_bytes = 512;
 
-void import(trace::ReadMore source, const trace::ImportFormat& format)
+void import(trace::LogSource source, const trace::ImportFormat& format)
 {
     trace::LogText log{std::move(source), buffer_bytes};
     std::string written;
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (format == nullptr) {
         recognise(bytes);
     } else {
-        import(trace::log_from_memory(bytes), *format);
+        import({.read = trace::log_from_memory(bytes)}, *format);
     }
     return 0;
 }

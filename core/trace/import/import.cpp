@@ -36,8 +36,19 @@ void set_kind(Event& event, EventKind kind)
     }
 }
 
+void ImportSink::hold(std::uint64_t things)
+{
+    held_by_importer_ = things;
+    if (log_ != nullptr) {
+        log_->may_hold(held_by_importer_ + accounting_.held());
+    }
+}
+
 void ImportSink::add(Event event)
 {
+    if (log_ != nullptr && !log_->may_hold(held_by_importer_ + accounting_.held())) {
+        return;
+    }
     const bool is_failed = event.address == 0 && event.size != 0;
     if (is_failed && (is_allocation(event.kind) || event.kind == EventKind::realloc)) {
         event.kind = EventKind::failed_alloc;
@@ -88,10 +99,12 @@ base::Expected<void> import_log(const ImportFormat& format, LogText& log, Import
                                 const ImportOptions& options)
 {
     const std::string head{log.peek(log_head_bytes)};
-    MEMSWEEP_TRY(format.import(log, sink, options));
+    sink.watch(log);
+    const auto imported = format.import(log, sink, options);
     if (log.failure()) {
         return base::fail(*log.failure());
     }
+    MEMSWEEP_TRY(imported);
     const Totals totals = sink.accounting().totals();
     if (totals.events == 0 && (sink.bad_lines() != 0 || !format.looks_like(head))) {
         std::vector<std::string_view> likely;

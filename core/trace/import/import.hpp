@@ -48,6 +48,11 @@ class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
+    // Ends the log where what its events hold, with what its importer does, goes beyond what its bytes allow.
+    void watch(LogText& log) { log_ = &log; }
+    // What the importer holds, in things as bounds.hpp counts them.
+    void hold(std::uint64_t things);
+
     // An allocation of some bytes that returned nothing is a failed one.
     void add(Event event);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
@@ -69,6 +74,8 @@ class ImportSink {
 
   private:
     TraceWriter* writer_;
+    LogText* log_{};
+    std::uint64_t held_by_importer_{};
     Accounting accounting_;
     std::vector<BadLine> first_bad_lines_;
     std::uint64_t bad_lines_{};
@@ -140,7 +147,9 @@ base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOp
 {
     Lines lines{sink, options};
     std::string_view line;
-    while (log.line(line)) {
+    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // of other output, as may stand in some logs
+    while (log.line(line) &&
+           (log.line_number() < most_lines_before_an_event || sink.accounting().counts().events != 0)) {
         const LogText::LineEnd end = log.how_it_ended();
         if (end == LogText::LineEnd::too_long) {
             return base::fail(base::ErrorCode::invalid_input,
@@ -157,6 +166,9 @@ base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOp
         } else if (const char* const reason = lines.add(line)) {
             sink.bad(log.line_number(), reason);
         }
+    }
+    if (sink.accounting().counts().events == 0 && log.line_number() >= most_lines_before_an_event) {
+        sink.bad(log.line_number(), "no event up to here: what follows is not read");
     }
     if constexpr (requires { lines.finish(); }) {
         if (const char* const reason = lines.finish()) {

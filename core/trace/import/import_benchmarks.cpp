@@ -331,6 +331,7 @@ class FleetbenchLines {
         const auto one = parse_size_rate(line);
         if (one) {
             sizes_.push_back(*one);
+            sink_->hold(things_of_a_size * sizes_.size());
         }
         return one || trimmed(line).empty() ? nullptr : "expected \"SIZE, ALLOCATIONS A SECOND, NUMBER LIVE\"";
     }
@@ -355,6 +356,8 @@ class FleetbenchLines {
     }
 
   private:
+    static constexpr std::uint64_t things_of_a_size = 2;  // with what is drawn of it
+
     struct Death {
         double time{};
         std::uint32_t block{};

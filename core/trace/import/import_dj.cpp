@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/trace/import/import.hpp"
@@ -246,12 +248,16 @@ class Workload {
         if (declared_threads_ && *declared_threads_ != threads_.size()) {
             sink_->bad(bytes_.size(), "not as many threads as the workload declares");
         }
-        bool moves = true;
-        while (moves) {
-            moves = false;
-            for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-                moves = run_thread(thread) || moves;
-            }
+        for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+            ready_.insert(ready_.end(), thread);
+        }
+        for (std::size_t behind = 0; !ready_.empty();) {  // in turn, from the first thread to the last and again
+            const auto next = ready_.lower_bound(behind);
+            const auto place = next == ready_.end() ? ready_.begin() : next;
+            const std::size_t thread = *place;
+            ready_.erase(place);
+            run_thread(thread);
+            behind = thread + 1;
         }
         for (const Thread& thread : threads_) {
             if (!thread.ended) {
@@ -264,7 +270,6 @@ class Workload {
     struct Thread {
         WorkloadCursor cursor;
         bool ended{};
-        std::uint64_t awaited{};  // a mark, plus one; 0: none
     };
 
     void read_master()
@@ -288,23 +293,19 @@ class Workload {
         }
     }
 
-    // Whether it got further.
-    bool run_thread(std::size_t index)
+    // Until it ends, or waits for a mark.
+    void run_thread(std::size_t index)
     {
         Thread& thread = threads_[index];
-        if (thread.ended || (thread.awaited != 0 && !is_set(thread.awaited - 1))) {
-            return false;
-        }
-        thread.awaited = 0;
         Instruction instruction;
         while (thread.cursor.next(instruction)) {
             if (instruction.code == Code::done) {
                 thread.ended = true;
-                return true;
+                return;
             }
             if (instruction.code == Code::sync_read && is_declared(instruction) && !is_set(instruction.number[0])) {
-                thread.awaited = instruction.number[0] + 1;
-                return true;
+                waiting_[instruction.number[0]].push_back(index);
+                return;
             }
             if (!is_declared(instruction)) {
                 sink_->bad(thread.cursor.position(), "a pointer or mark beyond those that the workload declares");
@@ -314,7 +315,6 @@ class Workload {
         }
         sink_->bad(thread.cursor.position(), "the thread is cut off");
         thread.ended = true;
-        return true;
     }
 
     [[nodiscard]] bool is_set(std::uint64_t mark) const { return mark < marks_.size() && marks_[mark]; }
@@ -350,6 +350,7 @@ class Workload {
             }
             marks_.resize(std::max<std::size_t>(marks_.size(), number[0] + 1));
             marks_[number[0]] = true;
+            wake(number[0]);
             return true;
         case Code::malloc:
         case Code::calloc:
@@ -387,6 +388,13 @@ class Workload {
         return true;
     }
 
+    void wake(std::uint64_t mark)
+    {
+        if (const auto waiting = waiting_.extract(mark)) {
+            ready_.insert(waiting.mapped().begin(), waiting.mapped().end());
+        }
+    }
+
     // Pointer 0 is the null pointer.
     static std::uint64_t address(std::uint64_t pointer) { return (pointer & (~0ULL >> 8U)) * made_address_spacing; }
 
@@ -397,6 +405,8 @@ class Workload {
     std::uint64_t declared_marks_{};
     std::optional<std::uint64_t> declared_threads_;
     std::vector<bool> marks_;
+    std::set<std::size_t> ready_;                                // threads
+    std::map<std::uint64_t, std::vector<std::size_t>> waiting_;  // threads, by the marks that they wait for
 };
 
 base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const ImportOptions& options)
@@ -418,8 +428,11 @@ base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const Im
             return base::fail(base::ErrorCode::invalid_input, "a workload of more than 4 GiB", options.name);
         }
         bytes += piece;
+        sink.hold(bytes.size() / bytes_of_a_thing);
     }
-    Workload{bytes, sink}.run();
+    if (!log.failure()) {
+        Workload{bytes, sink}.run();
+    }
     return {};
 }
 

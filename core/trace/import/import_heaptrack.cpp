@@ -86,6 +86,7 @@ class HeaptrackLines {
             return false;
         }
         classes_.push_back({.size = *size});
+        sink_->hold(classes_.size());
         return true;
     }
 

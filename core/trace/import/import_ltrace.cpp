@@ -126,6 +126,8 @@ class LtraceLines {
         bool is_refused{};  // a call within it was
     };
     static constexpr std::size_t most_open = 64;  // deeper only by exceptions, whose calls stay open for ever
+    static constexpr std::size_t most_argument_bytes = 256;  // four numbers and pointers have less
+    static constexpr std::uint64_t things_of_a_call = 8;     // with both texts at their longest
 
     void read_stamp(std::string_view stamp)
     {
@@ -171,8 +173,11 @@ class LtraceLines {
 
     const char* begin(std::uint32_t process, CallShape shape, std::string_view name, std::string_view arguments)
     {
+        arguments = arguments.substr(0, most_argument_bytes);
         std::vector<OpenCall>& calls = open_[process];
-        OpenCall call{.name = std::string{without_object(name)}, .shape = shape, .arguments = std::string{arguments}};
+        OpenCall call{.name = std::string{without_object(name).substr(0, most_argument_bytes)},
+                      .shape = shape,
+                      .arguments = std::string{arguments}};
         const OpenCall* const outer = calls.empty() ? nullptr : &calls.back();
         call.counts = outer == nullptr || !outer->hides;
         call.hides = !call.counts || (shape != CallShape::free && shape != CallShape::untold && !may_throw(name));
@@ -188,8 +193,11 @@ class LtraceLines {
         }
         if (calls.size() == most_open) {
             calls.erase(calls.begin());
+            --opened_;
         }
         calls.push_back(std::move(call));
+        ++opened_;
+        sink_->hold(things_of_a_call * opened_ + things_of_a_thread * open_.size());
         return reason;
     }
 
@@ -200,7 +208,7 @@ class LtraceLines {
         if (mark == std::string_view::npos) {
             return nullptr;
         }
-        const std::string_view name = without_object(text.substr(0, mark));
+        const std::string_view name = without_object(text.substr(0, mark)).substr(0, most_argument_bytes);
         const auto shape = shape_of(name);
         if (!shape) {
             return nullptr;  // of a call that allocates nothing
@@ -217,6 +225,7 @@ class LtraceLines {
         for (std::size_t left = at; left < calls.size(); ++left) {
             call.is_refused = call.is_refused || calls[left].is_refused;
         }
+        opened_ -= calls.size() - (at - 1);
         calls.resize(at - 1);
         if (!call.counts || call.shape == CallShape::free) {
             return nullptr;
@@ -244,6 +253,7 @@ class LtraceLines {
         if (calls.empty()) {
             return nullptr;
         }
+        opened_ -= calls.mapped().size();
         for (const OpenCall& call : calls.mapped()) {
             if (call.hides && call.counts) {
                 return call.has_hidden ? "a call has not returned, and what was called after it is left out"
@@ -269,6 +279,7 @@ class LtraceLines {
     ImportSink* sink_;
     LogClock clock_;
     std::map<std::uint32_t, std::vector<OpenCall>> open_;  // by process, the outermost first
+    std::uint64_t opened_{};                               // calls, in all of them
     bool has_calls_{};
     bool is_whole_{};  // it has the line of a process's end
 };

@@ -320,6 +320,7 @@ class Snapshot {
 base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     const Pickle pickle = MEMSWEEP_TRY(read_pickle(log, options.name));
+    sink.hold(pickle.held());
     const PickleValue& root = *pickle.root;
     if (root.kind != PickleValue::Kind::list &&
         (root.get("segments") == nullptr && root.get("device_traces") == nullptr)) {

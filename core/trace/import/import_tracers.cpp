@@ -140,6 +140,7 @@ class ValgrindLines {
 
     Process& process_of(std::uint32_t number)
     {
+        sink_->hold(things_of_a_thread * processes_.size());
         return processes_.try_emplace(number, Process{.usage = {}, .before = all_, .stated = {}}).first->second;
     }
 

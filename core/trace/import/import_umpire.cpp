@@ -8,7 +8,9 @@
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t max_spaces = 1 << 20;
+constexpr std::size_t max_spaces = 4096;  // which of them a moved block comes from is searched for
+
+constexpr std::size_t max_object_bytes = 1 << 20;  // its values may take forty times as much
 
 bool is_umpire(std::string_view head)
 {
@@ -34,6 +36,9 @@ class UmpireLines {
         line = trimmed(line);
         if (line.empty() || line.front() == '#') {
             return nullptr;
+        }
+        if (line.size() > max_object_bytes) {
+            return "longer than any object of Umpire's";
         }
         line_ = nlohmann::json::parse(line, nullptr, false);
         if (!line_.is_object()) {
@@ -249,7 +254,7 @@ class UmpireLines {
     std::optional<std::uint32_t> space_of(std::string_view reference)
     {
         const auto value = parse_pointer(reference);
-        if (!value || spaces_.size() >= max_spaces) {
+        if (!value || (spaces_.size() >= max_spaces && !spaces_.contains(*value))) {
             return std::nullopt;
         }
         return spaces_.try_emplace(*value, static_cast<std::uint32_t>(spaces_.size() + 1)).first->second;

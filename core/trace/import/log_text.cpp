@@ -15,13 +15,19 @@
 
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
+#include "core/trace/bounds.hpp"
 
 namespace memsweep::trace {
 namespace {
 
 constexpr std::uint64_t max_padding_bytes = 64 << 20;
 constexpr int max_layers = 4;  // of compression
+// Of zstd: what its levels use (128 MiB with --ultra -22), and within another layer, where memory adds up, what its
+// usual ones do (level 19).
+constexpr int max_window_log = 27;
+constexpr int max_inner_window_log = 23;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Compressed bytes on their way into a decompressor.
@@ -30,6 +36,7 @@ struct Compressed {
     std::string name;
     std::vector<char> piece;
     const char* kind{};  // "gzip"
+    bool is_inner{};     // it lies within other compressed data
     std::size_t at{};
     std::size_t end{};
     std::uint64_t padding_bytes{};
@@ -105,6 +112,8 @@ struct Zstd {
         if (stream == nullptr) {
             throw std::bad_alloc{};
         }
+        ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax,
+                               input.is_inner ? max_inner_window_log : max_window_log);
     }
     struct Free {
         void operator()(ZSTD_DStream* made) const { ZSTD_freeDStream(made); }
@@ -123,6 +132,13 @@ struct Zstd {
             if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) {
                 throw std::bad_alloc{};
             }
+            if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge) {
+                return base::fail(base::ErrorCode::invalid_input,
+                                  fmt::format("the zstd data needs a window of more than {} MiB: decompress it first",
+                                              1U << static_cast<unsigned>(
+                                                  (input.is_inner ? max_inner_window_log : max_window_log) - 20)),
+                                  input.name);
+            }
             if (ZSTD_isError(left) != 0U) {
                 return input.damaged();
             }
@@ -135,16 +151,31 @@ struct Zstd {
     std::size_t left{1};
 };
 
+// What comes out of a layer is bounded by the bytes of the file, so that layers do not multiply.
 template <typename Decompressor>
-ReadMore through(Compressed input)
+ReadMore through(Compressed input, std::shared_ptr<const std::uint64_t> file_bytes)
 {
-    return
-        [state = std::make_shared<Decompressor>(std::move(input))](std::span<char> into) { return state->read(into); };
+    return [state = std::make_shared<Decompressor>(std::move(input)), file_bytes = std::move(file_bytes),
+            made = std::uint64_t{0}](std::span<char> into) mutable -> base::Expected<std::size_t> {
+        const std::size_t got = MEMSWEEP_TRY(state->read(into));
+        made += got;
+        if (made > most_decompressed(*file_bytes)) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("{} of {} become more than {}: decompress it first, and import that if it is "
+                                          "meant",
+                                          base::format_size(*file_bytes), state->input.kind,
+                                          base::format_size(most_decompressed(*file_bytes))),
+                              state->input.name);
+        }
+        return got;
+    };
 }
 
-base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, std::size_t piece_bytes, int layers)
+base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, std::size_t piece_bytes, int layers,
+                                        const std::shared_ptr<const std::uint64_t>& file_bytes)
 {
-    Compressed input{.source = std::move(source), .name = name, .piece = std::vector<char>(piece_bytes)};
+    Compressed input{
+        .source = std::move(source), .name = name, .piece = std::vector<char>(piece_bytes), .is_inner = layers != 0};
     while (input.end < 4) {
         const std::size_t got =
             MEMSWEEP_TRY(input.source({input.piece.data() + input.end, input.piece.size() - input.end}));
@@ -158,15 +189,15 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
         if (layers == max_layers) {
             return base::fail(base::ErrorCode::invalid_input, "compressed more than four times over", name);
         }
-        return without_layers(std::move(inner), name, piece_bytes, layers + 1);
+        return without_layers(std::move(inner), name, piece_bytes, layers + 1, file_bytes);
     };
     if (head.starts_with("\x1F\x8B")) {
         input.kind = "gzip";
-        return within(through<Gzip>(std::move(input)));
+        return within(through<Gzip>(std::move(input), file_bytes));
     }
     if (head.starts_with("\x28\xB5\x2F\xFD")) {
         input.kind = "zstd";
-        return within(through<Zstd>(std::move(input)));
+        return within(through<Zstd>(std::move(input), file_bytes));
     }
     return
         [plain = std::make_shared<Compressed>(std::move(input))](std::span<char> into) -> base::Expected<std::size_t> {
@@ -182,18 +213,21 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
 
 }  // namespace
 
-base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name, std::size_t piece_bytes)
+base::Expected<LogSource> decompressed(ReadMore source, const std::string& name, std::size_t piece_bytes)
 {
-    return without_layers(std::move(source), name, piece_bytes, 0);
+    const auto file_bytes = std::make_shared<std::uint64_t>(0);
+    ReadMore counted = [source = std::move(source), file_bytes](std::span<char> into) -> base::Expected<std::size_t> {
+        const std::size_t got = MEMSWEEP_TRY(source(into));
+        *file_bytes += got;
+        return got;
+    };
+    ReadMore plain = MEMSWEEP_TRY(without_layers(std::move(counted), name, piece_bytes, 0, file_bytes));
+    return LogSource{std::move(plain), file_bytes, name};
 }
 
-base::Expected<ReadMore> open_log(const std::string& path)
+base::Expected<LogSource> open_log(const std::string& path)
 {
-    const auto file = std::make_shared<sys::UniqueFd>(
-        path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (!file->valid()) {
-        return base::fail(sys::io_error("cannot open", errno, path));
-    }
+    const auto file = std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(sys::open_input(path)));
     return decompressed(
         [file, path](std::span<char> into) -> base::Expected<std::size_t> {
             const ssize_t got = sys::retry_interrupted([&] { return ::read(file->get(), into.data(), into.size()); });
@@ -288,6 +322,24 @@ bool LogText::line(std::string_view& line)
         }
         searched = std::min(searched, rest().size());
     }
+}
+
+bool LogText::may_hold(std::uint64_t things)
+{
+    if (file_bytes_ == nullptr || things <= most_held_by_log(*file_bytes_)) {
+        return true;
+    }
+    if (failure_) {
+        return false;
+    }
+    failure_ = base::Error{base::ErrorCode::invalid_input,
+                           fmt::format("{} of the file would need room for {} blocks, threads and values and more: "
+                                       "decompress it first, and import that if it is meant",
+                                       base::format_size(*file_bytes_), things),
+                           name_};
+    ended_ = true;
+    begin_ = end_;
+    return false;
 }
 
 std::string_view LogText::bytes(std::size_t count)

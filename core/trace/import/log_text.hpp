@@ -5,11 +5,13 @@
 // MiB
 //          at most on Linux.
 // Errors   a source that fails ends the text, and failure() says why. A longer line ends it too: how_it_ended() says
-// so. Threads  one.
+//          so.
+// Threads  one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,13 +26,22 @@ namespace memsweep::trace {
 // Reads the next bytes, as many as are at hand; 0 at the end.
 using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)>;
 
+// Where a log comes from.
+struct LogSource {
+    ReadMore read;
+    // Bytes that have been read of the file itself, before any decompression; null: nothing is compressed, and nobody
+    // counts.
+    std::shared_ptr<const std::uint64_t> file_bytes{};
+    std::string name{};  // for messages
+};
+
 // "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one within the other
-// (four layers at most), each from `piece_bytes` (4 at least) at a time. Zeroes behind the last member of gzip or frame
-// of zstd are padding.
-[[nodiscard]] base::Expected<ReadMore> open_log(const std::string& path);
+// (four layers at most), each from `piece_bytes` (4 at least) at a time, up to most_decompressed() of bounds.hpp.
+// Zeroes behind the last member of gzip or frame of zstd are padding.
+[[nodiscard]] base::Expected<LogSource> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
-[[nodiscard]] base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name,
-                                                    std::size_t piece_bytes = 256 << 10);
+[[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
+                                                     std::size_t piece_bytes = 256 << 10);
 
 // Skips the byte order mark of UTF-8 at the beginning.
 class LogText {
@@ -41,8 +52,13 @@ class LogText {
     static constexpr std::size_t max_line_bytes = 16 << 20;
 
     // A buffer of any size but 0 gives the same text; a small one is sooner made for a small log.
+    explicit LogText(LogSource source, std::size_t buffer_bytes = usual_buffer_bytes)
+        : source_{std::move(source.read)}, file_bytes_{std::move(source.file_bytes)}, name_{std::move(source.name)},
+          buffer_(buffer_bytes)
+    {
+    }
     explicit LogText(ReadMore source, std::size_t buffer_bytes = usual_buffer_bytes)
-        : source_{std::move(source)}, buffer_(buffer_bytes)
+        : LogText{LogSource{std::move(source)}, buffer_bytes}
     {
     }
 
@@ -58,12 +74,18 @@ class LogText {
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
+    // Whether so many things may be held for what has been read of the file: most_held_by_log() of bounds.hpp. False
+    // ends the text, and failure() says why.
+    bool may_hold(std::uint64_t things);
+
   private:
     [[nodiscard]] std::string_view rest() const noexcept { return {buffer_.data() + begin_, end_ - begin_}; }
     bool fill();
     bool read_more();
 
     ReadMore source_;
+    std::shared_ptr<const std::uint64_t> file_bytes_;
+    std::string name_;
     std::vector<char> buffer_;
     std::size_t begin_{};
     std::size_t end_{};

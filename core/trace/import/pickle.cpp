@@ -37,6 +37,9 @@ class Unpickler {
             } else {
                 (this->*opcode.step)(opcode.number);
             }
+            if (!log_->may_hold(held())) {
+                return base::fail(*log_->failure());
+            }
         }
         if (!problem_.empty()) {
             return base::fail(base::ErrorCode::invalid_input, problem_, *name_);
@@ -51,6 +54,14 @@ class Unpickler {
         std::uint8_t number{};
     };
     static const std::array<Opcode, 256> opcodes;  // by their codes
+
+    // Things; references are pointers, in lists that may have grown to twice what they hold.
+    [[nodiscard]] std::uint64_t held() const noexcept
+    {
+        constexpr std::uint64_t references_of_a_thing = 4;
+        return pickle_.held() + far_memo_.size() +
+               (references_ + stack_.size() + marks_.size() + memo_.size()) / references_of_a_thing;
+    }
 
     void damaged()
     {
@@ -112,7 +123,8 @@ class Unpickler {
     void text(std::uint8_t size)
     {
         const std::string_view found = bytes(little_endian(size));
-        make(Kind::text)->text = found;
+        make(Kind::text)->text = pickle_.texts.emplace_back(found);
+        pickle_.text_bytes += found.size();
     }
     void empty_list(std::uint8_t /*number*/) { make(Kind::list); }
     void empty_dict(std::uint8_t /*number*/) { make(Kind::dict); }
@@ -126,16 +138,26 @@ class Unpickler {
     void dup(std::uint8_t /*number*/) { stack_.empty() ? damaged() : stack_.push_back(stack_.back()); }
     void recall(std::uint8_t size)
     {
-        const auto found = memo_.find(little_endian(size));
-        found == memo_.end() ? damaged() : stack_.push_back(found->second);
-    }
-    void remember(std::uint8_t size)
-    {
-        const std::uint64_t number = size == next_number ? memo_.size() : little_endian(size);
-        if (stack_.empty()) {
+        const std::uint64_t number = little_endian(size);
+        const auto far = number < memo_.size() ? far_memo_.end() : far_memo_.find(number);
+        if (number >= memo_.size() && far == far_memo_.end()) {
             damaged();
         } else {
+            stack_.push_back(number < memo_.size() ? memo_[number] : far->second);
+        }
+    }
+    // Numbers count from 0; where unused ones were taken out of the pickle, there are gaps.
+    void remember(std::uint8_t size)
+    {
+        const std::uint64_t number = size == next_number ? memo_.size() + far_memo_.size() : little_endian(size);
+        if (stack_.empty()) {
+            damaged();
+        } else if (number < memo_.size()) {
             memo_[number] = stack_.back();
+        } else if (number == memo_.size()) {
+            memo_.push_back(stack_.back());
+        } else {
+            far_memo_[number] = stack_.back();
         }
     }
 
@@ -168,6 +190,7 @@ class Unpickler {
             damaged();
         } else if (top.empty() || !is_stack_frame(*top.front())) {
             stack_.back()->items.insert(stack_.back()->items.end(), top.begin(), top.end());
+            references_ += top.size();
         }
     }
     static bool is_stack_frame(const Value& value)
@@ -191,7 +214,9 @@ class Unpickler {
     Pickle pickle_;
     std::vector<Value*> stack_;
     std::vector<std::size_t> marks_;
-    std::unordered_map<std::uint64_t, Value*> memo_;
+    std::vector<Value*> memo_;
+    std::unordered_map<std::uint64_t, Value*> far_memo_;
+    std::uint64_t references_{};  // in lists and dicts
     std::string problem_;
 };
 
@@ -270,7 +295,7 @@ std::int64_t PickleValue::integer_of(std::string_view key) const
 std::string_view PickleValue::text_of(std::string_view key) const
 {
     const PickleValue* const value = get(key);
-    return value == nullptr ? std::string_view{} : std::string_view{value->text};
+    return value == nullptr ? std::string_view{} : value->text;
 }
 
 const std::vector<PickleValue*>& PickleValue::items_of(std::string_view key) const

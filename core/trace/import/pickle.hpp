@@ -1,8 +1,11 @@
 // Pickled plain data (protocol 2 to 5) as a tree of values. Nothing is executed: whatever names a class or a function
 // is refused.
 //
-// Memory   some 24 bytes a value; lists of stack frames, which make most of a PyTorch snapshot, are read and dropped.
-// Errors   invalid_input: not a plain snapshot, damaged, or cut off; `where` is the name given.
+// Memory   some 80 bytes a value, as many as LogText::may_hold() says; lists of stack frames, which make most of a
+// PyTorch
+//          snapshot, are read and dropped.
+// Errors   invalid_input: not a plain snapshot, damaged, or cut off, or one that holds too much; `where` is the name
+//          given.
 #pragma once
 
 #include <deque>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/trace/bounds.hpp"
 #include "core/trace/import/log_text.hpp"
 
 namespace memsweep::trace {
@@ -19,7 +23,7 @@ struct PickleValue {
     enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, dict };
     Kind kind{};
     std::int64_t integer{};           // booleans too; beyond 64 bits it is cut to them
-    std::string text;                 // bytes too
+    std::string_view text;            // bytes too; lies in the pickle
     std::vector<PickleValue*> items;  // of a list or tuple; of a dict keys and values in turn
 
     [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr where there is none
@@ -30,7 +34,14 @@ struct PickleValue {
 
 struct Pickle {
     std::deque<PickleValue> values;
+    std::deque<std::string> texts;
     const PickleValue* root{};
+    // Things, as bounds.hpp counts them.
+    [[nodiscard]] std::uint64_t held() const noexcept
+    {
+        return values.size() + texts.size() + text_bytes / bytes_of_a_thing;
+    }
+    std::uint64_t text_bytes{};
 };
 
 [[nodiscard]] base::Expected<Pickle> read_pickle(LogText& log, const std::string& name);
