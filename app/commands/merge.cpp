@@ -33,15 +33,18 @@ using TakeResult =
 using HostTags = std::map<std::string, std::map<std::string, std::string>>;
 
 constexpr std::uint64_t largest_table_bytes = 64ULL << 20;
+constexpr std::size_t most_table_columns = 256;
+constexpr std::size_t most_tags = 1'000'000;  // of all hosts: each takes some 130 bytes
 constexpr std::size_t results_per_processor = 16;
 
+// One more than a table may have, at most.
 std::vector<std::string> fields_of(std::string_view line)
 {
     std::vector<std::string> fields;
     while (true) {
         const std::size_t comma = std::min(line.find(','), line.size());
         fields.emplace_back(sys::trimmed(line.substr(0, comma)));
-        if (comma == line.size()) {
+        if (comma == line.size() || fields.size() > most_table_columns) {
             return fields;
         }
         line.remove_prefix(comma + 1);
@@ -85,7 +88,11 @@ base::Expected<HostTags> read_host_tags(const std::string& path)
         return refuse("the first line must name the columns, the first of them \"host\": host,rack,switch",
                       path + ":1");
     }
+    if (names.size() > most_table_columns) {
+        return refuse(fmt::format("more than {} columns", most_table_columns), path + ":1");
+    }
     HostTags tags;
+    std::size_t count = 0;
     for (std::size_t number = 2; !rest.empty(); ++number) {
         const std::string_view line = sys::trimmed(sys::take_line(rest));
         if (line.empty()) {
@@ -99,7 +106,11 @@ base::Expected<HostTags> read_host_tags(const std::string& path)
         for (std::size_t i = 1; i < fields.size(); ++i) {
             if (!fields[i].empty()) {
                 tags[fields.front()][names[i]] = fields[i];
+                ++count;
             }
+        }
+        if (count > most_tags) {
+            return refuse(fmt::format("more than {} tags", most_tags), fmt::format("{}:{}", path, number));
         }
     }
     return tags;
