@@ -3,8 +3,7 @@
 // Cost     opening reads the headers only: 64 bytes a chunk.
 // Memory   one header a chunk; a payload when it is asked for, at most max_chunk_bytes.
 // Errors   invalid_input: the file is no trace, of a later version, or its chunks unpack to more than bounds.hpp
-// allows;
-//          io: it cannot be read. A damaged or cut-off chunk is no error: it is left out and counted.
+//          allows; io: it cannot be read. A damaged or cut-off chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/axes.hpp"
@@ -31,11 +32,40 @@ std::string plan_name(const std::string& words, bool shell)
     return name.substr(0, max_name_bytes);
 }
 
+bool is_utf8(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t length = base::utf8_length(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+// A scenario's text is UTF-8, and axes make one of the words.
+base::Expected<void> check_words(const std::vector<std::string>& words)
+{
+    const auto other = std::ranges::find_if_not(words, is_utf8);
+    if (other == words.end()) {
+        return {};
+    }
+    return base::fail(base::ErrorCode::invalid_input,
+                      fmt::format("with axes each word is UTF-8, and word {} ({}) is not; bytes of any kind may stand "
+                                  "in a script that the command names",
+                                  other - words.begin() + 1, base::printable(*other)),
+                      "-a");
+}
+
 }  // namespace
 
 Loaded command_plan(const std::vector<std::string>& words, const std::string& description, const Overrides& overrides,
                     const Surroundings& surroundings, bool shell)
 {
+    if (const auto checked = check_words(words); !overrides.axes.empty() && !checked) {
+        return tl::unexpected{std::vector<base::Error>{checked.error()}};
+    }
     nlohmann::ordered_json scenario{{"format", "memsweep-scenario"},
                                     {"version", 1},
                                     {"name", plan_name(words.front(), shell)},

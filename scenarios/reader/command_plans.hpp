@@ -15,8 +15,8 @@
 namespace memsweep::scenarios {
 
 // One case: this program with these arguments, named after the program's file. With axes (-a NAME=VALUES), which need
-// not be declared anywhere, there is a case for every combination, and the words may hold ${axis.NAME}; else they are
-// taken as they are.
+// not be declared anywhere, there is a case for every combination, and the words, in UTF-8, may hold ${axis.NAME}; else
+// they are taken as they are, whatever their bytes.
 // With `shell` there is one word, a script of /bin/sh; the case is named after the script's first word.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);

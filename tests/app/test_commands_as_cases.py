@@ -283,6 +283,13 @@ class Scenarios(Commands):
         case = self.run_scenario({"run": "true", "shell": True, "prepare": "echo why >&2; exit 3"}, code=3)["c"]
         self.assertIn("prepare: exit code 3; its last words: why", case["reason"])
 
+    def test_words_that_are_no_text(self):
+        write = (b"sh", b"-c", b'printf "%s" "$1" >> raw', b"sh", b"\xff\xfe")
+        self.expect(0, "run", "-q", "-o", "r.json", "-n", "1", "--warmup", "0", "--", *write)
+        self.assertEqual((self.folder / "raw").read_bytes(), b"\xff\xfe")
+        done = self.expect(2, "run", "-q", "-o", "r2.json", "-a", "n=[1,2]", "--", *write)
+        self.assertIn(r"with axes each word is UTF-8, and word 5 (\xff\xfe) is not", done.errors)
+
     def test_allocators(self):
         text = ("import os, sys; maps = open('/proc/self/maps').read()\n"
                 "sys.exit(('jemalloc' in maps) != ('jemalloc' in os.environ.get('LD_PRELOAD', '')))")

@@ -2,8 +2,7 @@
 //
 // Cost     one copy and a search for line ends: some 5 GB/s. Fields allocate nothing.
 // Memory   1 MiB unless told, and the longest line up to 16 MiB: a command line, which heaptrack writes into one, has 6
-// MiB
-//          at most on Linux.
+//          MiB at most on Linux.
 // Errors   a source that fails ends the text, and failure() says why. A longer line ends it too: how_it_ended() says
 //          so.
 // Threads  one.

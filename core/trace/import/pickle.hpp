@@ -2,8 +2,7 @@
 // is refused.
 //
 // Memory   some 80 bytes a value, as many as LogText::may_hold() says; lists of stack frames, which make most of a
-// PyTorch
-//          snapshot, are read and dropped.
+//          PyTorch snapshot, are read and dropped.
 // Errors   invalid_input: not a plain snapshot, damaged, or cut off, or one that holds too much; `where` is the name
 //          given.
 #pragma once

@@ -13,7 +13,8 @@
 namespace memsweep::trace::recorder {
 namespace {
 
-constexpr int first_descriptor = 512;  // away from programs that rely on getting the lowest numbers
+// Away from programs that rely on getting the lowest numbers; where it may not be so high, away from the standard ones.
+constexpr std::array<int, 2> lowest_descriptors = {512, 3};
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
 
@@ -36,6 +37,18 @@ bool may_reach(std::uint64_t bytes) noexcept
 {
     rlimit limit{};
     return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+int lifted(long fd) noexcept
+{
+    for (const int lowest : lowest_descriptors) {
+        const long high = kernel(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+        if (high >= 0) {
+            kernel(SYS_close, fd);
+            return static_cast<int>(high);
+        }
+    }
+    return static_cast<int>(fd);
 }
 
 }  // namespace
@@ -67,11 +80,7 @@ long RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
         }
         const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0) {
-            const long lifted = kernel(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_descriptor);
-            if (lifted >= 0) {
-                kernel(SYS_close, fd);
-            }
-            fd_ = static_cast<int>(lifted >= 0 ? lifted : fd);  // as few descriptors as that may be allowed
+            fd_ = lifted(fd);
             return ::fstat(fd_, &identity_) == 0 ? 0 : -errno;
         }
         if (fd != -EEXIST) {
@@ -182,7 +191,7 @@ int RecordingFile::usable_fd() noexcept
         if (fd < 0) {
             return static_cast<int>(fd);
         }
-        fd_ = static_cast<int>(fd);
+        fd_ = lifted(fd);
     }
     return fd_;
 }
