@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <sys/auxv.h>
+
 #include "core/base/text.hpp"
 
 namespace memsweep::app {
@@ -17,6 +19,19 @@ bool is_there(const fs::path& path)
 {
     std::error_code problem;
     return fs::exists(path, problem);
+}
+
+// Of the executable. Without /proc it is as it was named to execve(2).
+fs::path own_folder()
+{
+    std::error_code problem;
+    const fs::path file = fs::read_symlink("/proc/self/exe", problem);
+    if (!problem) {
+        return file.parent_path();
+    }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): what getauxval(3) gives
+    const auto* const named = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    return fs::canonical(named == nullptr ? "" : named, problem).parent_path();
 }
 
 bool is_name(const std::string& argument)
@@ -61,7 +76,7 @@ std::string nearest_hint(const std::string& argument, const std::string& folder)
 std::string shipped(const std::string& relative)
 {
     std::error_code problem;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", problem).parent_path();
+    const fs::path folder = own_folder();
     const std::string beside = (folder / "../share/memsweep" / relative).lexically_normal().string();
     const std::string built = (folder / "../.." / relative).lexically_normal().string();
     const std::string& found = !is_there(beside) && is_there(built) ? built : beside;

@@ -32,8 +32,10 @@ std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes, 
         return fmt::format("needs {}; run it with memsweep-mpi", model::to_text(needs.ranks));
     }
     if (needs.memory_bytes > has.memory_bytes) {
-        return fmt::format("requires {} of memory; {} is available", base::format_size(needs.memory_bytes),
-                           base::format_size(has.memory_bytes));
+        const std::string wanted = base::format_size(needs.memory_bytes);
+        return has.memory_bytes == 0
+                   ? fmt::format("requires {} of memory; what is available cannot be read (/proc/meminfo)", wanted)
+                   : fmt::format("requires {} of memory; {} is available", wanted, base::format_size(has.memory_bytes));
     }
     if (needs.numa_nodes > has.numa_nodes) {
         return fmt::format("requires {} NUMA nodes; this machine has {}", needs.numa_nodes, has.numa_nodes);

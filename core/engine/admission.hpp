@@ -37,7 +37,7 @@ struct RunOptions {
 
 // What this machine has, for a plan's `requires`.
 struct Capabilities {
-    std::uint64_t memory_bytes{};
+    std::uint64_t memory_bytes{};  // that is available; 0: it cannot be read
     std::uint64_t numa_nodes{};
     std::uint64_t page_bytes{};
     std::uint64_t huge_page_bytes{};  // 0: none

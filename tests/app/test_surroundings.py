@@ -261,12 +261,18 @@ class Limits(CliTest):
         from memsweep_cli import BINARY
 
         self.small()
-        script = 'mount -t tmpfs none /proc && exec "$0" run small.json -q -o r.json'
-        done = subprocess.run(["unshare", "-m", "bash", "-c", script, BINARY], cwd=self.folder, env=environment(), capture_output=True, timeout=60, check=False)
-        self.assertIn(done.returncode, (2, 3), done.stderr)
-        self.assertTrue(done.stderr.strip() or (self.folder / "r.json").exists())
-        if (self.folder / "r.json").exists():
-            self.assertTrue(self.result()["cases"][0]["reason"])
+
+        def said(*words):
+            return subprocess.run(["unshare", "-m", "bash", "-c", 'mount -t tmpfs none /proc && exec "$@"', "bash", BINARY, *words], cwd=self.folder,
+                                  env=environment(), capture_output=True, text=True, timeout=60, check=False)
+
+        done = said("run", "small.json", "-q", "-o", "r.json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("/proc/self/exe", self.result()["cases"][0]["reason"])
+        self.assertIn("/proc: is not mounted", said("run", "-o", "p.json", "--", "true").stdout)
+        self.assertIn("cannot be read (/proc/meminfo)", said("run", "churn", "-o", "c.json").stdout)
+        for words in (["validate", "churn"], ["list", "scenarios"], ["report", "r.json"]):
+            self.assertEqual(said(*words).returncode, 0, words)
 
 
 if __name__ == "__main__":
