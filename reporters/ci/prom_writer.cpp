@@ -86,7 +86,7 @@ Family family_of(const model::Metric& metric, std::set<std::string>& taken)
 std::string label(std::string_view name, std::string_view value)
 {
     std::string text = fmt::format("{}=\"", name);
-    for (const char c : repaired_utf8(value)) {
+    for (const char c : without_commands(repaired_utf8(value))) {
         if (c == '\n') {
             text += "\\n";
         } else {
@@ -171,7 +171,7 @@ std::string help_text(const std::string& metric)
 {
     const model::MetricInfo* info = model::find_metric(model::metric_catalog(), metric);
     std::string text;
-    for (const char c : inert_text(info == nullptr ? std::string_view{metric} : info->meaning)) {
+    for (const char c : without_commands(inert_text(info == nullptr ? std::string_view{metric} : info->meaning))) {
         text += c == '\\' ? '/' : c == '"' ? '\'' : c;
     }
     return "Median: " + text;

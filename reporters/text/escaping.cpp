@@ -157,7 +157,7 @@ std::string escaped(std::string_view text)
 {
     std::string out;
     for (const char c : inert_text(text)) {
-        const std::string_view entity = entity_of(c);
+        const std::string_view entity = c == '#' && out.ends_with('#') ? "&#35;" : entity_of(c);
         out += entity.empty() ? std::string_view{&c, 1} : entity;
     }
     return out;
@@ -176,7 +176,7 @@ std::string without_commands(std::string_view text)
             out += '\\';
         }
         in_keyword = (out.ends_with('#') && next.value == '#') || (in_keyword && is_letter);
-        at_start = next.value == '\n' || (at_start && is_white_space(next.value));
+        at_start = next.value == '\n' || next.value == '\r' || (at_start && is_white_space(next.value));
         out += text.substr(0, next.length);
         text.remove_prefix(next.length);
     }
@@ -187,7 +187,7 @@ std::string csv_text(std::string_view text)
 {
     constexpr std::string_view formula = "=+-@\t\r";
     const bool computes = !text.empty() && formula.find(text.front()) != std::string_view::npos;
-    std::string field = (computes ? "'" : "") + repaired_utf8(text);
+    std::string field = (computes ? "'" : "") + without_commands(repaired_utf8(text));
     if (field.find_first_of(",\"\r\n") == std::string::npos) {
         return field;
     }

@@ -28,11 +28,12 @@ void append_utf8(std::string& out, char32_t code_point);
 // The same of many lines: what a terminal may show of a format that is made for programs.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
-// For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities.
+// For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities, and so
+// the second # of two, which is how a log's command could begin (without_commands).
 [[nodiscard]] std::string escaped(std::string_view text);
 
-// A text from a file, not a number, as a field of CSV by RFC 4180: in quotes where it has to be, and behind an
-// apostrophe where a spreadsheet would take it for a formula, because it begins with = + - @ or a tab.
+// A text from a file, not a number, as a field of CSV by RFC 4180: in quotes where it has to be, behind an apostrophe
+// where a spreadsheet would take it for a formula, because it begins with = + - @ or a tab, and without_commands.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 // Lines that the log of a CI service would take for commands get a backslash, since what scenarios and results say is

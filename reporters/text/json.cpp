@@ -12,7 +12,8 @@
 namespace memsweep::reporters {
 namespace {
 
-// DEL and U+0080 to U+009F, which a document may hold as they are, are escaped too: terminals obey them.
+// DEL and U+0080 to U+009F, which a document may hold as they are, are escaped too: terminals obey them. So is the
+// second # of two, with which a command in the log of a CI service could begin (without_commands).
 void append_string(std::string& out, std::string_view text)
 {
     constexpr char first_of_controls = '\xc2';
@@ -25,7 +26,7 @@ void append_string(std::string& out, std::string_view text)
         if (const std::size_t at = named.find(c); at != std::string_view::npos) {
             out += '\\';
             out += letters[at];
-        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || (c == '#' && out.ends_with('#'))) {
             out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
         } else if (c == first_of_controls && static_cast<unsigned char>(repaired[i + 1]) < 0xa0) {
             out += fmt::format("\\u{:04x}", static_cast<unsigned char>(repaired[++i]));

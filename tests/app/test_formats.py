@@ -45,10 +45,10 @@ def interpreter_with(*modules):
     return None
 
 
-def with_hostile_names(document):
+def with_hostile_names(document, texts=HOSTILE):
     """Every name that a result can carry, and those of its metrics, replaced or lengthened by one that is hostile."""
     document = copy.deepcopy(document)
-    names = iter(HOSTILE * 100)
+    names = iter(texts * 100)
     run = document["run"]
     run["scenario"]["name"] = next(names)
     run["scenario"]["description"], document["machine"]["host"], run["argv"][0] = next(names), next(names), next(names)
@@ -62,7 +62,7 @@ def with_hostile_names(document):
         case["metrics"] = {name if name in ("wall_time", "cpu_time") else name + next(names): metric for name, metric in case["metrics"].items()}
         for part in ("points", "phases", "series"):
             for entry in case[part]:
-                entry["name"] += HOSTILE[0]
+                entry["name"] += texts[0]
     document["cases"][0]["metrics"] |= {"a-b": document["cases"][0]["metrics"]["wall_time"], "a b": document["cases"][0]["metrics"]["wall_time"]}
     for assertion in document["assertions"]:
         assertion["expr"] += next(names)
@@ -72,7 +72,9 @@ def with_hostile_names(document):
     return document
 
 
-class Formats(CliTest):
+class WithResults(CliTest):
+    """Results with something of everything in them."""
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -93,6 +95,8 @@ class Formats(CliTest):
         for name in ("document", "hostile", "good", "hostile_good"):
             self.write(f"{name}.json", getattr(self, name))
 
+
+class Formats(WithResults):
     def report(self, name, form):
         return self.expect(0, "report", f"{name}.json", "-f", form).out
 
