@@ -78,6 +78,11 @@ void take_refusal(const fs::path& path, LeftRecordings& into)
 
 }  // namespace
 
+std::uint32_t own_pid_namespace()
+{
+    return pid_namespace_of("self");
+}
+
 base::Expected<std::vector<fs::path>> entries_of(const std::string& folder)
 {
     std::vector<fs::path> paths;
@@ -115,7 +120,7 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
     }
     std::vector<trace::ImageStart> begun;
     for (const trace::RecordedImage& image : found.images) {
-        begun.push_back({image.facts.process, image.facts.start_nanoseconds});
+        begun.push_back({image.facts.process, image.facts.pid_namespace, image.facts.start_nanoseconds});
     }
     if (found.refused == 0 && found.not_read.empty()) {  // otherwise it is not known whose they would be
         found.unrecorded = trace::unrecorded_programs(trace::read_starts(folder, found.not_noted), begun);
@@ -186,7 +191,7 @@ void remove_recording(const std::string& folder, const std::vector<std::string>&
 
 bool is_running(const trace::ImageFacts& image)
 {
-    if (image.pid_namespace == 0 || image.pid_namespace == pid_namespace_of("self")) {
+    if (image.pid_namespace == 0 || image.pid_namespace == own_pid_namespace()) {
         return is_alive(std::to_string(image.process));
     }
     std::error_code problem;

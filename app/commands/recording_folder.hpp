@@ -47,6 +47,9 @@ struct LeftRecordings {
 // killed half-way leaves nothing that the next recovery would take for the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
+// The inode of this process's (pid_namespaces(7)); 0: not known.
+[[nodiscard]] std::uint32_t own_pid_namespace();
+
 // The process of the image. A zombie has ended.
 //
 // Sources  pid_namespaces(7): of another namespace than ours the numbers stand in NSpid of /proc/PID/status (proc(5)).

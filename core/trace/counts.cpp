@@ -124,7 +124,7 @@ base::Expected<CountedTree> take_counts(const std::string& folder, const TreeLoo
         if (path.extension() == count_ending) {
             if (const auto image = read_count_file(path)) {
                 add_image(*image, tree);
-                starts.push_back({image->process, image->start_nanoseconds});
+                starts.push_back({image->process, image->pid_namespace, image->start_nanoseconds});
             }
             taken.push_back(path);
         } else if (path.extension() == refusal_ending) {

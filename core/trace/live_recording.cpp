@@ -95,21 +95,21 @@ base::Expected<bool> LiveRecording::look(const TakeBytes& take, TraceProgress& p
     for (const RecordedPiece& piece : appended_) {
         seen_.insert(piece.place.offset);
     }
-    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[facts_.process]), take,
+    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[number_in_trace(facts_)]), take,
                     progress, stop);
 }
 
 base::Expected<bool> LiveRecording::take_all(const std::vector<RecordedPiece>& pieces, const TakeBytes& take,
                                              TraceProgress& progress, const std::stop_token& stop)
 {
-    const StreamEnds& ends = progress.streams[facts_.process];
+    const StreamEnds& ends = progress.streams[number_in_trace(facts_)];
     for (const RecordedPiece& piece : pieces) {
         if (!stands_in(ends, piece.place.header)) {
             if (stop.stop_requested() || !read_words(piece, payload_).value_or(false)) {
                 break;
             }
             MEMSWEEP_TRY(
-                put(progress, take, progress.translator.translated(piece.place.header, payload_, facts_.process)));
+                put(progress, take, progress.translator.translated(piece.place.header, payload_, facts_)));
         }
         if (piece.slot_used != 0) {
             static_cast<void>(free_slot(file_, piece.place.offset));  // else it is tried again

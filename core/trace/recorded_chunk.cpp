@@ -57,17 +57,24 @@ bool is_context(WordEvent event)
     return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread;
 }
 
+// Where the parent has no number, it is in another namespace than its child.
+std::uint64_t process_in_trace(const ImageFacts& image, std::uint64_t process)
+{
+    const bool is_of_its_namespace = image.parent != 0 || process == image.process;
+    return is_of_its_namespace ? number_in_trace(image, static_cast<std::uint32_t>(process)) : process;
+}
+
 }  // namespace
 
 RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<const std::uint8_t> payload,
-                                          std::uint32_t process)
+                                          const ImageFacts& image)
 {
     words_.resize(payload.size() / sizeof(std::uint64_t));
     if (!words_.empty()) {
         std::memcpy(words_.data(), payload.data(), words_.size() * sizeof(std::uint64_t));
     }
     ChunkHeader written{
-        .process = process, .thread = header.thread, .sequence = header.sequence, .first_ticks = header.first_ticks};
+        .process = number_in_trace(image), .thread = header.thread, .sequence = header.sequence, .first_ticks = header.first_ticks};
     events_.resize(std::max(events_.size(), words_.size() * bytes_per_word + max_event_bytes));
     EventEncoder encoder{written.rotation, written.first_ticks};
     std::uint8_t* at = events_.data();
@@ -76,6 +83,9 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     std::array<std::uint64_t, max_operands> values{};
     bool ends_thread = false;
     while (decoder.next(event, values)) {
+        if (event == WordEvent::process || event == WordEvent::fork) {
+            values[0] = process_in_trace(image, values[0]);
+        }
         at = encode(encoder, at, event, values);
         written.events += is_context(event) ? 0U : 1U;
         ends_thread = event == WordEvent::thread_exit || (ends_thread && is_context(event));

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/trace/format/recording_layout.hpp"
 #include "core/trace/format/trace_layout.hpp"
 #include "core/trace/trace_writer.hpp"
 
@@ -23,9 +24,10 @@ struct RecordedChunk {
 
 class ChunkTranslator {
   public:
-    // Of the header the thread, the sequence and first_ticks hold; the payload is whole words.
+    // Of the header the thread, the sequence and first_ticks hold; the payload is whole words. Processes have their
+    // number_in_trace.
     [[nodiscard]] RecordedChunk translated(const ChunkHeader& header, std::span<const std::uint8_t> payload,
-                                           std::uint32_t process);
+                                           const ImageFacts& image);
     [[nodiscard]] ChunkSealer& sealer() noexcept { return sealer_; }
 
   private:

@@ -60,7 +60,7 @@ class ImageWriter {
   public:
     ImageWriter(const RecordedImage& image, ReadAt read, const TakeBytes& take, TraceProgress& progress)
         : image_{image}, read_{std::move(read)}, take_{take}, progress_{progress},
-          ends_{progress.streams[image.facts.process]}
+          ends_{progress.streams[number_in_trace(image.facts)]}
     {
     }
 
@@ -96,7 +96,7 @@ base::Expected<bool> ImageWriter::put_pieces(const std::vector<RecordedPiece>& p
             continue;
         }
         MEMSWEEP_TRY(
-            put(progress_, take_, progress_.translator.translated(piece.place.header, payload, image_.facts.process)));
+            put(progress_, take_, progress_.translator.translated(piece.place.header, payload, image_.facts)));
     }
     return true;
 }
@@ -110,7 +110,7 @@ base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation o
     EventEncoder encoder;
     const std::uint8_t* const end = encoder.bare(bytes, operation);
     const ChunkHeader header{.events = 1,
-                             .process = image_.facts.process,
+                             .process = number_in_trace(image_.facts),
                              .thread = thread,
                              .sequence = ends_[thread].next_sequence,
                              .first_ticks = ticks,
@@ -169,7 +169,7 @@ RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
     RecordingSummary summary;
     std::map<std::uint32_t, const ImageFacts*> last;  // image of a number
     for (const RecordedImage& image : images) {
-        const ImageFacts*& before = last[image.facts.process];
+        const ImageFacts*& before = last[number_in_trace(image.facts)];
         summary.processes += before == nullptr || !executes_next(*before, image.facts) ? 1U : 0U;
         before = &image.facts;
         summary.lost_events += image.facts.lost_events;
@@ -189,7 +189,7 @@ Facts program_facts(const std::vector<RecordedImage>& images)
         if (program.empty() || facts.size() == most) {
             continue;
         }
-        std::string& programs = facts[std::string{program_fact} + std::to_string(image.facts.process)];
+        std::string& programs = facts[std::string{program_fact} + std::to_string(number_in_trace(image.facts))];
         programs.append(programs.empty() ? "" : ", ").append(program);
     }
     return facts;
@@ -201,7 +201,7 @@ Facts heap_facts(const std::vector<RecordedImage>& images)
     std::map<std::uint32_t, std::uint64_t> most;
     for (const RecordedImage& image : images) {
         if (image.facts.heap_pages_bytes > heap_pages_worth_a_word && image.facts.foreign_malloc == 0) {
-            std::uint64_t& bytes = most[image.facts.process];
+            std::uint64_t& bytes = most[number_in_trace(image.facts)];
             bytes = std::max(bytes, image.facts.heap_pages_bytes);
         }
     }
@@ -253,7 +253,7 @@ FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& 
     return {.ticks_per_second = ticks_per_second(first, now),
             .start_ticks = first.start_ticks,
             .start_unix_ns = first.start_unix_ns,
-            .process = first.process};
+            .process = number_in_trace(first)};
 }
 
 bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept
@@ -275,12 +275,12 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     RecordingSummary summary = said_by_images(images);
     std::map<std::uint32_t, std::uint64_t> passed;  // images, by process
     for (auto image = images.begin(); image != images.end(); ++image) {
-        const std::uint32_t process = image->facts.process;
+        const std::uint32_t process = number_in_trace(image->facts);
         if (passed[process]++ < progress.ended_images[process]) {
             continue;
         }
         const auto next = std::find_if(std::next(image), images.end(),
-                                       [&](const RecordedImage& other) { return other.facts.process == process; });
+                                       [&](const RecordedImage& other) { return number_in_trace(other.facts) == process; });
         const bool runs = next == images.end() && is_running(image->facts);
         summary.still_running += runs ? 1U : 0U;
         MEMSWEEP_TRY(runs ? put_running(*image, take, progress)

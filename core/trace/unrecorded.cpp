@@ -167,25 +167,27 @@ std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& no
 std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                    std::vector<ImageStart> images)
 {
-    const auto by_time = [](const ImageStart& a, const ImageStart& b) {
-        return std::pair{a.process, a.nanoseconds} < std::pair{b.process, b.nanoseconds};
+    using Process = std::pair<std::uint32_t, std::uint32_t>;  // its namespace and its number there
+    const auto process_of = [](const auto& one) { return Process{one.pid_namespace, one.process}; };
+    const auto by_time = [&](const ImageStart& a, const ImageStart& b) {
+        return std::pair{process_of(a), a.nanoseconds} < std::pair{process_of(b), b.nanoseconds};
     };
     std::ranges::sort(images, by_time);
-    std::map<std::uint32_t, std::vector<std::uint64_t>> times;
+    std::map<Process, std::vector<std::uint64_t>> times;
     for (const StartEntry& entry : entries) {
-        times[entry.process].push_back(entry.nanoseconds);
+        times[process_of(entry)].push_back(entry.nanoseconds);
     }
     std::vector<UnrecordedProgram> programs;
     for (const StartEntry& entry : entries) {
         std::uint64_t next = UINT64_MAX;
-        for (const std::uint64_t time : times[entry.process]) {
+        for (const std::uint64_t time : times[process_of(entry)]) {
             next = time > entry.nanoseconds ? std::min(next, time) : next;
         }
-        const auto image =
-            std::lower_bound(images.begin(), images.end(), ImageStart{entry.process, entry.nanoseconds}, by_time);
+        const ImageStart earliest{entry.process, entry.pid_namespace, entry.nanoseconds};
+        const auto image = std::lower_bound(images.begin(), images.end(), earliest, by_time);
         // What cannot load the recorder has not: an image that follows is of a program that took its process over.
         const bool cannot = entry.obstacle != PreloadObstacle::none && entry.obstacle != PreloadObstacle::privileges;
-        if (cannot || image == images.end() || image->process != entry.process || image->nanoseconds >= next) {
+        if (cannot || image == images.end() || process_of(*image) != process_of(entry) || image->nanoseconds >= next) {
             programs.push_back({entry.process, entry.obstacle, text_of(entry.program), text_of(entry.command)});
         }
     }

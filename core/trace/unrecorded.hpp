@@ -40,6 +40,7 @@ struct UnrecordedProgram {
 // When an image began.
 struct ImageStart {
     std::uint32_t process{};
+    std::uint32_t pid_namespace{};
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC
 };
 

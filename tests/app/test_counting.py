@@ -19,7 +19,7 @@ class Image:
     def __init__(self, path):
         data = path.read_bytes()
         magic, version, self.process, self.foreign = struct.unpack_from("4I", data)
-        assert (magic, version) == (0x544E434D, 2), path
+        assert (magic, version) == (0x544E434D, 3), path
         self.live, self.peak = struct.unpack_from("2Q", data, 64)
         self.lost, = struct.unpack_from("Q", data, 128)
         shards = [struct.unpack_from("2Q", data, 192 + 64 * i) for i in range(SHARDS)]

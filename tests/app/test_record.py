@@ -430,6 +430,18 @@ class Programs(Recording):
         self.assertRegex(outcome.errors, rf"{folder}/1.0.mst: not a recording")
         self.assertEqual(os.listdir(folder), ["1.0.mst"], "what is not understood is not removed")
 
+    def test_processes_of_two_namespaces(self):
+        if subprocess.run(["unshare", "-p", "-f", "true"], capture_output=True, check=False).returncode != 0:
+            self.leave_out(self.id(), "no pid namespaces of our own")
+        script = 'unshare -p -f "$1" fork & unshare -p -f "$1" fork & wait'
+        self.record("sh", "-c", script, "sh", program("recorded_program"))
+        info = self.info()
+        inner = [one["process"] for one in info["by_process"] if one["program"] == "recorded_program"]
+        self.assertEqual(len(inner), len(set(inner)), info["by_process"])
+        self.assertEqual(sorted(number % 10_000_000 for number in inner), sorted([1, 2, 3, 4, 5] * 2), "a process and its children, twice")
+        self.assertEqual(len({number // 10_000_000 for number in inner}), 2, inner)
+        self.assertEqual(info["by_kind"]["process_exit"], len(info["by_process"]), info["by_process"])
+
     def test_no_children(self):
         self.record(program("recorded_program"), "fork", options=["--no-children"])
         self.assertEqual(self.info()["threads"], 1)

@@ -179,6 +179,22 @@ TEST_CASE("a later image under the same number is another program, or another pr
     CHECK(running.summary.still_running == 1);
 }
 
+TEST_CASE("processes of another pid namespace have numbers of their own", "[unit]")
+{
+    constexpr std::uint32_t home = 4'026'531'836;
+    trace::ImageFacts image{.process = 1, .pid_namespace = home, .home_namespace = home};
+    CHECK(trace::number_in_trace(image) == 1);
+    image.pid_namespace = home + 600;
+    const std::uint32_t inner = trace::number_in_trace(image);
+    CHECK(inner % 10'000'000 == 1);
+    CHECK(inner > 4'194'304);
+    CHECK(trace::number_in_trace(image, 4'194'304) == inner + 4'194'303);
+    image.pid_namespace = home + 601;
+    CHECK(trace::number_in_trace(image) != inner);
+    image.home_namespace = 0;  // it is not known whose numbers they are
+    CHECK(trace::number_in_trace(image) == 1);
+}
+
 TEST_CASE("an image is over when another begins under its number in the same namespace", "[unit]")
 {
     constexpr std::uint32_t ours = 4'026'531'836;

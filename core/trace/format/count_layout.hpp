@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 
 inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
-inline constexpr std::uint32_t count_version = 2;
+inline constexpr std::uint32_t count_version = 3;
 inline constexpr const char* count_ending = ".count";
 
 // Of the threads that share it.
@@ -31,7 +31,8 @@ struct CountFile {
     alignas(64) std::uint64_t lost_blocks{};  // whose size could not be kept
     alignas(64) std::array<CountShard, 64> shards{};
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
-    char program[120]{};                // the executable's path, cut, and zeroes; empty: not known
+    std::uint32_t pid_namespace{};      // inode of /proc/self/ns/pid; 0: not known
+    char program[116]{};                // the executable's path, cut, and zeroes; empty: not known
     char served_by[512]{};              // the file that malloc comes from behind the recorder, likewise
 };
 static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64 + 640);

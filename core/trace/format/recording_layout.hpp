@@ -30,7 +30,7 @@ namespace memsweep::trace {
 
 inline constexpr const char* recording_ending = ".mst";
 inline constexpr const char* refusal_ending = ".refused";
-inline constexpr std::uint32_t recording_version = 2;
+inline constexpr std::uint32_t recording_version = 3;
 inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
@@ -52,13 +52,31 @@ struct ImageFacts {
     std::uint32_t stopped_errno{};     // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
     std::uint32_t foreign_malloc{};    // 1: the program brings its own malloc, so that its calls do not come by
     std::uint32_t slots_used{};        // slots from this one on have never been used
-    std::uint32_t pid_namespace{};     // inode of /proc/self/ns/pid; 0: not known
+    std::uint32_t pid_namespace{};     // of the process: inode of /proc/self/ns/pid; 0: not known
     char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
     std::uint64_t end_ticks{};  // when it did; 0: not known. Events of a thread that records few bear older stamps
+    std::uint32_t home_namespace{};  // of who records; 0: not known
+    std::uint32_t reserved{};
 };
-static_assert(sizeof(ImageFacts) == 152 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 160 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
+
+// Of a process of the image's pid namespace. Two namespaces have the same numbers (pid_namespaces(7)): those of another
+// than memsweep's lie beyond all, ten millions apart, so that their last seven digits are the process's own.
+[[nodiscard]] constexpr std::uint32_t number_in_trace(const ImageFacts& image, std::uint32_t process) noexcept
+{
+    constexpr std::uint32_t step = 10'000'000;  // PID_MAX_LIMIT is 4,194,304
+    constexpr std::uint32_t steps = 427;
+    static_assert(std::uint64_t{step} * steps + step / 2 <= UINT32_MAX);
+    const bool is_home =
+        image.pid_namespace == 0 || image.home_namespace == 0 || image.pid_namespace == image.home_namespace;
+    return is_home ? process : process + step * (1 + image.pid_namespace % steps);
+}
+[[nodiscard]] constexpr std::uint32_t number_in_trace(const ImageFacts& image) noexcept
+{
+    return number_in_trace(image, image.process);
+}
 
 // The recorder goes from free to writing and from there to full or, its chunk appended, writes on; who reads the
 // recording goes from full to free.
@@ -77,6 +95,6 @@ inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std
 // What `memsweep record` tells the library, in the environment.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable =
-    "MEMSWEEP_RECORD_OPTIONS";  // count, min-size=N,sample=N,only-child-of=PROCESS
+    "MEMSWEEP_RECORD_OPTIONS";  // count, min-size=N,sample=N,only-child-of=PROCESS,namespace=INODE
 
 }  // namespace memsweep::trace

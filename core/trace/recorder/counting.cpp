@@ -107,6 +107,7 @@ CountFile* make_file(std::uint32_t process) noexcept
     mapped_file = file;
     file->version = count_version;
     file->process = process;
+    file->pid_namespace = own_pid_namespace();
     file->start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
     kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", file->program, sizeof file->program - 1);
     std::memcpy(file->served_by, served_by.data(), served_by.size());

@@ -114,14 +114,6 @@ void find_program(ImageFacts& facts) noexcept
     std::memcpy(facts.program, name, std::min(static_cast<std::size_t>(end - name), sizeof facts.program - 1));
 }
 
-// Numbers of processes are of their namespace (pid_namespaces(7)).
-std::uint32_t own_pid_namespace() noexcept
-{
-    struct stat found {};
-    const long outcome = kernel(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &found, 0);
-    return outcome == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
-}
-
 void write_headers(std::uint32_t process) noexcept
 {
     ImageFacts facts{.process = process,
@@ -131,7 +123,8 @@ void write_headers(std::uint32_t process) noexcept
                      .start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC),
                      .start_unix_ns = nanoseconds_of(CLOCK_REALTIME),
                      .append_at = file.mapped_bytes(),
-                     .pid_namespace = own_pid_namespace()};
+                     .pid_namespace = own_pid_namespace(),
+                     .home_namespace = the_choice.home_namespace};
     find_program(facts);
     std::memcpy(file.memory() + facts_offset, &facts, sizeof facts);
     image->facts = reinterpret_cast<ImageFacts*>(file.memory() + facts_offset);

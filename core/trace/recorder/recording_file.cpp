@@ -53,6 +53,13 @@ int lifted(long fd) noexcept
 
 }  // namespace
 
+std::uint32_t own_pid_namespace() noexcept
+{
+    struct stat found {};
+    const long outcome = kernel(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &found, 0);
+    return outcome == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
+}
+
 bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process, unsigned number,
                const char* ending) noexcept
 {

@@ -32,6 +32,9 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
+// The inode of /proc/self/ns/pid, whose numbers those of processes are (pid_namespaces(7)); 0: not known.
+[[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
+
 inline constexpr std::size_t max_path_bytes = 4096;
 inline constexpr unsigned max_images = 10'000;  // of one process
 

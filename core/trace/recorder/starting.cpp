@@ -167,6 +167,7 @@ StartEntry* note_start(std::uint32_t process, const char* file, PreloadObstacle 
     entry.process = process;
     entry.nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
     entry.obstacle = obstacle;
+    entry.pid_namespace = own_pid_namespace();
     put_end(entry.program, file);
     put_words(entry.command, words);
     std::atomic_ref{entry.state}.store(StartState::begun, std::memory_order_release);

@@ -146,7 +146,8 @@ struct Choice {
     std::uint64_t min_size{};       // bytes, by malloc_usable_size
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
-    bool counts{};                  // keep no log
+    std::uint32_t home_namespace{};
+    bool counts{};  // keep no log
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
