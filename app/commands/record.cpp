@@ -49,8 +49,8 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
     const std::string library = MEMSWEEP_TRY(recorder_library());
     const char* const others = std::getenv("LD_PRELOAD");
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
-    std::string options = fmt::format("min-size={},sample={},namespace={}", choice.min_size_bytes, choice.sample,
-                                      own_pid_namespace());
+    std::string options =
+        fmt::format("min-size={},sample={},namespace={}", choice.min_size_bytes, choice.sample, own_pid_namespace());
     if (choice.no_children) {
         options += fmt::format(",only-child-of={}", ::getpid());
     }

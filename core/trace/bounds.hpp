@@ -33,8 +33,8 @@ inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a 
     return std::max(of_any, times * file_bytes);
 }
 
-// By a trace, of whose chunks `stored_bytes` lie in the file. The most regular recording, a loop that keeps blocks of one
-// size, holds 15 of them a byte.
+// By a trace, of whose chunks `stored_bytes` lie in the file. The most regular recording, a loop that keeps blocks of
+// one size, holds 15 of them a byte.
 [[nodiscard]] constexpr std::uint64_t most_held_by_trace(std::uint64_t stored_bytes) noexcept
 {
     constexpr std::uint64_t times = 24;

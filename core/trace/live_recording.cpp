@@ -95,8 +95,8 @@ base::Expected<bool> LiveRecording::look(const TakeBytes& take, TraceProgress& p
     for (const RecordedPiece& piece : appended_) {
         seen_.insert(piece.place.offset);
     }
-    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[number_in_trace(facts_)]), take,
-                    progress, stop);
+    return take_all(takeable(std::exchange(seen_, {}), *std::move(now), progress.streams[number_in_trace(facts_)]),
+                    take, progress, stop);
 }
 
 base::Expected<bool> LiveRecording::take_all(const std::vector<RecordedPiece>& pieces, const TakeBytes& take,
@@ -108,8 +108,7 @@ base::Expected<bool> LiveRecording::take_all(const std::vector<RecordedPiece>& p
             if (stop.stop_requested() || !read_words(piece, payload_).value_or(false)) {
                 break;
             }
-            MEMSWEEP_TRY(
-                put(progress, take, progress.translator.translated(piece.place.header, payload_, facts_)));
+            MEMSWEEP_TRY(put(progress, take, progress.translator.translated(piece.place.header, payload_, facts_)));
         }
         if (piece.slot_used != 0) {
             static_cast<void>(free_slot(file_, piece.place.offset));  // else it is tried again

@@ -73,8 +73,10 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     if (!words_.empty()) {
         std::memcpy(words_.data(), payload.data(), words_.size() * sizeof(std::uint64_t));
     }
-    ChunkHeader written{
-        .process = number_in_trace(image), .thread = header.thread, .sequence = header.sequence, .first_ticks = header.first_ticks};
+    ChunkHeader written{.process = number_in_trace(image),
+                        .thread = header.thread,
+                        .sequence = header.sequence,
+                        .first_ticks = header.first_ticks};
     events_.resize(std::max(events_.size(), words_.size() * bytes_per_word + max_event_bytes));
     EventEncoder encoder{written.rotation, written.first_ticks};
     std::uint8_t* at = events_.data();

@@ -95,8 +95,7 @@ base::Expected<bool> ImageWriter::put_pieces(const std::vector<RecordedPiece>& p
             progress_.damaged_chunks += is_appended ? 1U : 0U;
             continue;
         }
-        MEMSWEEP_TRY(
-            put(progress_, take_, progress_.translator.translated(piece.place.header, payload, image_.facts)));
+        MEMSWEEP_TRY(put(progress_, take_, progress_.translator.translated(piece.place.header, payload, image_.facts)));
     }
     return true;
 }
@@ -279,8 +278,9 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
         if (passed[process]++ < progress.ended_images[process]) {
             continue;
         }
-        const auto next = std::find_if(std::next(image), images.end(),
-                                       [&](const RecordedImage& other) { return number_in_trace(other.facts) == process; });
+        const auto next = std::find_if(std::next(image), images.end(), [&](const RecordedImage& other) {
+            return number_in_trace(other.facts) == process;
+        });
         const bool runs = next == images.end() && is_running(image->facts);
         summary.still_running += runs ? 1U : 0U;
         MEMSWEEP_TRY(runs ? put_running(*image, take, progress)

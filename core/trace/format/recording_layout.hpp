@@ -55,7 +55,7 @@ struct ImageFacts {
     std::uint32_t pid_namespace{};     // of the process: inode of /proc/self/ns/pid; 0: not known
     char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
-    std::uint64_t end_ticks{};  // when it did; 0: not known. Events of a thread that records few bear older stamps
+    std::uint64_t end_ticks{};       // when it did; 0: not known. Events of a thread that records few bear older stamps
     std::uint32_t home_namespace{};  // of who records; 0: not known
     std::uint32_t reserved{};
 };

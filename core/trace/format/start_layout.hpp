@@ -5,8 +5,8 @@
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order they were taken
 //
-// An image that begins in the process of an entry, in its namespace, at its time or later, and before the next entry of that process, is
-// that of its program. Without one the program ran without the recorder.
+// An image that begins in the process of an entry, in its namespace, at its time or later, and before the next entry of
+// that process, is that of its program. Without one the program ran without the recorder.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -37,8 +37,8 @@ struct StartEntry {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before
     PreloadObstacle obstacle{};
     std::uint32_t pid_namespace{};  // of whoever started it, as in ImageFacts
-    char program[104]{};  // the end of its file's path, and zeroes
-    char command[128]{};  // its words with blanks between, cut, and zeroes
+    char program[104]{};            // the end of its file's path, and zeroes
+    char command[128]{};            // its words with blanks between, cut, and zeroes
 };
 static_assert(sizeof(StartEntry) == 256 && std::is_trivially_copyable_v<StartEntry>);
 [[nodiscard]] constexpr std::uint64_t starts_bytes(std::uint64_t entries) noexcept
