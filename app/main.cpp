@@ -105,7 +105,9 @@ ExitCode run(int argc, const char* const* argv)
 int main(int argc, char** argv)
 {
     occupy_standard_descriptors();
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
+    // A closed pipe, or a file that may grow no more, is a write error with a message, not a silent death.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     std::set_terminate(end_at_once);
     if (!has_stack()) {
         return static_cast<int>(ExitCode::bad_input);

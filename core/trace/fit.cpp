@@ -137,7 +137,7 @@ std::optional<std::uint64_t> search(const PlacementOps& ops, const PlacementPoli
 
 // Turns the events of a trace into operations.
 struct OpsReader {
-    explicit OpsReader(std::optional<Memory> memory) : only{memory} {}
+    explicit OpsReader(std::optional<Memory> memory) : only_{memory} {}
 
     // False where what is live goes beyond what anything is fitted to.
     bool add(const Event& event)
@@ -146,33 +146,33 @@ struct OpsReader {
             define(event);
             return true;
         }
-        ++number;
+        ++number_;
         if (result.stamps.empty() || event.ticks > result.stamps.back().ticks) {
-            result.stamps.push_back({number, event.ticks});
+            result.stamps.push_back({number_, event.ticks});
         }
         if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
             walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
             return true;
         }
         if (event.kind == EventKind::fork) {
-            forked.insert(event.other);
+            forked_.insert(event.other);
         }
-        const auto memory = memories.find(event.space);
-        if (memory != memories.end() && asks_for_memory(event.kind)) {
+        const auto memory = memories_.find(event.space);
+        if (memory != memories_.end() && asks_for_memory(event.kind)) {
             result.memories.insert(memory->second);
         }
-        if (only && (memory == memories.end() ? Memory{} : memory->second) != only) {
+        if (only_ && (memory == memories_.end() ? Memory{} : memory->second) != only_) {
             return true;
         }
         if (event.kind == EventKind::map || event.kind == EventKind::unmap) {
-            map(event, memory != memories.end() && memory->second.device);
+            map(event, memory != memories_.end() && memory->second.device);
         }
         return event.kind == EventKind::failed_alloc ? refuse(event) : change(event);
     }
 
-    [[nodiscard]] std::uint64_t events() const { return number; }
+    [[nodiscard]] std::uint64_t events() const { return number_; }
     // Things, as bounds.hpp counts them; the operations are bounded by the number of events.
-    [[nodiscard]] std::uint64_t held() const { return walk.live().count() + memories.size() + forked.size(); }
+    [[nodiscard]] std::uint64_t held() const { return walk.live().count() + memories_.size() + forked_.size(); }
 
     PlacementOps result;
     BlockWalk walk;
@@ -184,9 +184,9 @@ struct OpsReader {
         const bool is_device = event.space_kind == SpaceKind::device;
         result.on_device = result.on_device || is_device;
         if (is_device) {
-            memories[event.space] = {event.other};
+            memories_[event.space] = {event.other};
         } else if (event.space_kind == SpaceKind::host || event.space_kind == SpaceKind::pinned) {
-            memories[event.space] = {};
+            memories_[event.space] = {};
         }
     }
 
@@ -194,7 +194,7 @@ struct OpsReader {
     {
         if (block) {
             result.ops.push_back({block->size, block->tag, is_free});
-            result.events.push_back(number);
+            result.events.push_back(number_);
         }
     }
 
@@ -207,10 +207,10 @@ struct OpsReader {
     {
         const BlockWalk::Change change = walk.add(event);
         if (change.overflows || walk.live_bytes() > max_live_peak) {
-            result = {.on_device = result.on_device, .impossible_event = number};
+            result = {.on_device = result.on_device, .impossible_event = number_};
             return false;
         }
-        result.unknown_frees += change.frees_unknown && !forked.contains(event.process) ? 1U : 0U;
+        result.unknown_frees += change.frees_unknown && !forked_.contains(event.process) ? 1U : 0U;
         live_peak = std::max(live_peak, walk.live_bytes());
         put(change.freed, true);
         put(change.replaced, true);
@@ -227,7 +227,7 @@ struct OpsReader {
             return true;
         }
         if (!result.refused || walk.live_bytes() + event.size > result.refused->live_bytes + result.refused->size) {
-            result.refused = RefusedRequest{number, event.size, walk.live_bytes()};
+            result.refused = RefusedRequest{number_, event.size, walk.live_bytes()};
         }
         Event granted = event;
         granted.kind = EventKind::malloc;
@@ -241,17 +241,17 @@ struct OpsReader {
     void map(const Event& event, bool on_device)
     {
         if (on_device) {
-            mapped = event.kind == EventKind::map ? base::saturating_add(mapped, event.size)
-                                                  : mapped - std::min(mapped, event.size);
-            result.mapped_peak = std::max(result.mapped_peak, mapped);
+            mapped_ = event.kind == EventKind::map ? base::saturating_add(mapped_, event.size)
+                                                   : mapped_ - std::min(mapped_, event.size);
+            result.mapped_peak = std::max(result.mapped_peak, mapped_);
         }
     }
 
-    std::optional<Memory> only;
-    std::map<std::uint32_t, Memory> memories;  // by spaces
-    std::set<std::uint32_t> forked;            // processes that began with the blocks of another
-    std::uint64_t number{};
-    std::uint64_t mapped{};
+    std::optional<Memory> only_;
+    std::map<std::uint32_t, Memory> memories_;  // by spaces
+    std::set<std::uint32_t> forked_;            // processes that began with the blocks of another
+    std::uint64_t number_{};
+    std::uint64_t mapped_{};
 };
 
 struct Rectangle {

@@ -136,6 +136,16 @@ class FullDisk(OutputTest):
         self.assertEqual(outcome.code, 2, f"no signal, an error\n{outcome}")
         self.assertIn("r.json", outcome.errors)
 
+    def test_messages_that_a_file_has_no_room_for(self):
+        import resource
+
+        self.small()
+        for limit in (0, 1, 50):
+            with (self.folder / "errors").open("wb") as errors:
+                done = subprocess.run([BINARY, "run", "small.json", "-q", "-o", "r.json"], cwd=self.folder, stderr=errors, env=self.env, check=False,
+                                      preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(done.returncode, 2)
+
 
 class ReadOnly(OutputTest):
     def read_only_folder(self):

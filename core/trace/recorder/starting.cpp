@@ -253,7 +253,7 @@ Change change_for(PreloadObstacle obstacle, const OursIn& found) noexcept
 void put_preload(char* into, const char* list, Change change) noexcept
 {
     const std::size_t name = std::strlen(preload_variable);
-    std::memcpy(into, preload_variable, name);
+    std::memcpy(into, preload_variable, name + 1);
     char* at = into + name;
     const auto put = [&](const char* entry, std::size_t length) {
         if (at != into + name) {
