@@ -95,8 +95,8 @@ class SpawnAttributes {
         : SpawnAttributes{{SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGXFSZ, SIGTTIN, SIGTTOU}, no_signal()}
     {
     }
-    // Signals are as ours were, but for SIGPIPE, which we ignore.
-    explicit SpawnAttributes(const sigset_t& mask) noexcept : SpawnAttributes{{SIGPIPE}, mask} {}
+    // Signals are as ours were, but for those that we ignore.
+    explicit SpawnAttributes(const sigset_t& mask) noexcept : SpawnAttributes{{SIGPIPE, SIGXFSZ}, mask} {}
     SpawnAttributes(const SpawnAttributes&) = delete;
     SpawnAttributes& operator=(const SpawnAttributes&) = delete;
     ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }

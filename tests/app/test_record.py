@@ -92,6 +92,14 @@ class Programs(Recording):
         self.assertGreaterEqual(info["by_kind"]["exec"], 1)
         self.assertEqual(info["duplicate_allocations"], 0)
 
+    def test_what_memsweep_ignores_the_program_does_not(self):
+        ours = 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
+        look = "sed -n 's/^SigIgn:\\t/0x/p' /proc/$$/status > ignored"
+        for words in (["record", "-q", "-o", "s.mst"], ["watch"], ["run", "-q", "-n", "1", "--warmup", "0", "-o", "s.json"]):
+            with self.subTest(words[0]):
+                self.expect(0, *words, "--", "sh", "-c", look, cwd=self.folder)
+                self.assertEqual(int((self.folder / "ignored").read_text(), 16) & ours, 0)
+
     def test_signal_handlers(self):
         info = self.assert_equal_counts(program("recorded_program"), "signals")
         self.assertGreaterEqual(info["by_kind"]["map"], 300)
