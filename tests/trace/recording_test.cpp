@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "core/base/rng.hpp"
@@ -193,6 +195,15 @@ TEST_CASE("processes of another pid namespace have numbers of their own", "[unit
     CHECK(trace::number_in_trace(image) != inner);
     image.home_namespace = 0;  // it is not known whose numbers they are
     CHECK(trace::number_in_trace(image) == 1);
+}
+
+TEST_CASE("what recordings are fuzzed with is of this version, and so is read at all", "[unit]")
+{
+    for (const std::string name : {"slot-full", "slots-overlap-chunks"}) {
+        std::ifstream file{MEMSWEEP_SOURCE_DIR "/tests/fuzz/corpus/recording/image/" + name, std::ios::binary};
+        const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+        CHECK(trace::find_image([&] { return tests::read_from(bytes); }, name));
+    }
 }
 
 TEST_CASE("an image is over when another begins under its number in the same namespace", "[unit]")
