@@ -90,8 +90,11 @@ int move_pages(const void* ptr, std::uint64_t bytes, int wanted, const Show& sho
                        ? errno
                        : 0;
         };
+        constexpr int most_marks = 16;  // of the same pages: the scan that marks them goes on meanwhile
         int refused = ask();
-        if (refused == 0 && unmark_resident({pages.data(), many}, {status.data(), many})) {
+        for (int marks = 0;
+             refused == 0 && marks < most_marks && unmark_resident({pages.data(), many}, {status.data(), many});
+             ++marks) {
             refused = ask();
         }
         if (refused != 0) {
