@@ -10,6 +10,16 @@
 
 namespace memsweep::trace {
 
+struct Bound {
+    std::uint64_t of_any{};  // of any file, however small
+    std::uint64_t times{};   // so often its bytes
+
+    [[nodiscard]] constexpr std::uint64_t operator()(std::uint64_t file_bytes) const noexcept
+    {
+        return std::max(of_any, times * file_bytes);
+    }
+};
+
 // Things that are held at a time: a live block, of 32 to 85 bytes in a table, is one; what takes more counts as
 // several.
 inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two readers double at 1.57 million
@@ -26,44 +36,20 @@ inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a 
 
 // What decompression makes of a log. heaptrack's logs, compressed, grow to 10 to 50 times their size, very regular ones
 // to some hundred; 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
-[[nodiscard]] constexpr std::uint64_t most_decompressed(std::uint64_t file_bytes) noexcept
-{
-    constexpr std::uint64_t of_any = 128ULL << 20U;
-    constexpr std::uint64_t times = 300;
-    return std::max(of_any, times * file_bytes);
-}
+inline constexpr Bound most_decompressed{.of_any = 128ULL << 20U, .times = 300};
 
-// By a trace, of whose chunks `stored_bytes` lie in the file. The most regular recording, a loop that keeps blocks of
-// one size, holds 15 of them a byte.
-[[nodiscard]] constexpr std::uint64_t most_held_by_trace(std::uint64_t stored_bytes) noexcept
-{
-    constexpr std::uint64_t times = 24;
-    return std::max(held_by_any, times * stored_bytes);
-}
+// By the bytes of a trace's chunks, as all that follow. The most regular recording, a loop that keeps blocks of one
+// size, holds 15 of them a byte.
+inline constexpr Bound most_held_by_trace{.of_any = held_by_any, .times = 24};
 
 // Events of a trace that is held whole, as for a fit or a replay: 40 bytes each, in lists that grow by doubling.
-[[nodiscard]] constexpr std::uint64_t most_events_held(std::uint64_t stored_bytes) noexcept
-{
-    constexpr std::uint64_t of_any = 4ULL << 20U;
-    constexpr std::uint64_t times = 64;
-    return std::max(of_any, times * stored_bytes);
-}
+inline constexpr Bound most_events_held{.of_any = 4ULL << 20U, .times = 64};
 
 // What decompression makes of a trace's chunks: at 2 bytes an event, 100 million events of any trace.
-[[nodiscard]] constexpr std::uint64_t most_unpacked(std::uint64_t stored_bytes) noexcept
-{
-    constexpr std::uint64_t of_any = 192ULL << 20U;
-    constexpr std::uint64_t times = 256;
-    return std::max(of_any, times * stored_bytes);
-}
+inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 
 // Chunks that are open at the same time, one of each thread. Those that memsweep writes have 256 KiB at most.
-[[nodiscard]] constexpr std::uint64_t most_open_bytes(std::uint64_t stored_bytes) noexcept
-{
-    constexpr std::uint64_t of_any = 64ULL << 20U;
-    constexpr std::uint64_t times = 16;
-    return std::max(of_any, times * stored_bytes);
-}
+inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
 inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // of a trace: a recorder writes 1 MiB, twice
 inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // for the chunks behind damaged ones, at 1 GB/s
