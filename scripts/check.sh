@@ -77,6 +77,13 @@ outcome=0
 files "${cpp_patterns[@]}" | xargs -0 -r clang-format-16 --dry-run -Werror || outcome=$?
 report "clang-format (scripts/check.sh --fix mends it)" "$outcome"
 
+# clang-format leaves comments as they are: it would tear those of headers, whose lines begin with a label.
+outcome=0
+if { files "${cpp_patterns[@]}" | LC_ALL=C.UTF-8 xargs -0 -r grep -nHE '^.{121,}' || true; } | grep -E ':[0-9]+:(.*[[:space:]])?//'; then
+    outcome=1
+fi
+report "comments of at most 120 columns" "$outcome"
+
 if command -v shellcheck >/dev/null; then
     outcome=0
     files '*.sh' .ci/run | xargs -0 -r shellcheck || outcome=$?

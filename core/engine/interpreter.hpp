@@ -1,8 +1,7 @@
 // Runs one repetition of a program and fills its region.
 //
 // Cost     per instruction: one indirect call and, for array operations, what the operation itself does; measured with
-// the
-//          null resource and printed with every report. Phases and marks cost two clock reads and a getrusage each.
+//          the null resource and printed with every report. Phases and marks cost two clock reads and a getrusage each.
 // Memory   every handle is made and touched before the baseline is taken; nothing is allocated after it but the
 //          scenario's own arrays.
 // Errors   an allocation refused ends the repetition: state `refused`, with the status and sizes in the record.

@@ -23,8 +23,7 @@ namespace memsweep::measure {
 // held.
 //
 // Sources  floating_bytes at the sampled points (exact). Where no point has it, working_set_delta above that of the
-// base
-//          at the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
+//          base at the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
 [[nodiscard]] std::string held_part(const model::CaseReport& base, std::string_view base_mode,
                                     const model::CaseReport& other);
 

@@ -2,9 +2,8 @@
 // that it started.
 //
 // Sums     calls and bytes asked for are those of all process images together. The peak is the largest of any one
-// image:
-//          images that run beside each other reach theirs at times that do not repeat, and images that follow one
-//          another never have theirs at once. What is live at the end is the sum of what each image had not given
+//          image: images that run beside each other reach theirs at times that do not repeat, and images that follow
+//          one another never have theirs at once. What is live at the end is the sum of what each image had not given
 //          back when it ended; a forked child does not answer for its parent's blocks.
 // Errors   not_supported: not every program was counted, or so little that it is not the program's, and why; io: the
 //          folder cannot be read.

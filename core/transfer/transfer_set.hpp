@@ -3,12 +3,12 @@
 // Units    bytes, nanoseconds.
 //
 // Sources  One thread runs them all (a staged one has threads of its own where processors are to spare), those of
-// higher priority first, at most so many at a time. Where none of them can
-//          go on, it reads memory of its own, if it was given such work, or waits for the device. A transfer that fails
-//          is started again from its first byte, after a delay that doubles. What processors move is moved by those of
-//          the node named, or beside the memory that a node is named for; what a device moves is asked for, and its
-//          host memory touched, by processors of the node that the device is attached to. An optional transfer is left
-//          out where this machine lacks its device; where none is left, all are missing.
+//          higher priority first, at most so many at a time. Where none of them can go on, it reads memory of its own,
+//          if it was given such work, or waits for the device. A transfer that fails is started again from its first
+//          byte, after a delay that doubles. What processors move is moved by those of the node named, or beside the
+//          memory that a node is named for; what a device moves is asked for, and its host memory touched, by
+//          processors of the node that the device is attached to. An optional transfer is left out where this machine
+//          lacks its device; where none is left, all are missing.
 //
 // Data     Every source word tells its position and its transfer; every destination is poisoned with another's.
 //

@@ -19,9 +19,8 @@
 // Sources  the states of DotCompute's unified buffer; where its marks drop data silently, these are errors.
 //
 // Errors   not_supported: host memory that a processor does not reach. invalid_input: a request that the state does not
-// allow, with what to ask for instead; a copy of other bytes
-//          than the buffer has, naming both sizes; a release while a transfer is in flight, naming it. Whatever the
-//          runtime answers: the state is then what it was.
+//          allow, with what to ask for instead; a copy of other bytes than the buffer has, naming both sizes; a release
+//          while a transfer is in flight, naming it. Whatever the runtime answers: the state is then what it was.
 //
 // Ownership  The buffer owns both sides; its destructor waits for what is in flight. The runtime outlives it.
 //

@@ -9,8 +9,7 @@
 // Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
 //
 // Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does:
-// the
-//          device's default one gives all back at every synchronisation, and would measure that.
+//          the device's default one gives all back at every synchronisation, and would measure that.
 //
 // Sources  CUDA Runtime API 12 and 13.
 //

@@ -4,10 +4,8 @@
 // Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
 //          without its stack frames, and a workload (.wl) whole.
 // Errors   invalid_input: an unknown format, a log that is not of its format, that has a line or a stretch of zeroes
-// longer
-//          than any has, or sizes whose sum exceeds 64 bits. A bad
-//          line is counted and left out. So is a last line without a newline, unless its text shows that it is whole:
-//          what a cut has left of a number is a number.
+//          longer than any has, or sizes whose sum exceeds 64 bits. A bad line is counted and left out. So is a last
+//          line without a newline, unless its text shows that it is whole: what a cut has left of a number is a number.
 // Threads  one.
 #pragma once
 

@@ -11,11 +11,11 @@
 // Fork     a child begins with zeroes, a file of its own, and none of its parent's blocks: they are counted once, where
 //          they were allocated, and freeing an inherited one counts nothing. exec begins anew too.
 // Cost     13 ns for a malloc and its free where a process has one thread, 20 where it has had several: the live
-// counter
-//          is then one cache line for all of them, which two that do nothing else make 27 (a 2-core VM, EPYC).
+//          counter is then one cache line for all of them, which two that do nothing else make 27 (a 2-core VM, EPYC).
 // Memory   half a byte per byte of heap in use, resident; 64 MiB of addresses at least.
 // Errors   no file can be made, no address space: a link says why, as for recordings (recording_layout.hpp); nothing
-// counts. Threads  any.
+//          counts.
+// Threads  any.
 #pragma once
 
 #include <cstdint>
