@@ -48,6 +48,7 @@ class Trigger {
 };
 
 // Triggers that count what a program allocates and are blind to its bytes.
+
 // A collection before an allocation when a given number of allocations were made since the last one.
 class AllocationCount final : public Trigger {
   public:
@@ -210,6 +211,7 @@ class CycleCounts final : public Trigger {
 };
 
 // Triggers on native memory that a program registers with its runtime, because its own heap does not show it.
+
 // GC.AddMemoryPressure of CoreCLR. It compares what was added since the last full collection with a budget, which grows
 // with the ratio of additions to removals over the last collections, and it caps how often collections may come.
 // Removals never lower what was added since the last collection: a program that frees all it allocates is collected all

@@ -3,7 +3,8 @@
 // Units    bytes; alignment is a power of two, at least 1.
 // Errors   AllocStatus, in registers: no exception and no string, which would allocate inside the process whose
 //          memory is being measured.
-// Threads  every resource may be used by several threads at once; a block may be freed by another thread.
+// Threads  a resource may be used by several threads at once, unless model::is_single_threaded names it; a block may be
+//          freed by another thread.
 // Ownership  deallocate takes exactly the pointer, size and alignment that allocate was given.
 #pragma once
 

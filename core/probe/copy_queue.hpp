@@ -4,8 +4,8 @@
 // Every sample: the destination is poisoned, the copies are queued behind a latch, events time them, and what arrived
 // is compared with the pattern where it lies. A driver's queue is bounded and a latch does not hold for ever: no more
 // than 256 copies are queued behind one, and a sample of more adds several such batches up. The first four of a batch
-// warm up. Pageable memory is timed by
-// the processor instead: copies of it may not return until they are done, which they never are behind a latch.
+// warm up. Pageable memory is timed by the processor instead: copies of it may not return until they are done, which
+// they never are behind a latch.
 //
 // Units    bytes, seconds.
 //

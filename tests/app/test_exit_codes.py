@@ -196,10 +196,9 @@ class WrongUsage(CliTest):
     def test_two_scenarios_of_one_name_are_not_written_over_each_other(self):
         self.write("one.json", scenario("same", axes={"n": [1]}))
         self.write("two.json", scenario("same", axes={"n": [2]}))
-        outcome = self.memsweep("run", "one.json", "two.json", "-q", "-o", "%s.out")
-        if outcome.code != 2:
-            kept = {case["id"] for path in self.folder.glob("*.out*") for case in self.result(path.name)["cases"]}
-            self.assertEqual(kept, {"same/n=1", "same/n=2"}, f"the first result is lost\n{outcome}")
+        outcome = self.expect(2, "run", "one.json", "two.json", "-q", "-o", "%s.out")
+        self.assertIn('two.json: two scenarios are named "same"', outcome.errors)
+        self.assertEqual(list(self.folder.glob("*.out*")), [])
 
 
 class Findings(CliTest):

@@ -191,10 +191,9 @@ class ResultFile(RunTest):
     def test_two_scenarios_do_not_share_a_report_file(self):
         self.small("one")
         self.small("two")
-        outcome = self.memsweep("run", "one.json", "two.json", "-q", "-o", "%s.out", "-r", "csv=all.csv")
-        if outcome.code != 2:
-            text = "".join(path.read_text() for path in self.folder.glob("*.csv"))
-            self.assertTrue(",one," in text and ",two," in text, f"the first scenario's report was overwritten\n{outcome}")
+        outcome = self.expect(2, "run", "one.json", "two.json", "-q", "-o", "%s.out", "-r", "csv=all.csv")
+        self.assertIn("several scenarios need %s in the names of their results, reports and baselines", outcome.errors)
+        self.assertEqual(list(self.folder.glob("*.csv")), [])
 
     def test_stdout_holds_nothing_but_the_result(self):
         outcome = self.run_small("-o", "-", *self.ONE)
