@@ -130,9 +130,6 @@ void fail_case(const AssertionResult& result, const scenarios::ProbeLimit& limit
     }
 }
 
-// What a figure of a case is, and what its machine must reach.
-constexpr std::array<std::string_view, 3> limited_metrics{"bandwidth", "latency", "time_per_fault"};
-
 // "17.21GB/s", "82.4ns": four digits, rounded to the side on which the limit holds for `value` itself.
 std::string limit_text(model::Unit unit, double value, bool is_least)
 {
@@ -169,10 +166,9 @@ std::vector<scenarios::ProbeLimit> limits_of(const model::RunReport& report, dou
 {
     std::vector<scenarios::ProbeLimit> limits;
     for (const CaseReport& one : report.cases) {
-        for (const std::string_view name : limited_metrics) {
-            const model::Metric* const metric = model::find_metric(one, name);
-            if (one.status == model::Status::ok && metric != nullptr && metric->summary && metric->summary->min > 0) {
-                limits.push_back(limit_of(one, *metric, margin));
+        for (const model::Metric& metric : one.metrics) {
+            if (model::shown_of(metric.name).is_sampled && one.status == model::Status::ok && metric.summary && metric.summary->min > 0) {
+                limits.push_back(limit_of(one, metric, margin));
             }
         }
     }

@@ -1,7 +1,6 @@
 #include "core/engine/case_metrics.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/assert.hpp"
 #include "core/engine/metric_table.hpp"
@@ -12,40 +11,23 @@ namespace {
 
 using values::Context;
 using values::seconds;
-using Id = model::MetricId;
 
-template <std::size_t count>
-bool is_among(model::MetricId metric, const std::array<model::MetricId, count>& some)
+model::MetricClass class_of(const Nature& nature, model::MetricClass usual, const Program& program)
 {
-    return std::ranges::find(some, metric) != some.end();
-}
-
-// Whether a finalizer's thread races the counters, or the time triggers collections, decides whether these repeat to
-// the last digit.
-model::MetricClass class_of(model::MetricId metric, model::MetricClass usual, const Program& program)
-{
-    constexpr std::array raced{Id::live_bytes_peak, Id::floating_bytes_peak, Id::outstanding};
-    constexpr std::array triggered{Id::collections, Id::live_bytes_peak, Id::floating_bytes_peak, Id::outstanding};
-    const bool races = scope::queues(program) && is_among(metric, raced);
     const bool timed_trigger =
         program.release.target.initial != 0 || program.release.pressure.rule != model::PressureRule::none;
-    return races || (timed_trigger && is_among(metric, triggered)) ? model::MetricClass::noisy : usual;
+    const bool varies = (nature.races && scope::queues(program)) || (nature.is_triggered && timed_trigger);
+    return varies ? model::MetricClass::noisy : usual;
 }
 
-// Under a profile collections come when a rule says so, and pause the program as long as it says.
-model::Provenance provenance_of(model::MetricId metric, model::Provenance usual, const Program& program)
+model::Provenance provenance_of(const Nature& nature, model::Provenance usual, const Program& program)
 {
-    constexpr std::array by_rule{Id::collections,    Id::gc_pause_time,      Id::gc_pause_max,
-                                 Id::reserve_sleeps, Id::reserve_sleep_time, Id::collector_wait_time};
-    return program.release.modelled && is_among(metric, by_rule) ? model::Provenance::modelled : usual;
+    return program.release.modelled && nature.is_by_rule ? model::Provenance::modelled : usual;
 }
 
-// Whether a value would come from counters that the program asks to do without.
-bool is_uncounted(model::MetricId metric, const Program& program)
+bool is_uncounted(const Nature& nature, const Program& program)
 {
-    constexpr std::array counted{Id::live_bytes_peak, Id::allocations, Id::allocated_bytes, Id::faults_over_expected,
-                                 Id::realized_fragmentation};
-    return program.memory.accounting == model::Accounting::off && is_among(metric, counted);
+    return program.memory.accounting == model::Accounting::off && nature.needs_counters;
 }
 
 // What the slots say is wrong. Only what nobody will ever free is a leak: collectors and open arenas still may.
@@ -168,13 +150,14 @@ void declare_metrics(const Program& program, model::CaseReport& report)
     for (std::size_t i = 0; i < model::metric_count; ++i) {
         const auto id = static_cast<model::MetricId>(i);
         const model::MetricInfo& info = model::metric_catalog()[i];
-        if (extractor_of(id).applies(program)) {
+        const Extractor& extractor = extractor_of(id);
+        if (extractor.applies(program)) {
             model::Metric metric;
             metric.name = info.name;
             metric.unit = info.unit;
             metric.better = info.better;
-            metric.metric_class = class_of(id, info.metric_class, program);
-            metric.provenance = provenance_of(id, info.provenance, program);
+            metric.metric_class = class_of(extractor.nature, info.metric_class, program);
+            metric.provenance = provenance_of(extractor.nature, info.provenance, program);
             report.metrics.push_back(std::move(metric));
         }
     }
@@ -188,7 +171,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
         const std::optional<model::MetricId> id = model::metric_id(metric.name);
         MEMSWEEP_ASSERT(id, "a case declares metrics of the catalogue");
         const Extractor& extractor = extractor_of(*id);
-        const bool uncounted = is_uncounted(*id, program);
+        const bool uncounted = is_uncounted(extractor.nature, program);
         metric.values.push_back(uncounted ? values::Value{} : extractor.value(context));
         metric.summary.reset();
         if (!metric.values.back()) {

@@ -178,11 +178,20 @@ template <typename Step>
 
 }  // namespace scope
 
+// What of a program decides how a metric's values are to be read.
+struct Nature {
+    bool races{};           // with a finalizer's thread: noisy where the program has one
+    bool is_triggered{};    // by collections: noisy where time triggers them
+    bool is_by_rule{};      // of a runtime profile: modelled under one
+    bool needs_counters{};  // absent where the program asks to do without
+};
+
 struct Extractor {
     model::MetricId metric{};
     bool (*applies)(const Program&){};
     values::Value (*value)(const values::Context&){};
     std::string_view absent{};  // why a value can be missing; empty: it cannot
+    Nature nature{};
 };
 
 [[nodiscard]] const Extractor& extractor_of(model::MetricId metric);

@@ -20,8 +20,6 @@ using model::CaseReport;
 
 constexpr double same_time = 0.05;  // the default threshold for times
 
-constexpr std::array<std::string_view, 2> time_metrics{"time_per_op", "wall_time"};
-
 std::string noun_of(std::string_view metric, const CaseReport& report)
 {
     return metric == "wall_time" ? "time" : fmt::format("time per {}", model::name_of(report.operation));
@@ -198,14 +196,14 @@ double dearer_faults(const CaseReport& slower, const MachineContrast& prices, bo
 
 bool is_time(std::string_view metric)
 {
-    return std::ranges::find(time_metrics, metric) != time_metrics.end();
+    return model::shown_of(metric).at == model::ShownAt::time;
 }
 
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
 {
-    for (const std::string_view metric : time_metrics) {
-        if (const auto shift = case_shift(base, other, metric)) {
-            return shift->is_ratio ? std::optional{TimeContrast{noun_of(metric, other), *shift}} : std::nullopt;
+    for (const model::MetricInfo* metric : model::shown_at({model::ShownAt::time})) {
+        if (const auto shift = case_shift(base, other, metric->name)) {
+            return shift->is_ratio ? std::optional{TimeContrast{noun_of(metric->name, other), *shift}} : std::nullopt;
         }
     }
     return std::nullopt;

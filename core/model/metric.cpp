@@ -9,9 +9,17 @@ namespace memsweep::model {
 
 namespace {
 
+using enum ShownAt;
+
 constexpr std::array<MetricInfo, metric_count> metrics{{
-#define MEMSWEEP_METRIC(name, unit, better, metric_class, provenance, role, meaning)                                   \
-    {#name, Unit::unit, Better::better, MetricClass::metric_class, Provenance::provenance, Role::role, meaning},
+#define MEMSWEEP_METRIC(name, unit, better, metric_class, provenance, role, meaning, ...)                              \
+    {#name,                                                                                                            \
+     Unit::unit,                                                                                                       \
+     Better::better,                                                                                                   \
+     MetricClass::metric_class,                                                                                        \
+     Provenance::provenance,                                                                                           \
+     Role::role,                                                                                                       \
+     meaning __VA_OPT__(, ) __VA_ARGS__},
 #include "core/model/metrics.inc"
 #undef MEMSWEEP_METRIC
 }};
@@ -59,6 +67,31 @@ std::optional<MetricId> metric_id(std::string_view name)
 {
     const MetricInfo* const found = find_metric(metrics, name);
     return found == nullptr ? std::nullopt : std::optional{static_cast<MetricId>(found - metrics.data())};
+}
+
+Shown shown_of(std::string_view metric)
+{
+    const MetricInfo* const found = find_metric(metrics, metric);
+    return found == nullptr ? Shown{} : found->shown;
+}
+
+std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places)
+{
+    std::vector<const MetricInfo*> found;
+    for (const MetricInfo& metric : metrics) {
+        if (std::ranges::find(places, metric.shown.at) != places.end()) {
+            found.push_back(&metric);
+        }
+    }
+    std::ranges::stable_sort(found, {}, [](const MetricInfo* one) { return one->shown.rank; });
+    return found;
+}
+
+std::string heading_of(const MetricInfo& metric)
+{
+    std::string text{metric.shown.heading.empty() ? metric.name : metric.shown.heading};
+    std::ranges::replace(text, '_', ' ');
+    return text;
 }
 
 Role role_of(std::string_view metric)

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,26 @@ inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
     {Role::machine, "machine", "what the machine costs, not what the case does: shown, never judged"},
 });
 
+// In which cases a metric is what a report shows first: the first table of a run has a column for it.
+enum class ShownAt : std::uint8_t {
+    nowhere,
+    time,      // the time of a case: the first that it has
+    steps,     // of a scenario's own steps
+    commands,  // of foreign programs
+    programs,  // of both
+    figures,   // of a machine, which no program is measured on
+};
+
+struct Shown {
+    ShownAt at{};
+    std::uint8_t rank{};         // columns from left to right; of one rank as in the catalogue
+    bool is_sampled{};           // a figure of many samples: with its interval, drawn over a sweep, held by limits
+    bool by_least{};             // by the least of its samples, not by their median
+    bool is_share{};             // as a percentage
+    bool in_brief{};             // also where a report shows a few metrics of many
+    std::string_view heading{};  // empty: its name
+};
+
 struct Summary {
     std::uint64_t n{};
     double min{}, max{}, mean{}, median{};
@@ -89,6 +110,7 @@ struct MetricInfo {
     Provenance provenance;
     Role role;
     std::string_view meaning;
+    Shown shown{};
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_catalog();  // of a whole repetition
@@ -98,5 +120,12 @@ struct MetricInfo {
 // By the name of a metric of a whole repetition. What the catalogue does not know, a later version's metric or that of
 // a named point, is an outcome.
 [[nodiscard]] Role role_of(std::string_view metric);
+[[nodiscard]] Shown shown_of(std::string_view metric);  // what the catalogue does not know is shown nowhere first
+
+// Rows of the catalogue that are shown there, from left to right.
+[[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);
+
+// "working set peak", or its own heading.
+[[nodiscard]] std::string heading_of(const MetricInfo& metric);
 
 }  // namespace memsweep::model

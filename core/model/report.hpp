@@ -209,6 +209,7 @@ struct RunInfo {
     bool interrupted{true};                      // until the last write says otherwise
     std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
     std::string scenario_description;
+    std::vector<std::string> headline;  // metrics that reports show before all others
     std::map<std::string, std::string> overrides;
     std::map<std::string, std::string> tags;
     std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "core/model/names.hpp"
 
@@ -70,6 +72,7 @@ struct Settings {
     Order order{Order::interleaved};
     std::uint64_t seed{1};
     Isolation isolation{Isolation::process};
+    std::vector<std::string> headline{};  // metrics that reports show before all others
 };
 
 }  // namespace memsweep::model

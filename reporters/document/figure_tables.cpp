@@ -1,6 +1,5 @@
 // The tables of a probe.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,48 +13,34 @@
 namespace memsweep::reporters {
 namespace {
 
-struct Figure {
-    std::string_view metric;
-    std::string_view title;
-    bool has_interval{};
-};
-constexpr std::array<Figure, 6> figures{{
-    {"bandwidth", "bandwidth", true},
-    {"latency", "latency", true},
-    {"time_per_fault", "time per fault", true},
-    {"ceiling_share", "of the best", false},
-    {"payload_bandwidth", "payload", false},
-    {"bus_bandwidth", "on the bus", false},
-}};
+using Figures = std::vector<const model::MetricInfo*>;
 constexpr std::string_view least_note = "latency: least of the samples";
 
-std::vector<Figure> figures_of(const Cases& cases)
+Figures figures_of(const Cases& cases)
 {
-    std::vector<Figure> found;
-    for (const Figure& figure : figures) {
-        if (std::ranges::any_of(cases, [&](const auto* one) { return summarised(*one, figure.metric) != nullptr; })) {
-            found.push_back(figure);
-        }
-    }
+    Figures found = model::shown_at({model::ShownAt::figures});
+    std::erase_if(found, [&](const model::MetricInfo* figure) {
+        return std::ranges::none_of(cases, [&](const auto* one) { return summarised(*one, figure->name) != nullptr; });
+    });
     return found;
 }
 
-Cell figure_cell(const model::CaseReport& report, const Figure& figure)
+Cell figure_cell(const model::CaseReport& report, const model::MetricInfo& figure)
 {
-    const model::Metric* const metric = summarised(report, figure.metric);
+    const model::Metric* const metric = summarised(report, figure.name);
     if (metric == nullptr) {
         return {};
     }
     Cell cell = value_cell(shown_value(*metric), metric->unit);
-    if (figure.metric == "ceiling_share") {
+    if (figure.shown.is_share) {
         cell.text = percent_text(metric->summary->median);
     }
     return cell;
 }
 
-Cell interval_cell(const model::CaseReport& report, const Figure& figure)
+Cell interval_cell(const model::CaseReport& report, const model::MetricInfo& figure)
 {
-    const model::Metric* const metric = summarised(report, figure.metric);
+    const model::Metric* const metric = summarised(report, figure.name);
     if (metric == nullptr) {
         return {};
     }
@@ -143,7 +128,7 @@ std::vector<FoldedCase> folded_cases(const Cases& cases)
 
 bool is_shown_by_least(std::string_view metric)
 {
-    return metric == "latency";
+    return model::shown_of(metric).by_least;
 }
 
 double shown_value(const model::Metric& metric)
@@ -181,18 +166,18 @@ bool are_figures(const Cases& cases)
 Table figures_table(const Cases& cases)
 {
     const CaseKeys keys{cases};
-    const std::vector<Figure> shown = figures_of(cases);
+    const Figures shown = figures_of(cases);
     if (shown.empty()) {
         return facts_table(cases);
     }
     const std::vector<measure::ImplausibleCase> doubts = measure::implausible_probe_cases(cases);
-    const bool has_least = std::ranges::any_of(shown, is_shown_by_least, &Figure::metric);
+    const bool has_least = std::ranges::any_of(shown, [](const model::MetricInfo* figure) { return figure->shown.by_least; });
     Table table{.title = "Figures",
                 .note = joined(joined(keys.constants(), common_facts(cases)), std::string{has_least ? least_note : ""}),
                 .columns = keys.columns()};
-    for (const Figure& figure : shown) {
-        table.columns.push_back(Column::number(std::string{figure.title}));
-        if (figure.has_interval) {
+    for (const model::MetricInfo* figure : shown) {
+        table.columns.push_back(Column::number(model::heading_of(*figure)));
+        if (figure->shown.is_sampled) {
             table.columns.push_back(Column::number("95 % of the median"));
         }
     }
@@ -202,10 +187,10 @@ Table figures_table(const Cases& cases)
     }
     for (const FoldedCase& one : folded_cases(cases)) {
         std::vector<Cell> row = key_cells(keys, one);
-        for (const Figure& figure : shown) {
-            row.push_back(figure_cell(*one.report, figure));
-            if (figure.has_interval) {
-                row.push_back(interval_cell(*one.report, figure));
+        for (const model::MetricInfo* figure : shown) {
+            row.push_back(figure_cell(*one.report, *figure));
+            if (figure->shown.is_sampled) {
+                row.push_back(interval_cell(*one.report, *figure));
             }
         }
         row.push_back(status_cell(*one.report));

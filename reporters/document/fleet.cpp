@@ -68,11 +68,10 @@ constexpr std::size_t max_markdown_rows = 50;
 // Those with outliers first, then what a reader looks for; at most a few.
 std::vector<const measure::Spread*> drawn_spreads(const FleetReport& report)
 {
-    constexpr std::array<std::string_view, 4> usual{"bandwidth", "latency", "time_per_op", "wall_time"};
     std::vector<std::pair<std::size_t, const measure::Spread*>> ranked;
     for (const measure::Spread& spread : report.judgement.spreads) {
         const std::size_t outliers = count_outliers(report, spread);
-        const bool is_usual = std::ranges::find(usual, report.fleet->metrics[spread.metric].name) != usual.end();
+        const bool is_usual = model::shown_of(report.fleet->metrics[spread.metric].name).in_brief;
         if (outliers > 0 || (is_usual && spread.judgement.hosts > 1)) {
             ranked.emplace_back(outliers, &spread);
         }

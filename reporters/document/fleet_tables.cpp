@@ -60,10 +60,7 @@ std::vector<Cell> bad_row(const FleetReport& report, const BadHost& bad)
 
 bool is_shown_in_brief(const FleetReport& report, const measure::Spread& spread)
 {
-    constexpr std::array<std::string_view, 5> always{"wall_time", "time_per_op", "bandwidth", "latency",
-                                                     "working_set_peak"};
-    return std::ranges::find(always, report.fleet->metrics[spread.metric].name) != always.end() ||
-           count_outliers(report, spread) > 0;
+    return model::shown_of(report.fleet->metrics[spread.metric].name).in_brief || count_outliers(report, spread) > 0;
 }
 
 }  // namespace

@@ -81,8 +81,7 @@ std::vector<TrendPoint> present_points(const Trend& trend)
 
 bool is_shown_in_brief(const Trend& trend)
 {
-    constexpr std::array<std::string_view, 4> always{"wall_time", "time_per_op", "bandwidth", "working_set_peak"};
-    return !trend.changes.empty() || std::ranges::find(always, trend.metric) != always.end();
+    return !trend.changes.empty() || model::shown_of(trend.metric).in_brief;
 }
 
 std::vector<Cell> trend_row(const History& history, const Trend& trend)

@@ -52,9 +52,9 @@ class Run {
             document_.add(Heading{group.scenario});
             if (auto placements = placement_table(group.cases)) {
                 document_.add(TableBlock{.table = *std::move(placements)});
-                add_folded(overview_table(group.cases));
+                add_folded(overview_table(group.cases, report_.run.headline));
             } else {
-                document_.add(TableBlock{.table = overview_table(group.cases)});
+                document_.add(TableBlock{.table = overview_table(group.cases, report_.run.headline)});
             }
             add_folded(points_table(group.cases));
             add_folded(phases_table(group.cases));
@@ -115,7 +115,7 @@ class Run {
         const bool is_told = placements.has_value();
         add_table(std::move(placements));
         if (!is_told || audience_.verbose) {
-            add_table(overview_table(group.cases));
+            add_table(overview_table(group.cases, report_.run.headline));
         }
         if (audience_.verbose) {
             add_not_ok(group.cases);
@@ -166,7 +166,7 @@ class Run {
             add_sortable(*std::move(placements), "placements");
         }
         constexpr std::size_t most_facts = 12;  // what a machine consists of is looked up, not read
-        Table overview = overview_table(group.cases);
+        Table overview = overview_table(group.cases, report_.run.headline);
         const bool are_facts = std::ranges::all_of(group.cases, [](const auto* one) { return one->metrics.empty(); });
         if (are_facts && overview.rows.size() > most_facts) {
             const std::string summary =

@@ -31,48 +31,55 @@ Cell error_cell(const model::Metric* metric)
     return {.text = percent_text(error), .tone = error > unsteady ? Tone::caution : Tone::plain};
 }
 
-struct OverviewMetric {
-    std::string_view metric;
-    std::string_view title;
-};
-using Overview = std::array<OverviewMetric, 4>;
-constexpr Overview step_metrics{{
-    {"working_set_peak", "working set peak"},
-    {"residual_working_set", "residual working set"},
-    {"minor_faults", "minor faults"},
-    {"live_bytes_peak", "live bytes peak"},
-}};
-constexpr Overview command_metrics{{
-    {"user_time", "user time"},
-    {"system_time", "system time"},
-    {"working_set_peak", "working set peak"},
-    {"minor_faults", "minor faults"},
-}};
+using Shown = std::vector<const model::MetricInfo*>;
 
-// Programs that are commands show what their kernel tells of them.
-const Overview& overview_of(const Cases& cases)
+constexpr std::size_t overview_columns = 4;  // beside the time; a headline may have more
+
+bool is_told(const Cases& cases, const model::MetricInfo& metric)
 {
-    const bool commands =
-        std::ranges::any_of(cases, [](const auto* one) { return summarised(*one, "user_time") != nullptr; });
-    return commands ? command_metrics : step_metrics;
+    return std::ranges::any_of(cases, [&](const auto* one) { return summarised(*one, metric.name) != nullptr; });
 }
 
 // Where operations are counted, the time of one compares across sizes; the whole time does not.
-OverviewMetric time_metric(const Cases& cases)
+const model::MetricInfo& time_metric(const Cases& cases)
 {
-    const bool per_op =
-        std::ranges::any_of(cases, [](const auto* one) { return summarised(*one, "time_per_op") != nullptr; });
-    return per_op ? OverviewMetric{"time_per_op", "time per op"} : OverviewMetric{"wall_time", "wall time"};
+    const Shown times = model::shown_at({model::ShownAt::time});
+    const auto told = std::ranges::find_if(times, [&](const auto* time) { return is_told(cases, *time); });
+    return told == times.end() ? *times.back() : **told;
 }
 
-std::vector<Cell> overview_row(const CaseKeys& keys, const model::CaseReport& report, std::string_view time,
-                               const Overview& metrics)
+// The headline of the scenario, then what the catalogue shows of such cases, as far as there is room. Programs that are
+// commands show what their kernel tells of them.
+Shown overview_of(const Cases& cases, const std::vector<std::string>& headline, const model::MetricInfo& time)
+{
+    using model::ShownAt;
+    Shown shown;
+    for (const std::string& name : headline) {
+        const model::MetricInfo* const metric = model::find_metric(model::metric_catalog(), name);
+        if (metric != nullptr && metric->name != time.name) {
+            shown.push_back(metric);
+        }
+    }
+    const Shown of_commands = model::shown_at({ShownAt::commands});
+    const bool are_commands =
+        std::ranges::any_of(of_commands, [&](const auto* metric) { return is_told(cases, *metric); });
+    for (const model::MetricInfo* metric :
+         model::shown_at({are_commands ? ShownAt::commands : ShownAt::steps, ShownAt::programs})) {
+        if (shown.size() < overview_columns && std::ranges::find(shown, metric) == shown.end()) {
+            shown.push_back(metric);
+        }
+    }
+    return shown;
+}
+
+std::vector<Cell> overview_row(const CaseKeys& keys, const model::CaseReport& report, const model::MetricInfo& time,
+                               const Shown& metrics)
 {
     std::vector<Cell> row = keys.cells(report);
-    row.push_back(median_cell(summarised(report, time)));
-    row.push_back(error_cell(summarised(report, time)));
-    for (const OverviewMetric& entry : metrics) {
-        row.push_back(median_cell(summarised(report, entry.metric)));
+    row.push_back(median_cell(summarised(report, time.name)));
+    row.push_back(error_cell(summarised(report, time.name)));
+    for (const model::MetricInfo* metric : metrics) {
+        row.push_back(median_cell(summarised(report, metric->name)));
     }
     row.push_back(status_cell(report));
     return row;
@@ -246,22 +253,22 @@ std::optional<Table> named_table(Table table, const Cases& all, const std::vecto
 
 }  // namespace
 
-Table overview_table(const Cases& cases)
+Table overview_table(const Cases& cases, const std::vector<std::string>& headline)
 {
     if (are_figures(cases)) {
         return figures_table(cases);
     }
     const CaseKeys keys{cases};
-    const OverviewMetric time = time_metric(cases);
+    const model::MetricInfo& time = time_metric(cases);
+    const Shown metrics = overview_of(cases, headline, time);
     Table table{.title = "Cases", .note = joined(repetitions_note(cases), keys.constants()), .columns = keys.columns()};
-    table.add_numbers({std::string{time.title}.c_str(), "err%"});
-    const Overview& metrics = overview_of(cases);
-    for (const OverviewMetric& entry : metrics) {
-        table.columns.push_back(Column::number(std::string{entry.title}));
+    table.add_numbers({model::heading_of(time).c_str(), "err%"});
+    for (const model::MetricInfo* metric : metrics) {
+        table.columns.push_back(Column::number(model::heading_of(*metric)));
     }
     table.columns.push_back(Column::verdict("status"));
     for (const model::CaseReport* report : cases) {
-        table.rows.push_back(overview_row(keys, *report, time.metric, metrics));
+        table.rows.push_back(overview_row(keys, *report, time, metrics));
     }
     return table;
 }

@@ -18,8 +18,9 @@
 
 namespace memsweep::reporters {
 
-// One row per case: time, working set, faults, status; of a probe what figures_table() shows.
-[[nodiscard]] Table overview_table(const Cases& cases);
+// One row per case: its time, the headline of its scenario, what the catalogue shows first of such a case, its status;
+// of a probe what figures_table() shows.
+[[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
 // Working set and live bytes at the named points, and time and page faults of each phase; empty when there are none.

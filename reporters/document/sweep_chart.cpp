@@ -95,8 +95,6 @@ std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& r
 }
 
 constexpr std::size_t max_lines = 8;
-constexpr std::array<std::string_view, 4> swept_metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
-
 constexpr std::string_view sweep_spec = R"json({
 "width": 640, "height": 300,
 "data": {"values": []},
@@ -129,11 +127,15 @@ const model::Metric* positive(const model::CaseReport& report, std::string_view 
     return metric != nullptr && shown_value(*metric) > 0 ? metric : nullptr;
 }
 
+// What is drawn: a sampled figure, or the time of a case.
 std::string_view metric_of(const Cases& cases)
 {
-    for (const std::string_view name : swept_metrics) {
-        if (std::ranges::any_of(cases, [&](const auto* one) { return positive(*one, name) != nullptr; })) {
-            return name;
+    for (const model::ShownAt place : {model::ShownAt::figures, model::ShownAt::time}) {
+        for (const model::MetricInfo* metric : model::shown_at({place})) {
+            const bool is_drawn = metric->shown.at == model::ShownAt::time || metric->shown.is_sampled;
+            if (is_drawn && std::ranges::any_of(cases, [&](const auto* one) { return positive(*one, metric->name); })) {
+                return metric->name;
+            }
         }
     }
     return {};

@@ -108,6 +108,12 @@ void members(Io& io, PartOf<Io, model::RunInfo>& run)
         scenario("sha256", run.scenario_sha256);
         scenario("fingerprint", run.scenario_fingerprint);
         scenario("description", run.scenario_description, member::added);
+        std::optional<std::vector<std::string>> headline =
+            run.headline.empty() ? std::nullopt : std::optional{run.headline};
+        scenario("headline", headline, member::left_out);
+        if constexpr (Io::is_reading) {
+            run.headline = headline.value_or(std::vector<std::string>{});
+        }
     });
     io("overrides", run.overrides);
     io("tags", run.tags);

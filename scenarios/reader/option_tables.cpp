@@ -1,8 +1,12 @@
 // The keys of a scenario's top level, of the files that it includes, and of its smaller objects.
 #include "scenarios/reader/option_tables.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
+#include "core/model/metric.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/limits.hpp"
 
@@ -25,6 +29,23 @@ OptionTable<Run> label_keys()
             rows::key<Run>(
                 "include", texts,
                 "files with settings, relative to this one; what this file says itself wins, then the later file")};
+}
+
+std::vector<std::string_view> metric_names()
+{
+    std::vector<std::string_view> names;
+    std::ranges::transform(model::metric_catalog(), std::back_inserter(names), &model::MetricInfo::name);
+    return names;
+}
+
+Row<Run> headline()
+{
+    return rows::bound<Run>(
+               "headline", OptionKind::choices, "the metrics that it is for, which reports show first",
+               [](const Run& run) { return Value{run.settings.headline}; },
+               [](Run& run, const Value& value) { run.settings.headline = std::get<std::vector<std::string>>(value); })
+        .one_of(metric_names)
+        .left_out();
 }
 
 OptionTable<Run> run_keys()
@@ -80,6 +101,7 @@ const OptionTable<RunSettings>& scenario_table()
             })
             .then(run_keys())
             .then({
+                headline(),
                 rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
                 rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
                 rows::key<Run>("memory", object, "what arrays are made of"),
