@@ -161,8 +161,10 @@ base::Expected<void> check_room(const std::string& folder)
 {
     rlimit limit{};
     if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < trace::least_reach_bytes) {
-        return base::fail(sys::io_error(
-            fmt::format("files there must reach {}", base::exact_size(trace::least_reach_bytes)), EFBIG, folder));
+        return base::fail(
+            sys::io_error(fmt::format("a recording needs files of {}, and a limit (ulimit -f) forbids them",
+                                      base::exact_size(trace::least_reach_bytes)),
+                          EFBIG, folder));
     }
     auto file = sys::TempFile::create_in(folder);
     const int problem = file ? file->reserve(trace::least_room_bytes) : errno;

@@ -78,7 +78,7 @@ class Watching {
         add_metric("floating_bytes_peak", std::nullopt, from_outside);
         add_metric("minor_faults", total(static_cast<double>(status.minor_faults)), reaped_elsewhere);
         add_metric("major_faults", total(static_cast<double>(status.major_faults)), reaped_elsewhere);
-        add_metric("memory_stall_time", sampler_.stall_seconds(), "the kernel keeps no pressure figures");
+        add_metric("pressure", sampler_.stall_seconds(), "the kernel keeps no pressure figures");
         watched_.series = sampler_.take_series();
         model::RunReport report = model::new_report(this_machine(), started_, argv);
         report.run.ended = sys::utc_now();
@@ -96,17 +96,12 @@ class Watching {
   private:
     void add_metric(const char* name, std::optional<double> value, const char* reason = "")
     {
-        const model::MetricInfo* const info = model::find_metric(model::metric_catalog(), name);
+        const model::MetricInfo& info = *model::find_metric(model::metric_catalog(), name);
         model::Metric metric{.name = name, .values = {value}, .reason = value ? "" : reason};
-        if (info != nullptr) {
-            metric.unit = info->unit;
-            metric.better = info->better;
-            metric.metric_class = info->metric_class;
-        } else {
-            metric.unit = model::Unit::seconds;
-            metric.metric_class = model::MetricClass::noisy;
-        }
-        metric.provenance = model::Provenance::measured;
+        metric.unit = info.unit;
+        metric.better = info.better;
+        metric.metric_class = info.metric_class;
+        metric.provenance = info.provenance;
         metric.summary = measure::summarize(metric.values);
         watched_.metrics.push_back(std::move(metric));
     }
@@ -153,7 +148,7 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
     text += curve_line(watched, "minor_faults", figure("minor_faults", "", " in all"));
     text += curve_line(watched, "major_faults", figure("major_faults", "", " in all"));
     text += curve_line(watched, "memory_stall",
-                       figure("memory_stall_time", "", " in which some task of this machine waited for memory"));
+                       figure("pressure", "", " in which some task of this machine waited for memory"));
     const std::size_t samples = watched.series.front().v.size();
     text +=
         fmt::format("{}, {}; {}\n", figure("wall_time", "", " of wall time"), figure("cpu_time", "processor time ", ""),

@@ -87,7 +87,7 @@ base::Expected<void> FleetBuilder::check(const std::string& source, const RunRep
     const auto [owner, is_new] = owners_.emplace(report.run.id, source);
     if (!is_new) {
         return base::fail(base::ErrorCode::invalid_input,
-                          fmt::format("holds run {}, which {} holds already", report.run.id, owner->second), source);
+                          fmt::format("run {} is in {} too: give each run once", report.run.id, owner->second), source);
     }
     if (fleet_.hosts.empty()) {
         fleet_.tool = report.tool;

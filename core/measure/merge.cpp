@@ -186,7 +186,7 @@ Expected<std::vector<std::string>> all_run_ids(std::span<const MergePart> parts)
             const auto [found, is_new] = owner.emplace(id, part.name);
             if (!is_new) {
                 return base::fail(base::ErrorCode::invalid_input,
-                                  fmt::format("holds run {}, which {} holds already", id, found->second), part.name);
+                                  fmt::format("run {} is in {} too: give each run once", id, found->second), part.name);
             }
             ids.push_back(id);
         }

@@ -222,6 +222,15 @@ std::string machine_line(const model::Machine& machine)
 
 namespace {
 
+// What `memsweep watch` of 0.1 called the pressure of a result's only case.
+constexpr std::string_view stalls_in_0_1 = "memory_stall_time";
+
+const model::Metric* stalls_of(const model::CaseReport& watched)
+{
+    const model::Metric* const pressure = model::find_metric(watched, "pressure");
+    return pressure != nullptr ? pressure : model::find_metric(watched, stalls_in_0_1);
+}
+
 // Of a program that `memsweep watch` has looked at.
 std::string watch_sentence(const model::RunReport& report)
 {
@@ -231,17 +240,18 @@ std::string watch_sentence(const model::RunReport& report)
         const auto value = metric == nullptr || metric->values.empty() ? std::nullopt : metric->values.front();
         return value ? value_text(*value, metric->unit) : std::string{"an unknown number of"};
     };
-    const model::Metric* const stall = model::find_metric(watched, "memory_stall_time");
+    const model::Metric* const stall = stalls_of(watched);
     const bool has_stall = stall != nullptr && !stall->values.empty() && stall->values.front();
     return fmt::format(
         "Exit code {} after {}: {} resident at the peak, {} minor and {} major faults{}.", report.run.exit_code,
         figure("wall_time"), figure("working_set_peak"), figure("minor_faults"), figure("major_faults"),
-        has_stall ? fmt::format(", {} of memory stalls on this machine", figure("memory_stall_time")) : std::string{});
+        has_stall ? fmt::format(", {} of memory stalls on this machine", figure(stall->name)) : std::string{});
 }
 
 bool is_watched(const model::RunReport& report)
 {
-    return report.cases.size() == 1 && model::find_metric(report.cases.front(), "memory_stall_time") != nullptr;
+    return report.cases.size() == 1 && report.run.scenario_name == "watch" &&
+           stalls_of(report.cases.front()) != nullptr;
 }
 
 }  // namespace

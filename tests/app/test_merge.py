@@ -71,12 +71,12 @@ class Merging(CliTest):
     def test_into_one_of_its_parts(self):
         self.expect(0, "merge", "one.json", "two.json", "-o", "one.json")
         self.assertEqual(self.result("one.json")["cases"][0]["repetitions"], 6)
-        self.refused(r"holds run .*, which one\.json holds already", "one.json", "two.json")
+        self.refused(r"run .* is in one\.json too", "one.json", "two.json")
         self.expect(0, "merge", "one.json", "three.json", "-o", "one.json")
         self.assertEqual(self.result("one.json")["cases"][0]["repetitions"], 9)
 
     def test_the_same_run_twice(self):
-        self.refused(r"one\.json: holds run .*, which one\.json holds already", "one.json", "one.json")
+        self.refused(r"one\.json: run .* is in one\.json too", "one.json", "one.json")
         self.refused("holds run", "one.json", "two.json", "one.json", "--force")
 
     def test_another_scenario(self):

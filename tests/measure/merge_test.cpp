@@ -114,7 +114,7 @@ TEST_CASE("a merged run spans its parts, and is unfinished when one is", "[unit]
 TEST_CASE("a run is merged once only, also through a merged result, and by no force", "[unit]")
 {
     const model::RunReport first = result("r1", {});
-    CHECK_THAT(refusal({first, first}), Contains("part1: holds run r1, which part0 holds already"));
+    CHECK_THAT(refusal({first, first}), Contains("part1: run r1 is in part0 too"));
     CHECK_THAT(refusal({first, first}, true), Contains("r1"));
     model::RunReport both = result("m1", {});
     both.run.tags["merged_from"] = "r1 r2";
