@@ -4,7 +4,8 @@ The expected values are in tests/golden/pins.json. A change that is meant is rec
 
     MEMSWEEP=build/release/memsweep python3 tests/app/test_pins.py --update
 
-A JSON document is pinned by the SHA-256 of its content: the order of its keys and its white space do not matter.
+What is pinned is written out, so that a failure names what differs. Sentences (meanings, help, descriptions) are not
+pinned: a text may be said better at any time. Of the cases of a scenario, which are thousands, a digest is kept.
 """
 
 import hashlib
@@ -31,18 +32,37 @@ def digest(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def rows(what, left_out):
+    """A line for each row of a list: its columns but for those that are left out, and for sentences."""
+    return [
+        " ".join(str(value) for key, value in row.items() if key not in left_out and not is_sentence(value))
+        for row in answer(0, "list", what, "--json")["rows"]
+    ]
+
+
+def is_sentence(value):
+    return value is None or " " in str(value).removeprefix("step: ").removeprefix("axes: ").removeprefix("allocators: ")
+
+
 def lists():
-    return {what: digest(answer(0, "list", what, "--json")["rows"]) for what in LISTS}
+    return {what: rows(what, ("meaning", "help", "description")) for what in LISTS}
 
 
 def allocators():
-    """Without the columns that say what is installed here."""
-    known = answer(0, "list", "allocators", "--json")["rows"]
-    return digest([{key: value for key, value in one.items() if key not in ("installed", "library")} for one in known])
+    return rows("allocators", ("installed", "library"))
+
+
+def members(schema, path=""):
+    """What a schema allows, a line each: the place of a member, and its type or its values."""
+    for name, part in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if isinstance(part, (dict, list)) and name not in ("enum", "type", "required"):
+            yield from members(part, f"{path}/{name}")
+        elif name not in ("description", "title", "$id", "$schema"):
+            yield f"{path}/{name} {json.dumps(part)}"
 
 
 def schemas():
-    return {which: digest(answer(0, "schema", which)) for which in SCHEMAS}
+    return {which: sorted(members(answer(0, "schema", which))) for which in SCHEMAS}
 
 
 def scenarios():
@@ -64,19 +84,24 @@ PINNED = {"lists": lists, "allocators": allocators, "schemas": schemas, "scenari
 class Pins(CliTest):
     def setUp(self):
         super().setUp()
+        self.maxDiff = None
         self.pins = json.loads(PINS.read_text())
 
     def test_every_pin_is_tested(self):
         self.assertEqual(set(self.pins), set(PINNED))
 
     def test_lists(self):
-        self.assertEqual(lists(), self.pins["lists"])
+        for what, found in lists().items():
+            with self.subTest(what):
+                self.assertEqual(found, self.pins["lists"][what])
 
     def test_allocators(self):
         self.assertEqual(allocators(), self.pins["allocators"])
 
     def test_schemas(self):
-        self.assertEqual(schemas(), self.pins["schemas"])
+        for which, found in schemas().items():
+            with self.subTest(which):
+                self.assertEqual(found, self.pins["schemas"][which])
 
     def test_scenarios(self):
         found = scenarios()
