@@ -44,7 +44,7 @@ endif()
 
 # The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
 # Headers keep their paths below core/, in a folder of their own.
-set(core_layers base model sys device memory measure lifetime transfer probe array trace trace_replay engine)
+set(core_layers base model sys device memory measure lifetime transfer probe array trace trace_replay schedule engine)
 add_library(memsweep_core INTERFACE)
 set_target_properties(memsweep_core PROPERTIES EXPORT_NAME core)
 foreach(layer IN LISTS core_layers)

@@ -20,7 +20,7 @@ LINES = (
     ("core/base", "core/trace/recorder"),
     ("core/model", "core/sys", "core/device"),
     ("core/memory", "core/measure"),
-    ("core/transfer", "core/lifetime"),
+    ("core/transfer", "core/lifetime", "core/schedule"),
     ("core/array", "core/trace", "core/probe"),
     ("core/trace/import", "core/trace/replay"),
     ("scenarios", "reporters", "core/engine"),

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "app/cli/option_values.hpp"
-#include "app/commands/build_rounds.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
@@ -28,7 +27,9 @@
 #include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
 #include "core/measure/findings.hpp"
+#include "core/measure/paired_comparison.hpp"
 #include "core/model/case_index.hpp"
+#include "core/schedule/paired_rounds.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/interprocess.hpp"
 #include "core/sys/machine_facts.hpp"
@@ -43,6 +44,15 @@
 
 namespace memsweep::app {
 namespace {
+
+// The two programs of --against, as values of their axis.
+schedule::PairedRounds::Pair builds(const measure::Criteria& criteria)
+{
+    const auto build = [](std::string_view value) {
+        return model::RatioOf{std::string{scenarios::build_axis}, std::string{value}};
+    };
+    return {build(scenarios::base_build), build(scenarios::candidate_build), criteria};
+}
 
 constexpr std::uint64_t typical_result_bytes = 1ULL << 20;
 constexpr std::uint64_t quick_array_limit_bytes = 64ULL << 20;
@@ -250,6 +260,7 @@ class RunSession {
         report.run.isolation = plan.settings.isolation;
         report.run.scenario_name = plan.name;
         report.run.scenario_description = plan.description;
+        report.run.headline = plan.settings.headline;
         report.run.scenario_path = plan.path;
         report.run.scenario_sha256 = plan.sha256;
         report.run.scenario_fingerprint = plan.fingerprint;
@@ -329,10 +340,11 @@ class RunSession {
     }
 
     [[nodiscard]] std::unique_ptr<engine::Executor> make_executor(const model::Plan& plan,
+                                                                  const std::vector<std::uint32_t>& processors,
                                                                   model::Calibration& calibration) const
     {
         if (model::runs_commands(plan)) {
-            return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library());
+            return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library(), processors);
         }
         const bool concatenates = std::ranges::any_of(
             plan.cases, [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
@@ -347,33 +359,28 @@ class RunSession {
     bool measure(const model::Plan& plan, const std::optional<measure::Criteria>& criteria, RunObservers& observers,
                  model::RunReport& report) const
     {
-        const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
+        const std::vector<std::uint32_t>& processors = report.run.duet_processors;
+        const std::unique_ptr<engine::Executor> executor = make_executor(plan, processors, report.calibration);
         engine::calibrate_harness(plan, *executor, clock_, report.calibration);
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
         options.note_pace = engine::pace_noter(clock_);
-        std::optional<BuildRounds> rounds;
+        schedule::Rounds rounds =
+            processors.empty() ? schedule::Rounds{plan} : schedule::Rounds{plan, scenarios::build_axis};
+        std::optional<schedule::PairedRounds> pairs;
         if (criteria) {
-            rounds.emplace(clock_, *criteria, BuildRounds::Limits{command_.is_automatic, command_.budget});
-            options.before_turn = [&rounds] { rounds->before_turn(); };
-            options.round_ended = [&rounds](const model::RunReport& so_far) { return rounds->round_ended(so_far); };
+            pairs.emplace(rounds, builds(*criteria),
+                          schedule::PairedRounds::Limits{command_.is_automatic, command_.budget}, clock_);
         }
-        std::optional<engine::CommandExecutor> both;
-        if (const std::vector<std::uint32_t>& processors = report.run.duet_processors; !processors.empty()) {
-            both.emplace(clock_, signals_, recorder_library());
-            options.together_over = scenarios::build_axis;
-            options.run_together = [&both, &processors](std::span<const engine::Repetition> repetitions) {
-                return both->run_together(repetitions, processors);
-            };
-        }
-        engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
+        schedule::Schedule& schedule = pairs ? static_cast<schedule::Schedule&>(*pairs) : rounds;
+        engine::Runner runner{plan, schedule, *executor, observers, clock_, capabilities_, options};
         runner.run(report);
         report.calibration.harness_seconds_per_run = measure::start_price(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
-        if (rounds) {
-            std::ranges::move(rounds->warnings(), std::back_inserter(report.warnings));
+        if (pairs) {
+            std::ranges::move(pairs->warnings(), std::back_inserter(report.warnings));
         }
         report.run.ended = sys::utc_now();
         report.run.interrupted = runner.interrupted();
@@ -397,7 +404,8 @@ class RunSession {
     static ExitCode compare_both(const model::RunReport& report, const measure::Criteria& criteria,
                                  std::optional<measure::Comparison>& comparison)
     {
-        auto compared = compare_builds(report, criteria);
+        const schedule::PairedRounds::Pair pair = builds(criteria);
+        auto compared = measure::compare_rounds(report, pair.base, pair.candidate, criteria);
         if (!compared) {
             print_error(compared.error());
             return ExitCode::no_verdict;

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/model/plan.hpp"
@@ -16,23 +14,12 @@
 
 namespace memsweep::engine {
 
-struct Outcome;
-struct Repetition;
-
-// What becomes of a round, in which every case had its turn.
-enum class RoundEnd : std::uint8_t { goes_on, repeated, last };
-
 struct RunOptions {
     std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
     std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
     bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
     std::function<void(model::MachineRounds&)> note_pace;  // of the machine, in every round; empty: it is not noted
     std::function<void(std::uint64_t bytes)> prefault;     // makes the machine's memory ready; empty: nothing is done
-    std::function<void()> before_turn;  // of a case in a round, or of those that go together; empty: nothing is done
-    // At the same time, as many outcomes in their order. Empty: each case has its own turn.
-    std::function<std::vector<Outcome>(std::span<const Repetition>)> run_together;
-    std::string together_over;  // the axis whose values take their turn together
-    std::function<RoundEnd(const model::RunReport& report)> round_ended;  // empty: as many rounds as the plan has
 };
 
 // What this machine has, for a plan's `requires`.

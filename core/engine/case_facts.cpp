@@ -141,4 +141,16 @@ void judge_cases(const std::vector<model::Assertion>& assertions, model::RunRepo
     }
 }
 
+bool ends_run(const std::vector<model::Assertion>& assertions, bool fail_fast, const model::CaseReport& ended)
+{
+    std::vector<model::Assertion> decisive;
+    std::ranges::copy_if(assertions, std::back_inserter(decisive), [fail_fast](const model::Assertion& assertion) {
+        const bool of_one_case = !assertion.expression.ratio;
+        return of_one_case && (assertion.abort || (fail_fast && assertion.severity == model::Severity::fail));
+    });
+    const auto results = measure::evaluate(decisive, {ended});
+    return std::ranges::count(results, model::AssertionOutcome::failed, &model::AssertionResult::outcome) > 0 ||
+           (fail_fast && ended.status != model::Status::ok && ended.status != model::Status::skipped);
+}
+
 }  // namespace memsweep::engine

@@ -22,4 +22,9 @@ namespace memsweep::engine {
 // case that has one, and by an assertion. Assertions decide last, since they may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
+// Whether the run ends with this case: by an assertion on it alone that asks for that, and where the run is to end with
+// the first failure, by any failure.
+[[nodiscard]] bool ends_run(const std::vector<model::Assertion>& assertions, bool fail_fast,
+                            const model::CaseReport& ended);
+
 }  // namespace memsweep::engine

@@ -31,8 +31,8 @@ void nobody(int /*pid*/) {}
 }  // namespace
 
 CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals,
-                                 base::Expected<std::string> recorder)
-    : clock_{clock}, signals_{signals}, recorder_{std::move(recorder)}
+                                 base::Expected<std::string> recorder, std::vector<std::uint32_t> processors)
+    : clock_{clock}, signals_{signals}, recorder_{std::move(recorder)}, processors_{std::move(processors)}
 {
     sys::adopt_orphans();
 }
@@ -79,8 +79,7 @@ Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
     return outcome;
 }
 
-std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> repetitions,
-                                                   std::span<const std::uint32_t> processors)
+std::vector<Outcome> CommandExecutor::run_at_once(std::span<const Repetition> repetitions)
 {
     std::vector<Outcome> outcomes(repetitions.size());
     std::vector<Half> halves;
@@ -89,7 +88,7 @@ std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> r
         const Repetition& one = repetitions[i];
         prepare(one.program, one.limits, outcomes[i]);
         if (outcomes[i].ending == Ending::finished) {
-            const std::uint32_t processor = processors[one.place];
+            const std::uint32_t processor = processors_[one.place];
             halves.push_back({.measure =
                                   [this, &one, processor](const std::function<void(int)>& started, const auto& ready) {
                                       return measure(one.program, one.limits, started, {processor, ready});

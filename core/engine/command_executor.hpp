@@ -7,7 +7,7 @@
 //          Where allocations are counted, the program runs once more, untimed, under the recorder. So it does once
 //          where the case names an allocator: another malloc than that is an error, as it is for steps.
 // Errors   an Outcome, never an exception; `crashed` for an exit code other than the case's.
-// Threads  one, which also adopts orphans for as long as this process lives. run_together supervises each program by a
+// Threads  one, which also adopts orphans for as long as this process lives. run_at_once supervises each program by a
 //          copy of this process (halves.hpp).
 #pragma once
 
@@ -30,17 +30,18 @@ namespace memsweep::engine {
 
 class CommandExecutor final : public Executor {
   public:
-    // `recorder`: the library that counts allocations, or why there is none.
-    CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder);
+    // `recorder`: the library that counts allocations, or why there is none. `processors`: of the places of programs
+    // that run at the same time.
+    CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
+                    std::vector<std::uint32_t> processors = {});
 
     // `program.command` is there.
     [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
-    // All at the same time, each program on the processor of its place alone. What is to be done before and after them,
-    // and counting, is done for one after another. As many outcomes, in their order; one that fails costs no other.
-    [[nodiscard]] std::vector<Outcome> run_together(std::span<const Repetition> repetitions,
-                                                    std::span<const std::uint32_t> processors);
+    // Each program runs on the processor of its place alone. What is to be done before and after them, and counting, is
+    // done for one after another.
+    [[nodiscard]] std::vector<Outcome> run_at_once(std::span<const Repetition> repetitions) override;
 
   private:
     // What is to be done before and after the program.
@@ -59,6 +60,7 @@ class CommandExecutor final : public Executor {
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     base::Expected<std::string> recorder_;
+    std::vector<std::uint32_t> processors_;
     std::map<const Program*, std::string> asked_;  // programs under a named allocator, and why they could not be asked
 };
 

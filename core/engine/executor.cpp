@@ -1,5 +1,7 @@
 #include "core/engine/executor.hpp"
 
+#include "core/base/assert.hpp"
+
 #include <algorithm>
 #include <span>
 
@@ -106,6 +108,12 @@ void read_region(const RunRegion& region, Outcome& outcome)
         outcome.ending = Ending::crashed;
         break;
     }
+}
+
+std::vector<Outcome> Executor::run_at_once(std::span<const Repetition> /*repetitions*/)
+{
+    MEMSWEEP_ASSERT(false, "only foreign programs run at the same time");
+    return {};
 }
 
 }  // namespace memsweep::engine

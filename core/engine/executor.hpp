@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +93,10 @@ class Executor {
     // `started` is called with the worker's pid as soon as it exists, before it begins.
     [[nodiscard]] virtual Outcome run(const Program& program, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
+
+    // All at the same time: as many outcomes, in their order; one that fails costs no other. Only an executor of foreign
+    // programs can; a schedule asks no other for it.
+    [[nodiscard]] virtual std::vector<Outcome> run_at_once(std::span<const Repetition> repetitions);
 };
 
 struct RepetitionStart {

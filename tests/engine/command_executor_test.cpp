@@ -172,7 +172,6 @@ namespace {
 std::vector<engine::Outcome> together(const std::vector<engine::Program>& programs,
                                       std::chrono::nanoseconds timeout = 60s)
 {
-    CommandBench bench;
     const std::vector<std::uint32_t> allowed = sys::allowed_cpus();
     std::vector<std::uint32_t> processors;
     std::vector<engine::Repetition> repetitions;
@@ -184,7 +183,11 @@ std::vector<engine::Outcome> together(const std::vector<engine::Program>& progra
                  pids[i] = pid;
              }});
     }
-    std::vector<engine::Outcome> outcomes = bench.executor.run_together(repetitions, processors);
+    const sys::SystemClock clock;
+    const sys::StopSignals signals;
+    engine::CommandExecutor executor{clock, signals, base::fail(base::ErrorCode::not_supported, "no recorder"),
+                                     processors};
+    std::vector<engine::Outcome> outcomes = executor.run_at_once(repetitions);
     CHECK(sys::descendants_of(::getpid()).empty());
     CHECK(sys::allowed_cpus() == allowed);
     REQUIRE(outcomes.size() == programs.size());

@@ -1,7 +1,11 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
 
+#include "core/schedule/rounds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
 #include "tests/support/fake_executor.hpp"
@@ -46,7 +50,13 @@ struct Bench {
 
     void run(const model::Plan& plan, engine::RunOptions options = {})
     {
-        engine::Runner runner{plan, executor, observer, clock, has, std::move(options)};
+        schedule::Rounds rounds{plan};
+        run(plan, rounds, std::move(options));
+    }
+
+    void run(const model::Plan& plan, schedule::Schedule& schedule, engine::RunOptions options = {})
+    {
+        engine::Runner runner{plan, schedule, executor, observer, clock, has, std::move(options)};
         runner.run(report);
         interrupted = runner.interrupted();
     }
@@ -410,7 +420,29 @@ TEST_CASE("the machine's pace is noted before each round and after the last, a t
 
 namespace {
 
-// Two builds on two allocators, and what went together: case ids with their places.
+class RepeatingRounds final : public schedule::Schedule {
+  public:
+    RepeatingRounds(schedule::Rounds rounds, int repeated) : rounds_{std::move(rounds)}, repeated_{repeated} {}
+
+    [[nodiscard]] schedule::Next next(const model::RunReport& report) override
+    {
+        if (last_ && rounds_.has_ended_round() && --repeated_ == 0) {
+            rounds_.repeat_round();
+            return schedule::Discard{*std::exchange(last_, {})};
+        }
+        const schedule::Next next = rounds_.next(report);
+        const auto* const turn = std::get_if<schedule::Turn>(&next);
+        last_ = turn == nullptr ? std::nullopt : std::optional{turn->repetition};
+        return next;
+    }
+
+  private:
+    schedule::Rounds rounds_;
+    int repeated_;
+    std::optional<std::uint32_t> last_;
+};
+
+// Two builds on two allocators.
 struct TogetherBench : Bench {
     TogetherBench()
     {
@@ -419,23 +451,32 @@ struct TogetherBench : Bench {
         for (model::Case& one : plan.cases) {
             one.params = {{"allocator", one.id.substr(1)}, {"build", one.id.substr(0, 1)}};
         }
-        options.together_over = "build";
-        options.run_together = [this](std::span<const engine::Repetition> repetitions) {
-            std::vector<engine::Outcome> outcomes;
-            std::string what;
-            for (const engine::Repetition& one : repetitions) {
-                outcomes.push_back(executor.run(one.program, one.limits, one.started));
-                what += bench_turn() + "@" + std::to_string(one.place) + " ";
-            }
-            went.push_back(what);
-            return outcomes;
-        };
     }
-    std::string bench_turn() const { return observer.turns.back(); }
+
+    void run_at_once()
+    {
+        schedule::Rounds rounds{plan, "build"};
+        run(plan, rounds);
+    }
+
+    // The round of this number, from 1, is measured again.
+    void run_with_again(int round)
+    {
+        RepeatingRounds rounds{schedule::Rounds{plan, "build"}, round};
+        run(plan, rounds);
+    }
+
+    // "a0 r3@1": of each repetition its case, its number and its place.
+    [[nodiscard]] Turns places() const
+    {
+        Turns all;
+        for (std::size_t i = 0; i < observer.turns.size(); ++i) {
+            all.push_back(observer.turns[i] + "@" + std::to_string(executor.places[i]));
+        }
+        return all;
+    }
 
     model::Plan plan;
-    engine::RunOptions options;
-    Turns went;
 };
 
 }  // namespace
@@ -444,19 +485,16 @@ TEST_CASE("cases that differ in one axis alone go together, their places drawn f
 {
     TogetherBench bench;
     bench.plan.settings.repetitions = 40;
-    int turns = 0;
-    bench.options.before_turn = [&turns] { ++turns; };
-    bench.run(bench.plan, bench.options);
-    CHECK(turns == 82);
-    REQUIRE(bench.went.size() == 82);
+    bench.run_at_once();
+    const Turns places = bench.places();
+    REQUIRE(places.size() == 164);
     int swapped = 0;
-    for (const std::string& one : bench.went) {
-        const std::string round = one.substr(2, one.find('@') - 2);
-        const std::string which = one.substr(1, 1);
-        const std::string kept = "a" + which + round + "@0 b" + which + round + "@1 ";
-        const std::string other = "a" + which + round + "@1 b" + which + round + "@0 ";
-        CHECK((one == kept || one == other));
-        swapped += one == other ? 1 : 0;
+    for (std::size_t i = 0; i < places.size(); i += 2) {
+        const std::string round = places[i].substr(1, places[i].find('@') - 1);
+        const bool is_swapped = places[i] == "a" + round + "@1";
+        CHECK(places[i] == "a" + round + (is_swapped ? "@1" : "@0"));
+        CHECK(places[i + 1] == "b" + round + (is_swapped ? "@0" : "@1"));
+        swapped += is_swapped ? 1 : 0;
     }
     CHECK(swapped > 20);
     CHECK(swapped < 62);
@@ -465,8 +503,8 @@ TEST_CASE("cases that differ in one axis alone go together, their places drawn f
     }
     TogetherBench again;
     again.plan.settings.repetitions = 40;
-    again.run(again.plan, again.options);
-    CHECK(again.went == bench.went);
+    again.run_at_once();
+    CHECK(again.places() == places);
 }
 
 TEST_CASE("of cases that go together the others go on without one that fails", "[unit]")
@@ -475,7 +513,7 @@ TEST_CASE("of cases that go together the others go on without one that fails", "
     std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
     bench.plan.settings.warmup = 0;
     bench.executor.scripted = {{Ending::crashed, "bad"}};
-    bench.run(bench.plan, bench.options);
+    bench.run_at_once();
     CHECK(bench.report.cases[0].status == model::Status::error);
     CHECK(bench.report.cases[1].status == model::Status::ok);
     CHECK(bench.report.cases[1].repetitions == 2);
@@ -487,11 +525,7 @@ TEST_CASE("a round of cases that go together is measured again for all of them",
     TogetherBench bench;
     std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
     bench.plan.settings.warmup = 0;
-    int ends = 0;
-    bench.options.round_ended = [&ends](const model::RunReport& /*report*/) {
-        return ++ends == 1 ? engine::RoundEnd::repeated : engine::RoundEnd::goes_on;
-    };
-    bench.run(bench.plan, bench.options);
+    bench.run_with_again(1);
     CHECK(bench.observer.turns == Turns{"a0 r0", "b0 r0", "a0 x0", "b0 x0", "a0 r0", "b0 r0", "a0 r1", "b0 r1"});
     CHECK(bench.report.cases[0].repetitions == 2);
     CHECK(bench.report.cases[1].repetitions == 2);
@@ -503,11 +537,7 @@ TEST_CASE("a case whose last round is measured again goes on, and ends once more
     TogetherBench bench;
     std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
     bench.plan.settings.warmup = 0;
-    int ends = 0;
-    bench.options.round_ended = [&ends](const model::RunReport& /*report*/) {
-        return ++ends == 2 ? engine::RoundEnd::repeated : engine::RoundEnd::goes_on;
-    };
-    bench.run(bench.plan, bench.options);
+    bench.run_with_again(2);
     CHECK(bench.observer.turns ==
           Turns{"a0 r0", "b0 r0", "a0 r1", "b0 r1", "a0 x1 goes on", "b0 x1 goes on", "a0 r1", "b0 r1"});
     CHECK(bench.observer.ended_cases == Turns{"a0", "b0", "a0", "b0"});
@@ -520,7 +550,7 @@ TEST_CASE("an interruption keeps what went together and had finished", "[unit]")
     std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
     bench.plan.settings.warmup = 0;
     bench.executor.scripted = {{Ending::interrupted, ""}, {}};
-    bench.run(bench.plan, bench.options);
+    bench.run_at_once();
     CHECK(bench.interrupted);
     CHECK(bench.report.cases[0].repetitions == 0);
     CHECK(bench.report.cases[1].repetitions == 1);

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,16 @@ class FakeExecutor final : public engine::Executor {
         return outcome;
     }
 
+    [[nodiscard]] std::vector<engine::Outcome> run_at_once(std::span<const engine::Repetition> repetitions) override
+    {
+        std::vector<engine::Outcome> outcomes;
+        for (const engine::Repetition& one : repetitions) {
+            outcomes.push_back(run(one.program, one.limits, one.started));
+            places.push_back(one.place);
+        }
+        return outcomes;
+    }
+
     struct Scripted {
         engine::Ending ending{engine::Ending::finished};
         std::string reason;
@@ -47,7 +58,8 @@ class FakeExecutor final : public engine::Executor {
     int runs{};
     engine::RunLimits last_limits;
     std::uint64_t last_estimate_bytes{};
-    std::vector<bool> kept;  // of each run: whether its worker was to be kept
+    std::vector<bool> kept;           // of each run: whether its worker was to be kept
+    std::vector<std::size_t> places;  // of each run of those at once
 };
 
 class RecordingObserver final : public engine::Observer {

@@ -1,4 +1,4 @@
-#include "app/commands/build_rounds.hpp"
+#include "core/schedule/paired_rounds.hpp"
 
 #include <array>
 #include <cstdint>
@@ -11,9 +11,8 @@
 #include "core/measure/format.hpp"
 #include "core/measure/paired_comparison.hpp"
 #include "core/sys/clock.hpp"
-#include "scenarios/reader/command_plans.hpp"
 
-namespace memsweep::app {
+namespace memsweep::schedule {
 namespace {
 
 // Work that is of the processor and of its nearest caches, some 2 ms of it.
@@ -30,65 +29,71 @@ std::uint64_t canary_work()
     return words[random.below(words.size())];
 }
 
-model::RatioOf family(std::string_view build)
-{
-    return {std::string{scenarios::build_axis}, std::string{build}};
-}
-
 }  // namespace
 
-base::Expected<measure::Comparison> compare_builds(const model::RunReport& report, const measure::Criteria& criteria)
-{
-    return measure::compare_rounds(report, family(scenarios::base_build), family(scenarios::candidate_build), criteria);
-}
-
-BuildRounds::BuildRounds(const sys::Clock& clock, const measure::Criteria& criteria, Limits limits)
-    : clock_{clock}, criteria_{criteria}, limits_{limits}, began_{clock.now()}, round_began_{began_}
+PairedRounds::PairedRounds(Rounds rounds, Pair pair, Limits limits, const sys::Clock& clock)
+    : rounds_{std::move(rounds)}, pair_{std::move(pair)}, limits_{limits}, clock_{clock}, began_{clock.now()},
+      round_began_{began_}
 {
     time_canary();  // the first one finds its memory untouched
     canary_times_.clear();
 }
 
-void BuildRounds::time_canary()
+Next PairedRounds::next(const model::RunReport& report)
+{
+    if (const auto number = std::exchange(ended_round_, {})) {
+        const Verdict verdict = judge_round(report);
+        if (verdict == Verdict::repeated) {
+            rounds_.repeat_round();
+            return Discard{*number};
+        }
+        if (verdict == Verdict::last) {
+            return End{};
+        }
+    }
+    std::optional<Turn> turn = rounds_.next_turn();
+    if (!turn) {
+        return End{};
+    }
+    if (canary_times_.empty()) {
+        round_began_ = clock_.now();
+    }
+    time_canary();
+    turn->is_compared = true;
+    if (rounds_.has_ended_round()) {
+        ended_round_ = turn->repetition;
+    }
+    return *turn;
+}
+
+void PairedRounds::time_canary()
 {
     const std::chrono::nanoseconds begin = clock_.now();
     canary_sum_ += canary_work();
     canary_times_.push_back(sys::seconds_of(clock_.now() - begin));
 }
 
-void BuildRounds::before_turn()
-{
-    if (canary_times_.empty()) {
-        round_began_ = clock_.now();
-    }
-    time_canary();
-}
-
-bool BuildRounds::is_over_budget(std::chrono::nanoseconds round) const
-{
-    return limits_.budget && clock_.now() - began_ + round > *limits_.budget;
-}
-
-engine::RoundEnd BuildRounds::round_ended(const model::RunReport& report)
+PairedRounds::Verdict PairedRounds::judge_round(const model::RunReport& report)
 {
     time_canary();
     const std::vector<double> times = std::exchange(canary_times_, {});
-    ran_out_ = is_over_budget(clock_.now() - round_began_);
+    const std::chrono::nanoseconds now = clock_.now();
+    ran_out_ = limits_.budget && now - began_ + (now - round_began_) > *limits_.budget;
     if (ran_out_) {
-        return engine::RoundEnd::last;
+        return Verdict::last;
     }
     if (auto why = canary_.why_repeat(times)) {
         last_repeat_ = *std::move(why);
-        return engine::RoundEnd::repeated;
+        return Verdict::repeated;
     }
     if (!limits_.until_sure) {
-        return engine::RoundEnd::goes_on;
+        return Verdict::goes_on;
     }
-    const auto comparison = compare_builds(report, criteria_);
-    return comparison && !measure::is_settled(*comparison) ? engine::RoundEnd::goes_on : engine::RoundEnd::last;
+    const auto comparison = measure::compare_rounds(report, pair_.base, pair_.candidate, pair_.criteria);
+    return comparison && !measure::is_settled(*comparison) ? Verdict::goes_on : Verdict::last;
 }
 
-std::vector<model::Warning> BuildRounds::warnings() const
+std::vector<model::Warning> PairedRounds::warnings() const
 {
     std::vector<model::Warning> warnings;
     if (canary_.repeats() > 0) {
@@ -108,4 +113,4 @@ std::vector<model::Warning> BuildRounds::warnings() const
     return warnings;
 }
 
-}  // namespace memsweep::app
+}  // namespace memsweep::schedule

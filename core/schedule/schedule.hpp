@@ -1,0 +1,51 @@
+// Which cases run next. A schedule is asked for one turn after the other and sees the report that the turns before have
+// filled, so it may end early, repeat a round, or choose its next case by what was measured.
+//
+// Units    repetitions and places from 0; cases by their place in the plan, which is that in the report.
+// Errors   none: a case that cannot run any more is left out of its turn by whoever takes it.
+// Threads  one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/model/report.hpp"
+
+namespace memsweep::schedule {
+
+// Cases that take their turn together.
+using Group = std::vector<std::size_t>;
+
+// One repetition of a group: one case after the other in one worker, or all at the same time.
+struct Turn {
+    std::span<const std::size_t> cases;  // lives as long as the schedule
+    std::uint32_t repetition{};          // of the warm-ups when `is_warmup`
+    bool is_warmup{};
+    bool at_once{};             // the programs run at the same time
+    std::size_t first_place{};  // of those at once: the place of the first; the others follow
+    bool notes_pace{};          // the machine's pace is noted before it
+    bool is_compared{};         // its round is judged as a whole, so a value of one case needs those of all
+};
+
+// The repetition of this number counts no more, in any case: its round is taken again.
+struct Discard {
+    std::uint32_t repetition{};
+};
+
+// Nothing follows: cases that have fewer repetitions than were planned end with what they have.
+struct End {};
+
+using Next = std::variant<Turn, Discard, End>;
+
+class Schedule {
+  public:
+    virtual ~Schedule() = default;
+
+    // Asked before the first turn, and again when what it said has been done.
+    [[nodiscard]] virtual Next next(const model::RunReport& report) = 0;
+};
+
+}  // namespace memsweep::schedule
