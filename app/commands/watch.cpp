@@ -16,6 +16,7 @@
 #include "core/engine/tree_sampler.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/command_launch.hpp"
@@ -69,16 +70,17 @@ class Watching {
         const bool is_known = status.code >= 0;
         const auto total = [&](double value) { return is_known ? std::optional{value} : std::nullopt; };
         const std::uint64_t peak = std::max(sampler_.peak_bytes(), status.max_rss_bytes);
-        add_metric("wall_time", sys::seconds_of(wall));
-        add_metric("cpu_time", total(sys::seconds_of(status.user_cpu + status.system_cpu)), reaped_elsewhere);
-        add_metric("working_set_peak", peak > 0 ? std::optional{static_cast<double>(peak)} : std::nullopt,
+        add_metric(model::metrics::wall_time, sys::seconds_of(wall));
+        add_metric(model::metrics::cpu_time, total(sys::seconds_of(status.user_cpu + status.system_cpu)),
                    reaped_elsewhere);
-        add_metric("residual_working_set", std::nullopt, "the command has ended");
-        add_metric("live_bytes_peak", std::nullopt, from_outside);
-        add_metric("floating_bytes_peak", std::nullopt, from_outside);
-        add_metric("minor_faults", total(static_cast<double>(status.minor_faults)), reaped_elsewhere);
-        add_metric("major_faults", total(static_cast<double>(status.major_faults)), reaped_elsewhere);
-        add_metric("pressure", sampler_.stall_seconds(), "the kernel keeps no pressure figures");
+        add_metric(model::metrics::working_set_peak, peak > 0 ? std::optional{static_cast<double>(peak)} : std::nullopt,
+                   reaped_elsewhere);
+        add_metric(model::metrics::residual_working_set, std::nullopt, "the command has ended");
+        add_metric(model::metrics::live_bytes_peak, std::nullopt, from_outside);
+        add_metric(model::metrics::floating_bytes_peak, std::nullopt, from_outside);
+        add_metric(model::metrics::minor_faults, total(static_cast<double>(status.minor_faults)), reaped_elsewhere);
+        add_metric(model::metrics::major_faults, total(static_cast<double>(status.major_faults)), reaped_elsewhere);
+        add_metric(model::metrics::pressure, sampler_.stall_seconds(), "the kernel keeps no pressure figures");
         watched_.series = sampler_.take_series();
         model::RunReport report = model::new_report(this_machine(), started_, argv);
         report.run.ended = sys::utc_now();
@@ -94,10 +96,10 @@ class Watching {
     }
 
   private:
-    void add_metric(const char* name, std::optional<double> value, const char* reason = "")
+    void add_metric(std::string_view name, std::optional<double> value, const char* reason = "")
     {
         const model::MetricInfo& info = *model::find_metric(model::metric_catalog(), name);
-        model::Metric metric{.name = name, .values = {value}, .reason = value ? "" : reason};
+        model::Metric metric{.name = std::string{name}, .values = {value}, .reason = value ? "" : reason};
         metric.unit = info.unit;
         metric.better = info.better;
         metric.metric_class = info.metric_class;
@@ -144,16 +146,16 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
     };
     std::string text =
         fmt::format("{}: {}\n", base::printable(reporters::command_line(command.command)), status.describe());
-    text += curve_line(watched, "working_set", figure("working_set_peak", "peak ", ""));
-    text += curve_line(watched, "minor_faults", figure("minor_faults", "", " in all"));
-    text += curve_line(watched, "major_faults", figure("major_faults", "", " in all"));
+    text += curve_line(watched, "working_set", figure(model::metrics::working_set_peak, "peak ", ""));
+    text += curve_line(watched, "minor_faults", figure(model::metrics::minor_faults, "", " in all"));
+    text += curve_line(watched, "major_faults", figure(model::metrics::major_faults, "", " in all"));
     text += curve_line(watched, "memory_stall",
-                       figure("pressure", "", " in which some task of this machine waited for memory"));
+                       figure(model::metrics::pressure, "", " in which some task of this machine waited for memory"));
     const std::size_t samples = watched.series.front().v.size();
-    text +=
-        fmt::format("{}, {}; {}\n", figure("wall_time", "", " of wall time"), figure("cpu_time", "processor time ", ""),
-                    samples > 0 ? measure::counted(samples, "sample")
-                                : "no sample, for it ended before the first: peaks and totals are the kernel's");
+    text += fmt::format("{}, {}; {}\n", figure(model::metrics::wall_time, "", " of wall time"),
+                        figure(model::metrics::cpu_time, "processor time ", ""),
+                        samples > 0 ? measure::counted(samples, "sample")
+                                    : "no sample, for it ended before the first: peaks and totals are the kernel's");
     return text;
 }
 

@@ -17,6 +17,7 @@
 #include "core/measure/assertions.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/fleet.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/sys/clock.hpp"
@@ -176,13 +177,16 @@ void Journal::add_links(const LinkTest& test, const std::vector<FlowOutcome>& ou
         } else {
             if (!test.scenario.empty()) {
                 const double bytes = static_cast<double>(outcome.wrong_words * sizeof(std::uint64_t));
-                probe::set_values(one, "transfer_wrong_bytes", {bytes});
+                probe::set_values(one, model::metrics::transfer_wrong_bytes, {bytes});
             }
             if (test.messages != 0) {
                 const double bytes = static_cast<double>(test.messages * outcome.flow.bytes);
-                probe::set_values(one, "transferred_bytes", std::vector<double>(outcome.values.size(), bytes));
+                probe::set_values(one, model::metrics::transferred_bytes,
+                                  std::vector<double>(outcome.values.size(), bytes));
             }
-            probe::set_values(one, test.pattern == Pattern::latency ? "latency" : "bandwidth", outcome.values);
+            probe::set_values(one,
+                              test.pattern == Pattern::latency ? model::metrics::latency : model::metrics::bandwidth,
+                              outcome.values);
         }
         if (outcome.misplaced) {
             one.status = model::Status::failed;

@@ -10,6 +10,7 @@
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/model/case_index.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -120,7 +121,7 @@ void judge_cases(const std::vector<model::Assertion>& assertions, model::RunRepo
             one.status = model::Status::failed;
             one.reason = defects_text(one);
         }
-        const model::Metric* const wrong = model::find_metric(one, "transfer_wrong_bytes");
+        const model::Metric* const wrong = model::find_metric(one, model::metrics::transfer_wrong_bytes);
         if (one.status == model::Status::ok && wrong != nullptr && wrong->summary && wrong->summary->max > 0) {
             one.status = model::Status::failed;
             one.reason = fmt::format("wrong data: {} B of what was transferred are other than what was sent",

@@ -10,6 +10,7 @@
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/case_index.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/specs.hpp"
 #include "core/sys/allocator_library.hpp"
 
@@ -42,9 +43,9 @@ bool repeats(const model::CaseReport& report, std::string_view name)
 bool wants_counts(const Program& program, const model::CaseReport& report)
 {
     return program.command && program.command->count &&
-           (report.repetitions < counted_repetitions || !repeats(report, "allocations") ||
-            !repeats(report, "allocated_bytes") || !repeats(report, "live_bytes_peak") ||
-            !repeats(report, "live_bytes_end"));
+           (report.repetitions < counted_repetitions || !repeats(report, model::metrics::allocations) ||
+            !repeats(report, model::metrics::allocated_bytes) || !repeats(report, model::metrics::live_bytes_peak) ||
+            !repeats(report, model::metrics::live_bytes_end));
 }
 
 void describe(const model::Plan& plan, const model::Case& plan_case, model::CaseReport& report)

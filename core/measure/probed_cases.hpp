@@ -14,6 +14,7 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -42,7 +43,7 @@ template <typename Wanted>
         const std::vector<double> values = present(case_values(*one, {}, metric));
         if (!values.empty()) {
             const auto [least, most] = std::ranges::minmax(values);
-            found.push_back({one, measure::median(values), metric == "bandwidth" ? most : least});
+            found.push_back({one, measure::median(values), metric == model::metrics::bandwidth ? most : least});
         }
     }
     return found;

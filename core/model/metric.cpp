@@ -11,7 +11,7 @@ namespace {
 
 using enum ShownAt;
 
-constexpr std::array<MetricInfo, metric_count> metrics{{
+constexpr std::array<MetricInfo, metric_count> catalog{{
 #define MEMSWEEP_METRIC(name, unit, better, metric_class, provenance, role, meaning, ...)                              \
     {#name,                                                                                                            \
      Unit::unit,                                                                                                       \
@@ -49,7 +49,7 @@ constexpr std::array<MetricInfo, 9> point_metrics{{
 
 std::span<const MetricInfo> metric_catalog()
 {
-    return metrics;
+    return catalog;
 }
 
 std::span<const MetricInfo> point_catalog()
@@ -57,28 +57,28 @@ std::span<const MetricInfo> point_catalog()
     return point_metrics;
 }
 
-const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name)
+const MetricInfo* find_metric(std::span<const MetricInfo> among, std::string_view name)
 {
-    const auto found = std::ranges::find(catalog, name, &MetricInfo::name);
-    return found == catalog.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(among, name, &MetricInfo::name);
+    return found == among.end() ? nullptr : &*found;
 }
 
 std::optional<MetricId> metric_id(std::string_view name)
 {
-    const MetricInfo* const found = find_metric(metrics, name);
-    return found == nullptr ? std::nullopt : std::optional{static_cast<MetricId>(found - metrics.data())};
+    const MetricInfo* const found = find_metric(catalog, name);
+    return found == nullptr ? std::nullopt : std::optional{static_cast<MetricId>(found - catalog.data())};
 }
 
 Shown shown_of(std::string_view metric)
 {
-    const MetricInfo* const found = find_metric(metrics, metric);
+    const MetricInfo* const found = find_metric(catalog, metric);
     return found == nullptr ? Shown{} : found->shown;
 }
 
 std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places)
 {
     std::vector<const MetricInfo*> found;
-    for (const MetricInfo& metric : metrics) {
+    for (const MetricInfo& metric : catalog) {
         if (std::ranges::find(places, metric.shown.at) != places.end()) {
             found.push_back(&metric);
         }
@@ -96,7 +96,7 @@ std::string heading_of(const MetricInfo& metric)
 
 Role role_of(std::string_view metric)
 {
-    const MetricInfo* const found = find_metric(metrics, metric);
+    const MetricInfo* const found = find_metric(catalog, metric);
     return found == nullptr ? Role::outcome : found->role;
 }
 

@@ -21,6 +21,13 @@ inline constexpr std::size_t metric_count = 0
 #undef MEMSWEEP_METRIC
     ;
 
+// The names, as results and files have them: metrics::wall_time is "wall_time".
+namespace metrics {
+#define MEMSWEEP_METRIC(name, ...) inline constexpr std::string_view name{#name};
+#include "core/model/metrics.inc"
+#undef MEMSWEEP_METRIC
+}  // namespace metrics
+
 // Also the metric's place in metric_catalog().
 [[nodiscard]] constexpr std::size_t index_of(MetricId metric)
 {

@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
@@ -151,11 +152,11 @@ model::CaseReport finished(Running& one)
         }
         return std::move(one.report);
     }
-    set_values(one.report, "wall_time", one.wall);
-    set_values(one.report, "bandwidth", one.stream_rate);
-    set_values(one.report, "payload_bandwidth", one.payload_rate);
+    set_values(one.report, model::metrics::wall_time, one.wall);
+    set_values(one.report, model::metrics::bandwidth, one.stream_rate);
+    set_values(one.report, model::metrics::payload_bandwidth, one.payload_rate);
     if (!one.bus_rate.empty()) {
-        set_values(one.report, "bus_bandwidth", one.bus_rate);
+        set_values(one.report, model::metrics::bus_bandwidth, one.bus_rate);
     }
     return std::move(one.report);
 }
@@ -224,7 +225,7 @@ std::string ceiling_key(const model::CaseReport& report)
 
 double median_bandwidth(const model::CaseReport& report)
 {
-    const model::Metric* const metric = model::find_metric(report, "bandwidth");
+    const model::Metric* const metric = model::find_metric(report, model::metrics::bandwidth);
     return metric != nullptr && metric->summary ? metric->summary->median : 0;
 }
 
@@ -238,7 +239,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases)
         ceiling = std::max(ceiling, median_bandwidth(report));
     }
     for (model::CaseReport& report : cases) {
-        const model::Metric* const bandwidth = model::find_metric(report, "bandwidth");
+        const model::Metric* const bandwidth = model::find_metric(report, model::metrics::bandwidth);
         const double ceiling = ceilings[ceiling_key(report)];
         if (bandwidth == nullptr || ceiling == 0) {
             continue;
@@ -247,7 +248,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases)
         for (const double value : measure::present(bandwidth->values)) {
             shares.push_back(value / ceiling);
         }
-        set_values(report, "ceiling_share", shares);
+        set_values(report, model::metrics::ceiling_share, shares);
     }
 }
 

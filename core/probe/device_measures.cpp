@@ -1,3 +1,4 @@
+#include "core/model/metric_id.hpp"
 #include "core/probe/device_cases.hpp"
 
 #include <algorithm>
@@ -34,11 +35,11 @@ bool goes_on(const DeviceTask& task, const std::vector<double>& samples, const m
 void set_measured(const DeviceTask& task, const std::vector<double>& seconds, const std::vector<double>& rates,
                   std::uint64_t bytes, model::CaseReport& report)
 {
-    if (report.status != model::Status::ok || !set_samples(report, "wall_time", seconds)) {
+    if (report.status != model::Status::ok || !set_samples(report, model::metrics::wall_time, seconds)) {
         return;
     }
     if (!rates.empty()) {
-        set_values(report, "bandwidth", rates);
+        set_values(report, model::metrics::bandwidth, rates);
         set_fact(report, "bytes_counted", std::string{"payload"});
         set_fact(report, "verified", fmt::format("{0} of {0} samples, every word", seconds.size()));
     }
@@ -88,8 +89,8 @@ void set_latencies_per_call(const std::vector<double>& seconds, std::uint64_t ea
     for (const double sample : seconds) {
         latencies.push_back(sample / static_cast<double>(each_of));
     }
-    if (set_samples(report, "latency", latencies)) {
-        set_values(report, "wall_time", seconds);
+    if (set_samples(report, model::metrics::latency, latencies)) {
+        set_values(report, model::metrics::wall_time, seconds);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/copy_queue.hpp"
 #include "core/probe/device_cases.hpp"
 #include "core/probe/probe_case.hpp"
@@ -107,8 +108,8 @@ class Measuring {
             }
             return;
         }
-        set_values(report, "wall_time", samples_.seconds);
-        set_values(report, "bandwidth", samples_.rates);
+        set_values(report, model::metrics::wall_time, samples_.seconds);
+        set_values(report, model::metrics::bandwidth, samples_.rates);
         const CopyQueue& first = queues_.front();
         set_fact(report, "array_bytes", first.spec().bytes);
         set_fact(report, "bytes_counted", std::string{"payload"});

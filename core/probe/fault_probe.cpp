@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/model/metric_id.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/sys/machine_measures.hpp"
 #include "core/sys/page_ops.hpp"
@@ -33,7 +34,7 @@ constexpr std::array<FaultCase, 4> fault_cases{{
 
 void set_fault_times(model::CaseReport& report, const std::vector<double>& seconds, std::uint64_t page_bytes)
 {
-    if (set_samples(report, "time_per_fault", seconds)) {
+    if (set_samples(report, model::metrics::time_per_fault, seconds)) {
         set_fact(report, "page_bytes", page_bytes);
     }
 }

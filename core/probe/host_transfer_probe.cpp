@@ -7,6 +7,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/probe/stream.hpp"
@@ -282,7 +283,7 @@ void finish_case(HostTransfer& one)
         }
         return;
     }
-    set_values(one.report, "bandwidth", one.rates);
+    set_values(one.report, model::metrics::bandwidth, one.rates);
     set_fact(one.report, "bytes_counted", std::string{"payload"});
     set_fact(one.report, "loop", describe(*one.form));
     set_fact(one.report, "threads", one.cpus.size());

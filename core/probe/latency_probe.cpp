@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/chase.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe.hpp"
@@ -71,7 +72,7 @@ void add_memory_facts(model::CaseReport& report, const sys::PlacementProof& proo
 void set_latencies(model::CaseReport& report, const std::vector<double>& latencies, const ProbeContext& context)
 {
     report.planned_repetitions = context.settings.samples;
-    set_samples(report, "latency", latencies);
+    set_samples(report, model::metrics::latency, latencies);
 }
 
 // Each sample follows the chains on from where the one before stopped.
@@ -144,7 +145,7 @@ void probe_chains(const ProbeContext& context, sys::PinnedThreads& pool,
             rates.push_back(bytes_per_load * static_cast<double>(chains) / latency);
         }
         if (!rates.empty()) {
-            set_values(report, "bandwidth", rates);
+            set_values(report, model::metrics::bandwidth, rates);
             set_fact(report, "bytes_counted", std::string{"whole lines"});
         }
         add_memory_facts(report, proof);
@@ -235,7 +236,7 @@ void probe_loaded(const ProbeContext& context, const sys::NumaNode& node,
         }
         set_latencies(report, latencies, context);
         if (!rates.empty()) {
-            set_values(report, "bandwidth", rates);
+            set_values(report, model::metrics::bandwidth, rates);
             set_fact(report, "bytes_counted", std::string{"stream, of the other processors"});
             set_fact(report, "streaming_processors", pool->size() - 1);
         }
@@ -299,7 +300,7 @@ std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& 
         for (const std::uint64_t bytes : latency_sets) {
             const auto report = std::ranges::find(cases, set_case(pages, bytes).id, &model::CaseReport::id);
             const model::Metric* const metric =
-                report == cases.end() ? nullptr : model::find_metric(*report, "latency");
+                report == cases.end() ? nullptr : model::find_metric(*report, model::metrics::latency);
             if (metric != nullptr && metric->summary) {
                 found.push_back({bytes, metric->summary->min});  // other work only ever adds to it
             }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/probe/chase.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe_case.hpp"
@@ -75,7 +76,7 @@ model::CaseReport probe_kernel(const ProbeContext& context, const Pair& pair, St
         return report;
     }
     if (!rates.empty()) {
-        set_values(report, "bandwidth", rates);
+        set_values(report, model::metrics::bandwidth, rates);
     }
     set_fact(report, "bytes_counted", std::string{"stream"});
     set_fact(report, "loop", describe(*form));
@@ -99,7 +100,7 @@ model::CaseReport probe_pair_latency(const ProbeContext& context, const Pair& pa
             }
         });
     }
-    set_samples(report, "latency", latencies);
+    set_samples(report, model::metrics::latency, latencies);
     return report;
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
 
 namespace memsweep::probe {
@@ -177,7 +178,7 @@ model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& 
     if (rates.empty()) {
         skip(all, "none of them was measured");
     } else {
-        set_values(all, "bandwidth", rates);
+        set_values(all, model::metrics::bandwidth, rates);
         set_fact(all, "bytes_counted", std::string{"payload"});
     }
     return all;

@@ -1,3 +1,4 @@
+#include "core/model/metric_id.hpp"
 #include "core/probe/probe_case.hpp"
 
 #include <algorithm>
@@ -138,7 +139,7 @@ std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& contex
         if (!measured) {
             set_error(report, measured.error());
         } else {
-            set_samples(report, "bandwidth", together.rates[i]);
+            set_samples(report, model::metrics::bandwidth, together.rates[i]);
         }
     }
     if (specs.size() > 1) {

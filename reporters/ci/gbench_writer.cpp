@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "core/model/metric_id.hpp"
 #include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
@@ -32,7 +33,8 @@ std::optional<double> value_in(const model::CaseReport& report, std::string_view
 
 bool is_timed(const model::CaseReport& report, std::size_t repetition)
 {
-    return value_in(report, "wall_time", repetition) && value_in(report, "cpu_time", repetition);
+    return value_in(report, model::metrics::wall_time, repetition) &&
+           value_in(report, model::metrics::cpu_time, repetition);
 }
 
 bool has_entries(const model::CaseReport& report)
@@ -76,7 +78,7 @@ std::string counter_key(const model::Metric& metric)
                                                                    "skipped",
                                                                    "threads",
                                                                    "time_unit"});
-    if (metric.name == "bandwidth" && metric.unit == model::Unit::bytes_per_second) {
+    if (metric.name == model::metrics::bandwidth && metric.unit == model::Unit::bytes_per_second) {
         return "bytes_per_second";
     }
     const std::string key = ascii_name(metric.name);
@@ -85,7 +87,7 @@ std::string counter_key(const model::Metric& metric)
 
 bool is_time_of_entry(const model::Metric& metric)
 {
-    return metric.name == "wall_time" || metric.name == "cpu_time";
+    return metric.name == model::metrics::wall_time || metric.name == model::metrics::cpu_time;
 }
 
 Json entry_json(const Entry& entry, std::size_t repetition)
@@ -100,8 +102,8 @@ Json entry_json(const Entry& entry, std::size_t repetition)
                  {"repetition_index", repetition},
                  {"threads", 1},
                  {"iterations", 1},
-                 {"real_time", nanoseconds(*value_in(report, "wall_time", repetition))},
-                 {"cpu_time", nanoseconds(*value_in(report, "cpu_time", repetition))},
+                 {"real_time", nanoseconds(*value_in(report, model::metrics::wall_time, repetition))},
+                 {"cpu_time", nanoseconds(*value_in(report, model::metrics::cpu_time, repetition))},
                  {"time_unit", "ns"}};
     for (const model::Metric& metric : report.metrics) {
         const std::optional<double> value = value_in(metric, repetition);

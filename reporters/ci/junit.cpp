@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/metric_id.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/run_document.hpp"
@@ -160,7 +161,7 @@ using CasesById = std::map<std::string_view, const model::CaseReport*>;
 
 double wall_seconds(const model::CaseReport& report)
 {
-    const model::Metric* metric = model::find_metric(report, "wall_time");
+    const model::Metric* metric = model::find_metric(report, model::metrics::wall_time);
     double seconds = 0;
     if (metric != nullptr) {
         for (const std::optional<double>& value : metric->values) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
+#include "core/model/metric_id.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
@@ -70,7 +71,8 @@ double largest_of(const std::vector<double>& values)
 // As the kernel has it, where that is known: samples may miss it.
 double peak_of(const model::CaseReport& report, const model::Series& series)
 {
-    return measure::case_median(drawn_repetition(report), {}, "working_set_peak").value_or(largest_of(series.v));
+    return measure::case_median(drawn_repetition(report), {}, model::metrics::working_set_peak)
+        .value_or(largest_of(series.v));
 }
 
 std::vector<Line> lines_of(const ChartGroup& group)
