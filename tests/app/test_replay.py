@@ -11,13 +11,26 @@ METRICS = ["time_per_event", "dispatch_per_event", "working_set_peak", "retained
            "retained_trimmed", "minor_faults"]
 
 
+def allocate(number, size):
+    """Of a block by its number, in mtrace's words, as the two below."""
+    return f"+ {16 + 16 * number:#x} {size:#x}"
+
+
+def resize(number, size):
+    return f"< {16 + 16 * number:#x}\n> {16 + 16 * number:#x} {size:#x}"
+
+
+def free(number):
+    return f"- {16 + 16 * number:#x}"
+
+
 class Replay(CliTest):
     def setUp(self):
         super().setUp()
         if sanitized():
             self.leave_out(self.id(), "a sanitizer has a malloc of its own, so no allocator can be asked for")
 
-    def trace_of(self, text, name="log.rep", *options):
+    def trace_of(self, text, name="log.txt", *options):
         log = self.folder / name
         log.write_text(text)
         trace = self.folder / "t.mst"
@@ -26,20 +39,21 @@ class Replay(CliTest):
 
     def small(self):
         """Blocks of 1 KiB to 64 KiB, some resized, some left."""
-        lines = ["0", "0", "0", "1"]
+        lines = []
         for i in range(400):
-            lines.append(f"a {i} {1024 + i * 160}")
+            lines.append(allocate(i, 1024 + i * 160))
             if i % 3 == 0:
-                lines.append(f"r {i} {2048 + i * 150}")
+                lines.append(resize(i, 2048 + i * 150))
             if i >= 50 and i % 5:
-                lines.append(f"f {i - 50}")
+                lines.append(free(i - 50))
         return self.trace_of("\n".join(lines) + "\n")
 
     def replayed(self, trace, *options, code=0):
         return json.loads(self.expect(code, "replay", str(trace), *options, "-f", "json").text)
 
     def test_what_is_resident_is_known_where_nothing_is_left(self):
-        trace = self.trace_of("0\n0\n0\n1\n" + "".join(f"a {i} 900\n" for i in range(40000)) + "".join(f"f {i}\n" for i in range(40000)))
+        lines = [allocate(i, 900) for i in range(40000)] + [free(i) for i in range(40000)]
+        trace = self.trace_of("\n".join(lines) + "\n")
         metrics = self.replayed(trace, "-n", "1", "--warmup", "0", "--settle", "10ms", "--no-latency", "--on", "glibc")["cases"][0]["metrics"]
         for name in ("resident_peak", "resident_end", "resident_idle"):
             self.assertIsNotNone(metrics[name]["values"][0], name)
@@ -80,7 +94,7 @@ class Replay(CliTest):
 
     def test_resident_peak(self):
         """A program that writes all it allocates: what is resident at its peak is what is live, to 5 %."""
-        lines = ["0", "0", "0", "1"] + [f"a {i} 300000" for i in range(300)] + [f"f {i}" for i in range(0, 300, 2)]
+        lines = [allocate(i, 300000) for i in range(300)] + [free(i) for i in range(0, 300, 2)]
         case = self.replayed(self.trace_of("\n".join(lines) + "\n"), "--on", "glibc", "--touch", "all", *FAST)["cases"][0]
         self.assertAlmostEqual(self.median(case, "working_set_peak_delta") / (300 * 300000), 1, delta=0.05)
         self.assertLess(abs(self.median(case, "realized_fragmentation")), 0.05)
@@ -88,7 +102,7 @@ class Replay(CliTest):
     def test_what_stays_at_the_end(self):
         """A program that keeps a tenth of its blocks and never frees them: they are live where it is looked at."""
         blocks = 40000
-        lines = ["0", "0", "0", "1"] + [f"a {i} 900" for i in range(blocks)] + [f"f {i}" for i in range(blocks) if i % 10]
+        lines = [allocate(i, 900) for i in range(blocks)] + [free(i) for i in range(blocks) if i % 10]
         trace = self.trace_of("\n".join(lines) + "\n")
         case = self.replayed(trace, "--on", "glibc", "--no-latency", "-n", "2", "--warmup", "0", "--settle", "50ms")["cases"][0]
         peak, end, idle = (self.median(case, f"resident_{moment}") for moment in ("peak", "end", "idle"))

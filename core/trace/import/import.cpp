@@ -14,8 +14,8 @@ namespace memsweep::trace {
 std::span<const ImportFormat> import_formats()
 {
     static const std::array formats{
-        rmm_format,   umpire_format,   pytorch_format, heaptrack_format,    mtrace_format,      dj_mtrace_format,
-        csapp_format, valgrind_format, ltrace_format,  malloc_bench_format, dj_workload_format, fleetbench_format,
+        rmm_format,       umpire_format,   pytorch_format,      heaptrack_format,  mtrace_format,
+        dj_mtrace_format, valgrind_format, malloc_bench_format, fleetbench_format,
     };
     return formats;
 }

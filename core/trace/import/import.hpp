@@ -2,7 +2,7 @@
 //
 // Cost     a text log at some hundred MB/s; Umpire's lines of JSON at some 90.
 // Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
-//          without its stack frames, and a workload (.wl) whole.
+//          without its stack frames.
 // Errors   invalid_input: an unknown format, a log that is not of its format, that has a line or a stretch of zeroes
 //          longer than any has, or sizes whose sum exceeds 64 bits. A bad line is counted and left out. So is a last
 //          line without a newline, unless its text shows that it is whole: what a cut has left of a number is a number.
@@ -91,12 +91,9 @@ struct ImportFormat {
 };
 
 // The importers: what their logs look like, and how they are read.
-extern const ImportFormat csapp_format;
 extern const ImportFormat dj_mtrace_format;
-extern const ImportFormat dj_workload_format;
 extern const ImportFormat fleetbench_format;
 extern const ImportFormat heaptrack_format;
-extern const ImportFormat ltrace_format;
 extern const ImportFormat malloc_bench_format;
 extern const ImportFormat mtrace_format;
 extern const ImportFormat pytorch_format;
@@ -121,10 +118,10 @@ inline constexpr std::size_t log_head_bytes = 4096;  // by which formats are rec
 inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // per second
 
 // A made-up address, for logs that number their blocks or do not say where they lie. Never 0.
-inline constexpr std::uint64_t made_address_spacing = 16;
 [[nodiscard]] constexpr std::uint64_t made_address(std::uint64_t number)
 {
-    return (number + 1) * made_address_spacing;
+    constexpr std::uint64_t spacing = 16;
+    return (number + 1) * spacing;
 }
 
 // What a log calls a kind of event.

@@ -1,5 +1,4 @@
-// What allocator benchmarks feed on: the scripts of the CS:APP malloc lab, malloc-bench's tracefiles, and fleetbench's
-// distributions.
+// What allocator benchmarks feed on: malloc-bench's tracefiles, and fleetbench's distributions.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -17,88 +16,6 @@
 
 namespace memsweep::trace {
 namespace {
-
-constexpr std::size_t csapp_header_lines = 4;
-
-bool is_csapp(std::string_view head)
-{
-    for (std::size_t i = 0; i < csapp_header_lines; ++i) {
-        const std::string_view line = take_until(head, '\n');
-        if (line.empty() || line.find_first_not_of("0123456789 \r") != std::string_view::npos) {
-            return false;
-        }
-    }
-    return head.starts_with("a ");
-}
-
-class CsappLines {
-  public:
-    CsappLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
-
-    const char* add(std::string_view line)
-    {
-        line = trimmed(line);
-        if (line.empty()) {
-            return nullptr;
-        }
-        if (header_.size() < csapp_header_lines && requests_ == 0) {
-            if (const auto number = parse_number(line)) {
-                header_.push_back(*number);
-                return nullptr;
-            }
-        }
-        ++requests_;
-        return add_request(line);
-    }
-
-    // The header declares the size of a heap, how many ids and requests there are, and a weight; 0 declares nothing.
-    // Ids count from 0.
-    const char* finish() const
-    {
-        if (header_.size() < csapp_header_lines) {
-            return nullptr;
-        }
-        if (header_[2] != 0 && header_[2] != requests_) {
-            return "not as many requests as the header declares: the log may be cut off";
-        }
-        return ids_ < header_[1] ? "fewer ids than the header declares: the log may be cut off" : nullptr;
-    }
-
-  private:
-    const char* add_request(std::string_view rest)
-    {
-        constexpr const char* malformed = "expected \"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
-        const std::string_view operation = take_until(rest, ' ');
-        const auto id = parse_number(take_until(rest, ' '));
-        const auto size = parse_number(trimmed(rest));
-        if (!id || *id > (~0ULL / made_address_spacing) - 2 || (operation == "f") == size.has_value()) {
-            return malformed;
-        }
-        if (header_.size() == csapp_header_lines && header_[1] != 0 && *id >= header_[1]) {
-            return "an id beyond those that the header declares";
-        }
-        ids_ = std::max(ids_, *id + 1);
-        const std::uint64_t address = made_address(*id);
-        if (operation == "a") {
-            sink_->add({.kind = EventKind::malloc, .address = address, .size = *size});
-        } else if (operation == "r") {
-            // A realloc of a block that is not there yet allocates it.
-            const bool is_live = sink_->accounting().live().find({address, 0, 0}) != nullptr;
-            sink_->add(
-                {.kind = EventKind::realloc, .address = address, .old_address = is_live ? address : 0, .size = *size});
-        } else if (operation == "f") {
-            sink_->add({.kind = EventKind::free, .address = address});
-        } else {
-            return malformed;
-        }
-        return nullptr;
-    }
-
-    ImportSink* sink_;
-    std::vector<std::uint64_t> header_;
-    std::uint64_t requests_{};
-    std::uint64_t ids_{};  // the largest and all below
-};
 
 constexpr std::size_t max_message_bytes = 4096;
 
@@ -438,7 +355,6 @@ class FleetbenchLines {
 
 }  // namespace
 
-constinit const ImportFormat csapp_format{"csapp", "CS:APP malloc lab .rep", 0, is_csapp, import_lines<CsappLines>};
 constinit const ImportFormat malloc_bench_format{"malloc-bench", "malloc-bench, protobuf", 0, is_malloc_bench,
                                                  import_malloc_bench};
 constinit const ImportFormat fleetbench_format{"fleetbench",

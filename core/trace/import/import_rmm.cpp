@@ -2,7 +2,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <set>
 
 #include "core/trace/import/import.hpp"
 #include "core/trace/import/log_clock.hpp"
@@ -11,20 +10,16 @@ namespace memsweep::trace {
 namespace {
 
 constexpr std::size_t max_columns = 16;
-constexpr std::uint64_t max_device = 4095;
 
 bool is_rmm(std::string_view head)
 {
     const std::string_view line = first_line(head);
-    return (line.find("Action") != std::string_view::npos && line.find("Pointer") != std::string_view::npos) ||
-           line.starts_with("Event Type,Device ID,Address");
+    return line.find("Action") != std::string_view::npos && line.find("Pointer") != std::string_view::npos;
 }
 
 // Where the columns are; a log names them in its first line.
 struct Columns {
     std::size_t thread = 0, time = 1, action = 2, pointer = 3, size = 4, stream = 5;
-    std::size_t device = max_columns;
-    std::size_t live_blocks = max_columns;  // CNMeM's count of them
     std::size_t needed = 5;
 };
 
@@ -52,15 +47,13 @@ bool read_header(std::string_view line, Columns& columns)
     Columns found{max_columns, max_columns, max_columns, max_columns, max_columns, max_columns};
     for (std::size_t i = 0; i < count; ++i) {
         const std::string_view label = row[i];
-        (label == "Thread"                            ? found.thread
-         : label == "Time" || label == "Start"        ? found.time
-         : label == "Action" || label == "Event Type" ? found.action
-         : label == "Pointer" || label == "Address"   ? found.pointer
-         : label == "Size" || label == "Size (bytes)" ? found.size
-         : label == "Stream"                          ? found.stream
-         : label == "Device ID"                       ? found.device
-         : label == "Current Allocs"                  ? found.live_blocks
-                                                      : found.needed) = i;
+        (label == "Thread"    ? found.thread
+         : label == "Time"    ? found.time
+         : label == "Action"  ? found.action
+         : label == "Pointer" ? found.pointer
+         : label == "Size"    ? found.size
+         : label == "Stream"  ? found.stream
+                              : found.needed) = i;
     }
     if (std::max({found.action, found.pointer, found.size}) >= max_columns) {
         return false;
@@ -81,20 +74,16 @@ std::uint32_t device_in(const std::string& name)
     return device;
 }
 
-constexpr std::array<LoggedAction, 7> rmm_actions{{{"allocate", EventKind::malloc},
-                                                   {"Alloc", EventKind::malloc},
+constexpr std::array<LoggedAction, 4> rmm_actions{{{"allocate", EventKind::malloc},
                                                    {"free", EventKind::free},
                                                    {"deallocate", EventKind::free},
-                                                   {"Free", EventKind::free},
-                                                   {"allocate failure", EventKind::failed_alloc},
-                                                   {"Realloc", EventKind::realloc}}};
+                                                   {"allocate failure", EventKind::failed_alloc}}};
 
 class RmmRows {
   public:
-    RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, file_device_{device_in(options.name)}
+    RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}
     {
-        sink.define_space(0, SpaceKind::device, file_device_, "device");
-        defined_.insert(0);
+        sink.define_space(0, SpaceKind::device, device_in(options.name), "device");
     }
 
     const char* add(std::string_view line)
@@ -110,21 +99,8 @@ class RmmRows {
         return add(row_);
     }
 
-    // CNMeM's log says after each row how many blocks are live, on all devices together by their addresses alone.
-    [[nodiscard]] const char* finish() const
-    {
-        if (stated_live_blocks_ && defined_.size() == 1) {
-            sink_->state_total("blocks live at the end", *stated_live_blocks_,
-                               sink_->accounting().totals().end_live_blocks);
-        }
-        return nullptr;
-    }
-
   private:
-    static bool is_header(std::string_view line)
-    {
-        return line.find("Pointer") != std::string_view::npos || line.starts_with("Event Type");
-    }
+    static bool is_header(std::string_view line) { return line.find("Pointer") != std::string_view::npos; }
     static std::string_view field(const Row& row, std::size_t column)
     {
         return column < max_columns ? row[column] : std::string_view{};
@@ -138,33 +114,21 @@ class RmmRows {
         const auto thread = thread_text.empty() ? 0 : parse_number(thread_text);
         const std::string_view stream_text = field(row, columns_.stream);
         const auto stream = stream_text.empty() ? 0 : parse_pointer(stream_text);
-        const auto device = parse_number(field(row, columns_.device));
         if (!address || !size) {
             return !address ? "invalid pointer" : "invalid size";
         }
         if (!thread || !stream) {
             return !thread ? "invalid thread" : "invalid stream";
         }
-        if (device.value_or(0) > max_device) {
-            return "invalid device";
-        }
-        Event event{.thread = static_cast<std::uint32_t>(*thread),
-                    .space = device ? static_cast<std::uint32_t>(*device) : 0,
-                    .stream = *stream,
-                    .address = *address,
-                    .size = *size};
+        Event event{
+            .thread = static_cast<std::uint32_t>(*thread), .stream = *stream, .address = *address, .size = *size};
         const auto kind = kind_of(rmm_actions, field(row, columns_.action));
         if (!kind) {
             return "unknown action";
         }
         set_kind(event, *kind);
-        event.old_address = *kind == EventKind::realloc ? *address : 0;
         event.ticks = clock_.read(field(row, columns_.time));
-        if (defined_.insert(event.space).second) {
-            sink_->define_space(event.space, SpaceKind::device, event.space, "device");
-        }
         sink_->add(event);
-        stated_live_blocks_ = parse_number(field(row, columns_.live_blocks));
         return nullptr;
     }
 
@@ -172,14 +136,11 @@ class RmmRows {
     Columns columns_;
     Row row_;
     LogClock clock_;
-    std::uint32_t file_device_;
-    std::optional<std::uint64_t> stated_live_blocks_;
-    std::set<std::uint32_t> defined_;  // devices that the log's rows name
 };
 
 }  // namespace
 
-constinit const ImportFormat rmm_format{"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13",
-                                        ns_ticks, is_rmm, import_lines<RmmRows>};
+constinit const ImportFormat rmm_format{"rmm", "RMM's logging_resource_adaptor, CSV", ns_ticks, is_rmm,
+                                        import_lines<RmmRows>};
 
 }  // namespace memsweep::trace

@@ -44,12 +44,17 @@ std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day
     return *seconds * 1'000'000'000 + *fraction;
 }
 
-std::uint64_t LogClock::set(std::uint64_t time, bool is_time_of_day)
+std::uint64_t LogClock::read(std::string_view text)
 {
-    if (is_time_of_day && time + days_ + day_ns / 2 < last_) {
+    bool is_time_of_day = false;
+    const auto time = time_ns(text, is_time_of_day);
+    if (!time) {
+        return last_;
+    }
+    if (is_time_of_day && *time + days_ + day_ns / 2 < last_) {
         days_ += day_ns;
     }
-    return last_ = time + (is_time_of_day ? days_ : 0);
+    return last_ = *time + (is_time_of_day ? days_ : 0);
 }
 
 }  // namespace memsweep::trace

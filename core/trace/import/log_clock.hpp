@@ -16,15 +16,7 @@ namespace memsweep::trace {
 // A time of day begins again at midnight.
 class LogClock {
   public:
-    std::uint64_t read(std::string_view text)
-    {
-        bool is_time_of_day = false;
-        const auto time = time_ns(text, is_time_of_day);
-        return time ? set(*time, is_time_of_day) : last_;
-    }
-    std::uint64_t set(std::uint64_t time, bool is_time_of_day);
-    std::uint64_t advance(std::uint64_t by) { return last_ += by; }
-    [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+    std::uint64_t read(std::string_view text);
 
   private:
     std::uint64_t last_{};

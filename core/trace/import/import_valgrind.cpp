@@ -1,13 +1,12 @@
-// Calls of allocation functions as valgrind prints them, "malloc(16) = 0x4A46040", and as glibc's mtrace does,
-// "@ caller + 0x55da66fe42a0 0x10".
+// The calls of allocation functions that valgrind prints, "--14505-- malloc(16) = 0x4A46040", and its HEAP SUMMARY.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
 #include "core/base/checked.hpp"
 #include "core/trace/import/import.hpp"
 #include "core/trace/import/log_clock.hpp"
-#include "core/trace/import/traced_call.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -17,6 +16,136 @@ bool is_valgrind(std::string_view head)
     return has_line_with(head, "--", "-- malloc(") || has_line_with(head, "==", "alloc") ||
            has_line_with(head, "==", "Memcheck") || has_line_with(head, "--", "alloc(") ||
            has_line_with(head, "--", "-- _Zn");
+}
+
+// How the arguments and the result of an allocation function tell what it did.
+enum class CallShape : std::uint8_t {
+    malloc,       // (size)
+    calloc,       // (count, size)
+    realloc,      // (old, size)
+    memalign,     // (alignment, size)
+    aligned_new,  // (size, alignment)
+    free,         // (block)
+};
+
+struct TracedFunction {
+    std::string_view name;
+    CallShape shape;
+};
+
+constexpr std::array traced_functions{
+    TracedFunction{"malloc", CallShape::malloc},
+    TracedFunction{"calloc", CallShape::calloc},
+    TracedFunction{"realloc", CallShape::realloc},
+    TracedFunction{"memalign", CallShape::memalign},
+    TracedFunction{"aligned_alloc", CallShape::memalign},
+    TracedFunction{"valloc", CallShape::malloc},
+    TracedFunction{"pvalloc", CallShape::malloc},
+    TracedFunction{"free", CallShape::free},
+    TracedFunction{"cfree", CallShape::free},
+    TracedFunction{"free_sized", CallShape::free},
+    TracedFunction{"free_aligned_sized", CallShape::free},
+};
+
+// Empty where it is no allocation function.
+std::optional<CallShape> shape_of(std::string_view name)
+{
+    if (name.starts_with("_Znw") || name.starts_with("_Zna")) {
+        return name.find("align_val_t") != std::string_view::npos ? CallShape::aligned_new : CallShape::malloc;
+    }
+    if (name.starts_with("_Zdl") || name.starts_with("_Zda")) {
+        return CallShape::free;
+    }
+    const auto* const function = std::ranges::find(traced_functions, name, &TracedFunction::name);
+    return function == traced_functions.end() ? std::nullopt : std::optional{function->shape};
+}
+
+struct TracedCall {
+    std::string_view name;
+    std::string_view rest;  // behind the parenthesis that opens the arguments
+};
+
+// The call that a text begins with; empty where it begins with none.
+std::optional<TracedCall> call_at(std::string_view text)
+{
+    const std::size_t open = text.find('(');
+    const std::string_view name = trimmed(text.substr(0, open));
+    return open == std::string_view::npos || name.empty() ? std::nullopt
+                                                          : std::optional{TracedCall{name, text.substr(open + 1)}};
+}
+
+// "16" and "size 100".
+std::optional<std::uint64_t> size_in(std::string_view text)
+{
+    return parse_number(take_last_word(text));
+}
+
+bool read_allocation(Event& event, EventKind kind, std::optional<std::uint64_t> size, std::string_view result)
+{
+    const auto address = parse_pointer(result);
+    if (!size || !address) {
+        return false;
+    }
+    event.kind = *address == 0 && *size != 0 ? EventKind::failed_alloc : kind;
+    event.address = *address;
+    event.size = *size;
+    return true;
+}
+
+bool read_reallocation(Event& event, std::string_view old, std::optional<std::uint64_t> size, std::string_view result)
+{
+    const auto old_address = parse_pointer(old);
+    if (!old_address) {
+        return false;
+    }
+    if (*old_address != 0 && size == std::optional<std::uint64_t>{0} && parse_pointer(result).value_or(0) == 0) {
+        event.kind = EventKind::realloc;
+        event.old_address = *old_address;
+        return true;
+    }
+    const bool good = read_allocation(event, EventKind::realloc, size, result);
+    event.old_address = event.kind == EventKind::realloc ? *old_address : 0;
+    return good;
+}
+
+// Fills in kind, addresses, size and alignment from "16) = 0x4A46040" behind the opening parenthesis; false where that
+// cannot be read. A call that returned nothing is a failed_alloc.
+bool read_call(Event& event, CallShape shape, std::string_view rest)
+{
+    const std::size_t close = rest.find(')');
+    if (close == std::string_view::npos) {
+        return false;
+    }
+    const std::size_t equals = rest.find('=', close);
+    const std::string_view result =
+        equals == std::string_view::npos ? std::string_view{} : trimmed(rest.substr(equals + 1));
+    std::string_view second = rest.substr(0, close);
+    const std::string_view first = trimmed(take_until(second, ','));
+    switch (shape) {
+    case CallShape::malloc:
+        return read_allocation(event, EventKind::malloc, size_in(first), result);
+    case CallShape::calloc: {
+        // What does not fit into 64 bits is refused, whatever it is.
+        const auto count = size_in(first);
+        const auto each = size_in(second);
+        const auto size = count && each ? std::optional{base::saturating_mul(*count, *each)} : std::nullopt;
+        return read_allocation(event, EventKind::calloc, size, result);
+    }
+    case CallShape::realloc:
+        return read_reallocation(event, first, size_in(second), result);
+    case CallShape::memalign:
+        event.alignment = size_in(first).value_or(1);
+        return read_allocation(event, EventKind::aligned_alloc, size_in(second), result);
+    case CallShape::aligned_new:
+        event.alignment = size_in(second).value_or(1);
+        return read_allocation(event, EventKind::aligned_alloc, size_in(first), result);
+    case CallShape::free:
+        break;
+    }
+    const auto address = parse_pointer(first);
+    event.kind = EventKind::free;
+    event.address = address.value_or(0);
+    return address.has_value();
 }
 
 // What stands between the marks before valgrind's lines: "14505", or with --time-stamp=yes "00:00:00:06.289 14831".
@@ -216,87 +345,9 @@ class ValgrindLines {
     bool is_whole_{};  // it says that nothing was allocated
 };
 
-bool is_mtrace(std::string_view head)
-{
-    return head.starts_with("= Start") || has_line_with(head, "@ ", " + 0x") || has_line_with(head, "+ 0x", " 0x");
-}
-
-// "@ caller op operands": the caller may contain blanks, so lines are read from their end.
-class MtraceLines {
-  public:
-    MtraceLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
-
-    const char* add(std::string_view line)
-    {
-        const bool was_within = old_address_.has_value();
-        const char* const reason = add_operation(trimmed(line));
-        if (was_within && old_address_ && !trimmed(line).empty()) {
-            old_address_ = begins_realloc_ ? old_address_ : std::nullopt;
-            return reason != nullptr ? reason : "the realloc of the line before lacks its second line";
-        }
-        return reason;
-    }
-    const char* finish() const { return old_address_ ? "the log ends within a realloc" : nullptr; }
-    static bool is_whole(std::string_view line) { return line == "= End"; }
-
-  private:
-    const char* add_operation(std::string_view rest)
-    {
-        begins_realloc_ = false;
-        if (rest.empty() || rest.starts_with("= ")) {
-            return nullptr;
-        }
-        const std::string_view last = take_last_word(rest);
-        const std::string_view middle = take_last_word(rest);
-        if (middle == "-" || middle == "<") {
-            return one_operand(middle.front(), parse_pointer(last));
-        }
-        const std::string_view operation = take_last_word(rest);
-        if (operation == "+" || operation == ">" || operation == "!") {
-            return two_operands(operation.front(), parse_pointer(middle), parse_pointer(last));
-        }
-        return "not a line of mtrace";
-    }
-    const char* one_operand(char operation, std::optional<std::uint64_t> address)
-    {
-        if (!address) {
-            return "invalid pointer";
-        }
-        if (operation == '<') {
-            old_address_ = address;  // the new address follows in the next line
-            begins_realloc_ = true;
-        } else {
-            sink_->add({.kind = EventKind::free, .address = *address});
-        }
-        return nullptr;
-    }
-    const char* two_operands(char operation, std::optional<std::uint64_t> address, std::optional<std::uint64_t> size)
-    {
-        if (!address || !size) {
-            return "invalid pointer or size";
-        }
-        if (operation == '!' || (*address == 0 && *size != 0)) {
-            sink_->add({.kind = EventKind::failed_alloc, .size = *size});
-        } else if (operation == '+') {
-            sink_->add({.kind = EventKind::malloc, .address = *address, .size = *size});
-        } else if (!old_address_) {
-            return "a realloc without its first line";
-        } else {
-            sink_->add({.kind = EventKind::realloc, .address = *address, .old_address = *old_address_, .size = *size});
-            old_address_.reset();
-        }
-        return nullptr;
-    }
-
-    ImportSink* sink_;
-    std::optional<std::uint64_t> old_address_;
-    bool begins_realloc_{};
-};
-
 }  // namespace
 
 constinit const ImportFormat valgrind_format{"valgrind", "valgrind --trace-malloc=yes", ns_ticks, is_valgrind,
                                              import_lines<ValgrindLines>};
-constinit const ImportFormat mtrace_format{"mtrace", "glibc's mtrace(), text", 0, is_mtrace, import_lines<MtraceLines>};
 
 }  // namespace memsweep::trace
