@@ -104,8 +104,6 @@ std::span<const Format> formats()
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points",
          of_runs(write_trace)},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", of_runs(as_vega)},
-        {"nvbandwidth", ".nvbandwidth.json",
-         "nvbandwidth's JSON: bandwidths in GB/s, latencies in ns, matrices of nodes", of_runs(write_nvbandwidth)},
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
          health_writers},
         {"md", ".md", "Markdown for a GitHub job summary: the verdict first", of_all(as_markdown)},

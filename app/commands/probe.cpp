@@ -35,7 +35,6 @@ constexpr std::array<std::string_view, 6> probe_words{"topology", "bandwidth", "
 // What the command line says, before its words are told apart.
 struct ProbeArguments {
     std::vector<std::string> words;
-    std::string export_format;
     ProbeCommand probe;
 };
 
@@ -74,9 +73,8 @@ void add_measuring(Command& command, ProbeCommand& probe)
                    "Samples of each case (default 9)");
 }
 
-void add_output(Command& command, ProbeArguments& asked)
+void add_output(Command& command, ProbeCommand& probe)
 {
-    ProbeCommand& probe = asked.probe;
     command.group = "Output";
     command.option("--limits FILE", value::text(probe.limits),
                    "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
@@ -84,12 +82,9 @@ void add_output(Command& command, ProbeArguments& asked)
     command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
     command.option("--xml FILE", value::text(probe.xml),
                    "Describe the machine in this file, for lstopo and whatever else uses hwloc");
-    const std::vector<std::string> formats = value::names_in(reporters::formats());
     command.format_option(
-        probe.format, value::offering(value::text(probe.format), formats),
+        probe.format, value::offering(value::text(probe.format), value::names_in(reporters::formats())),
         "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)");
-    command.option("--export FMT", value::offering(value::text(asked.export_format), formats),
-                   "The same as --format: nvbandwidth for what reads its JSON");
     command.option("-o,--out FILE", value::text(probe.out),
                    "Write the format to this file; %h host, %r rank, %s what is probed, %t UTC; - is stdout");
     command.option("--tag KEY=VALUE", value::pairs(probe.tags, "KEY=VALUE", Arity::each_time),
@@ -157,12 +152,6 @@ base::Expected<void> check(ProbeArguments& asked)
     }
     if (probe.min_time && (*probe.min_time <= std::chrono::nanoseconds{} || *probe.min_time > longest_sample)) {
         return refuse("above 0 and at most 10s", "--min-time");
-    }
-    if (!asked.export_format.empty()) {
-        if (!probe.format.empty()) {
-            return refuse("excludes --format, which means the same", "--export");
-        }
-        probe.format = asked.export_format;
     }
     return probe.dump_scenario ? check_dumped(probe) : base::Expected<void>{};
 }
@@ -299,7 +288,7 @@ void add_probe(Command& program, const GlobalOptions& global)
         "'host:pinned@node0 -> cpu -> host@node0', measured at once");
     add_cases(command, asked.probe);
     add_measuring(command, asked.probe);
-    add_output(command, asked);
+    add_output(command, asked.probe);
     command.footer =
         "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit "
         "is violated; 2 wrong usage, a filter that no case matches, or output that cannot be written; 3 the kernel "

@@ -53,14 +53,6 @@ void write_health(const model::RunReport& report, TextSink& sink);
 // The hosts that are not well, as NDJSON: {"host","healthy":false,"evidence":[...]}, a line per bad or missing host.
 void write_health(const FleetReport& report, TextSink& sink);
 
-// nvbandwidth's JSON (NVIDIA, `nvbandwidth --json`), so that what reads its files reads a probe's.
-//
-// Units    bandwidth in GB/s (1e9 bytes), latency in ns; cells of a matrix are texts of six significant digits, "N/A"
-//          where there is none; sum, min, max and average are numbers over the cells that are there.
-// Sources  its json_output.cpp. Cases that it has no name for get one of our own; where a case's status is no word of
-//          its, it is Waived (skipped) or Error, with the reason in `error`.
-void write_nvbandwidth(const model::RunReport& report, TextSink& sink);
-
 // Google Benchmark's own JSON, for its compare.py and for the many tools that read it: one entry per repetition and no
 // aggregates, which compare.py makes itself and trackers would draw as more times.
 //

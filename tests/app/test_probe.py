@@ -185,11 +185,6 @@ class Probe(CliTest):
         self.assertIn("no device 7; there are 2", self.expect(2, "probe", "device", "--devices", "7", env=pair).errors)
         self.assertIn("--devices", self.expect(2, "probe", "device", "--devices", "x", env=pair).errors)
         self.assertIn("probe_topology/part=gpu1", cases)
-        theirs = strict_json(self.expect(0, "probe", "device", "--export", "nvbandwidth", *QUICK, env=pair).out)
-        tests = {test["name"]: test for test in theirs["nvbandwidth"]["testcases"]}
-        self.assertEqual(len(theirs["nvbandwidth"]["GPU Device list"]), 2)
-        self.assertEqual(len(tests["host_to_device_memcpy_ce"]["bandwidth_matrix"][0]), 2)
-        self.assertEqual(tests["device_to_device_memcpy_write_ce"]["bandwidth_matrix"][0][1], "N/A")
 
     def test_topology_says_what_the_kernel_says(self):
         document = self.probe("topology")
@@ -602,25 +597,6 @@ class Probe(CliTest):
             with self.subTest(arguments):
                 self.assertIn(said, self.expect(2, "report", *arguments).errors)
         self.assertFalse((self.folder / "l.json").exists())
-
-    def test_nvbandwidth_json_has_the_keys_and_types_of_the_original(self):
-        document = strict_json(self.expect(0, "probe", "bandwidth", "device", "--export", "nvbandwidth", *QUICK).out)
-        self.assertEqual(list(document), ["nvbandwidth"])
-        content = document["nvbandwidth"]
-        for key, kind in (("version", str), ("git_version", str), ("CUDA Runtime Version", int), ("Driver Version", str),
-                          ("GPU Device list", list), ("testcases", list)):
-            self.assertIsInstance(content[key], kind, key)
-        tests = {test["name"]: test for test in content["testcases"]}
-        self.assertEqual(len(tests), len(content["testcases"]), "names are unique")
-        for test in content["testcases"]:
-            self.assertIn(test["status"], ("Passed", "Waived", "Error"))
-            if test["status"] == "Passed":
-                cells = [float(cell) for row in test["bandwidth_matrix"] for cell in row if cell != "N/A"]
-                self.assertTrue(all(isinstance(cell, str) for row in test["bandwidth_matrix"] for cell in row))
-                self.assertAlmostEqual(test["sum"], sum(cells), delta=1e-5 * test["sum"])
-                self.assertRegex(test["bandwidth_description"], r"bandwidth \(GB/s\)|latency \(ns\)")
-        self.assertEqual(tests["numa_read"]["status"], "Passed")
-        self.assertIn("host_to_device_memcpy_ce", tests)
 
     def test_wrong_usage(self):
         for arguments, message in ((("bandwith",), 'did you mean "bandwidth"?'), (("--size", "8M"), "--size"),

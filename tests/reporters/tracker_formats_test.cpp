@@ -35,21 +35,6 @@ model::RunReport report_with_long_names()
 
 }  // namespace
 
-TEST_CASE("nvbandwidth's file names the library and the driver that the devices told of", "[unit]")
-{
-    model::RunReport report;
-    model::CaseReport& one = report.cases.emplace_back();
-    one.scenario = "probe_device";
-    one.params = {{"transfer", std::string{"host_to_device_memcpy_ce"}}};
-    const auto before = parsed(write_nvbandwidth, report)["nvbandwidth"];
-    CHECK(before["CUDA Runtime Version"] == 0);
-    CHECK(before["Driver Version"] == "none");
-    one.facts = {{"runtime_version", std::int64_t{13000}}, {"driver_version", std::string{"580.105.08"}}};
-    const auto after = parsed(write_nvbandwidth, report)["nvbandwidth"];
-    CHECK(after["CUDA Runtime Version"] == 13000);
-    CHECK(after["Driver Version"] == "580.105.08");
-}
-
 TEST_CASE("names for trackers are plain ASCII, and no two are alike", "[unit]")
 {
     CHECK(ascii_name("churn/mode=refcount/size=4KiB") == "churn/mode=refcount/size=4KiB");
