@@ -12,6 +12,7 @@ find_library(MEMSWEEP_HWLOC NAMES hwloc REQUIRED)         # libhwloc-dev: proces
 find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
 find_library(MEMSWEEP_RE2 NAMES libre2.a re2 REQUIRED)    # libre2-dev: --filter, in linear time and bounded memory
 find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
+find_path(MEMSWEEP_XXHASH_HEADERS xxhash.h REQUIRED)      # libxxhash-dev, compiled in: checksums of what programs print
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 # fmt, re2 and libstdc++ inside of memsweep: it starts in two thirds of the time, of which the dynamic loader spends most on
 # the symbols of libstdc++. The unwinder stays shared, because two of them cannot pass on each other's exceptions.

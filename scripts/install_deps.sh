@@ -32,6 +32,7 @@ libmd-dev           build     <sha2.h>                  SHA-256 of scenario file
 libzstd-dev         build     <zstd.h>                  traces
 libhwloc-dev        build     <hwloc.h>                 processors, caches and NUMA nodes
 libre2-dev          build     <re2/re2.h>               regular expressions of --filter
+libxxhash-dev       build     <xxhash.h>                checksums of what programs print
 zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
 musl-tools          build     musl-gcc                  memsweep-launch: starts programs in less time than one of glibc's can
 opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time

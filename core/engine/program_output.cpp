@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "core/base/printable.hpp"
 
 namespace memsweep::engine {
@@ -78,9 +81,25 @@ void LastWords::take(std::string_view bytes)
     }
 }
 
+struct Checksum::State {
+    XXH64_state_t hash;
+};
+
+Checksum::Checksum() : state_{std::make_unique<State>()}
+{
+    XXH64_reset(&state_->hash, 0);
+}
+
+Checksum::~Checksum() = default;
+
 std::string Checksum::text() const
 {
-    return fmt::format("xxh64:{:016x}", hash_.digest());
+    return fmt::format("xxh64:{:016x}", XXH64_digest(&state_->hash));
+}
+
+void Checksum::take(std::string_view bytes)
+{
+    XXH64_update(&state_->hash, bytes.data(), bytes.size());
 }
 
 }  // namespace memsweep::engine

@@ -6,11 +6,11 @@
 // Threads  one for all of them: they share a buffer.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/base/expected.hpp"
-#include "core/base/xxh64.hpp"
 #include "core/sys/descriptor.hpp"
 
 namespace memsweep::engine {
@@ -58,12 +58,19 @@ class Checksum final : public Drain {
   public:
     static constexpr int pipe_bytes = 1 << 20;  // as much as an unprivileged process may have
 
+    Checksum();
+    ~Checksum() override;
+    Checksum(const Checksum&) = delete;
+    Checksum& operator=(const Checksum&) = delete;
+
+    // "xxh64:44bc2cf5ad770999", as `xxhsum -H64` prints it.
     [[nodiscard]] std::string text() const;
 
   private:
-    void take(std::string_view bytes) override { hash_.add(bytes); }
+    void take(std::string_view bytes) override;
 
-    base::Xxh64 hash_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace memsweep::engine

@@ -24,8 +24,10 @@
 
 #include <fmt/format.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "core/base/text.hpp"
-#include "core/base/xxh64.hpp"
 #include "core/sys/file_text.hpp"
 
 namespace memsweep::sys {
@@ -49,9 +51,8 @@ std::uint64_t random_number()
 const std::string& this_boot()
 {
     static const std::string boot = [] {
-        base::Xxh64 hash;
-        hash.add(read_word("/proc/sys/kernel/random/boot_id"));
-        return fmt::format("{:016x}", hash.digest());
+        const std::string id = read_word("/proc/sys/kernel/random/boot_id");
+        return fmt::format("{:016x}", XXH64(id.data(), id.size(), 0));
     }();
     return boot;
 }
