@@ -66,23 +66,6 @@ Array::Result Array::broadcast_to(Shape shape) const noexcept
     return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
 }
 
-Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
-{
-    auto layout = Layout::of(shape, model::size_bytes(dtype_));
-    if (!layout || layout->elements() != elements()) {
-        return {{}, AllocStatus::bad_request};
-    }
-    if (is_contiguous()) {
-        layout->offset_bytes = layout_.offset_bytes;
-        return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
-    }
-    Result copied = copy(heap);
-    if (copied.status == AllocStatus::ok) {
-        copied.array.layout_ = *layout;
-    }
-    return copied;
-}
-
 Array::Result Array::copy(lifetime::Heap& heap) const noexcept
 {
     Result made = create(heap, dtype_, shape(), Fill::none, Touch::none);

@@ -117,8 +117,7 @@ class Array {
     [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
-    // A view when this array is contiguous, otherwise a contiguous copy from the heap.
-    [[nodiscard]] Result reshape(lifetime::Heap& heap, Shape shape) const noexcept;
+    // Contiguous, of memory of its own.
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:

@@ -249,7 +249,6 @@ class Timing final : public MemoryResource {
     CallTimes& times_;
     const std::size_t from_bytes_;
 };
-using TimingAdaptor = Timing<MemoryResource>;
 
 // Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
 //

@@ -94,7 +94,7 @@ class AlignedResource final : public MemoryResource {
 //          ones on. None can promise zeros: zeroed memory is written. Sizes are rounded up to the alignment: libstdc++
 //          12's pools take no other blocks for 24 bytes aligned to 16 than for 24 bytes, every second one misaligned.
 // Errors   bad_request; out_of_memory where the library throws, which ends here.
-// Threads  new_delete and synchronized: any. monotonic and unsynchronized: one at a time, see model::is_single_threaded.
+// Threads  new_delete and synchronized: any; monotonic and unsynchronized: one at a time (model::is_single_threaded).
 class PmrResource final : public MemoryResource {
   public:
     // nullptr: new_delete_resource, which nobody owns.

@@ -33,10 +33,6 @@ struct ReplaySequence {
         extended.push_back(op);
     }
     [[nodiscard]] std::uint64_t last_op() const { return ops.size() - 1; }
-    [[nodiscard]] ExtendedOp& extended_of(std::uint64_t op)
-    {
-        return extended[static_cast<std::uint32_t>(ops[op] >> 32U)];
-    }
 
     // Rewrites an operation that makes a block in a slot: it then leaves the block in a cell, for another thread.
     void give_away(std::uint64_t op, std::uint32_t cell)
