@@ -101,7 +101,10 @@ void apply_override(const std::pair<std::string, std::string>& assignment, Sourc
     const Place flag = sources.flag(fmt::format("-a {}", printable_assignment(name, text)));
     const auto axis = std::ranges::find(axes.used, name, &model::Axis::name);
     if (axis != axes.used.end()) {
-        axis->values = checked(name, read_axis_text(text, flag, reading), flag, reading).value_or(axis->values);
+        if (auto values = checked(name, read_axis_text(text, flag, reading), flag, reading)) {
+            axis->values = *std::move(values);
+            axes.flags.insert_or_assign(name, flag);
+        }
     } else if (!is_broken(axes, name)) {
         reading.diagnostics.add(flag, unknown_axis(axes, name));
     }

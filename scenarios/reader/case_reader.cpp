@@ -98,7 +98,9 @@ model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<mo
     plan_case.scenario = plan.name;
     plan_case.id = model::case_id(plan.name, params);
     plan_case.params = std::move(params);
-    const Scope scope{outer.scope.surroundings, outer.scope.variables, &plan_case.params, &axes.broken};
+    const Scope scope{outer.scope.surroundings,   outer.scope.variables,
+                      &plan_case.params,          &axes.broken,
+                      outer.scope.variable_flags, &axes.flags};
     const Reading reading{scope, outer.diagnostics};
     plan_case.placement = placement_of(plan_case.params);
     if (const Node* memory = top.raw("memory")) {

@@ -17,9 +17,14 @@ namespace {
 
 using Whole = std::optional<std::uint64_t>;
 
+// Of a value with placeholders what stands in the file, and where, if the command line has set it.
 std::string origin(const Node& node, const Node& read)
 {
-    return &node == &read ? std::string{} : fmt::format(" (from {})", describe(node));
+    if (&node == &read) {
+        return {};
+    }
+    return read.place == node.place ? fmt::format(" (from {})", describe(node))
+                                    : fmt::format(" (from {} at {})", describe(node), to_text(node.place));
 }
 
 base::Expected<std::uint64_t> parse_quantity(const std::string& text, OptionKind kind)
@@ -47,7 +52,7 @@ struct ToScalar {
 class ValueReader {
   public:
     ValueReader(const Node& node, const OptionInfo& option, const Reading& reading)
-        : node_{node}, option_{option}, reading_{reading}
+        : node_{node}, option_{option}, reading_{reading}, place_{node.place}
     {
     }
 
@@ -89,7 +94,11 @@ class ValueReader {
     {
         Node storage;
         const Node* read = resolve(node_, storage, reading_.scope, reading_.diagnostics);
-        return read == nullptr ? std::nullopt : (this->*kind)(*read);
+        if (read == nullptr) {
+            return std::nullopt;
+        }
+        place_ = read->place;
+        return (this->*kind)(*read);
     }
 
     std::optional<Value> boolean(const Node& read)
@@ -225,7 +234,7 @@ class ValueReader {
 
     std::nullopt_t complain(std::string message)
     {
-        reading_.diagnostics.add(node_.place, std::move(message));
+        reading_.diagnostics.add(place_, std::move(message));
         return std::nullopt;
     }
 
@@ -238,6 +247,7 @@ class ValueReader {
     const Node& node_;
     const OptionInfo& option_;
     const Reading& reading_;
+    Place place_;  // of what is read: the node's, or the command line's that set its value
 };
 
 }  // namespace

@@ -50,9 +50,10 @@ class Loading {
         }
         top.check(scenario_table().options());
         read_labels(top, plan_);
+        Flags flags;
         const Variables variables =
-            read_variables(top.raw("variables"), overrides_.variables, sources_, {bare, diagnostics_});
-        const Scope scope{surroundings_, &variables};
+            read_variables(top.raw("variables"), overrides_.variables, sources_, flags, {bare, diagnostics_});
+        const Scope scope{.surroundings = surroundings_, .variables = &variables, .variable_flags = &flags};
         read_body(root, {scope, diagnostics_});
     }
 

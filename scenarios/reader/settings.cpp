@@ -148,8 +148,8 @@ void read_member(const Member& member, const Reading& reading, Variables& variab
     variables[member.key] = read_scalar(member.value, "a variable", reading);
 }
 
-void override_one(const std::pair<std::string, std::string>& assignment, Sources& sources, const Reading& reading,
-                  Variables& variables)
+void override_one(const std::pair<std::string, std::string>& assignment, Sources& sources, Flags& flags,
+                  const Reading& reading, Variables& variables)
 {
     const auto& [name, text] = assignment;
     const Place place = sources.flag(fmt::format("--set {}", printable_assignment(name, text)));
@@ -165,12 +165,14 @@ void override_one(const std::pair<std::string, std::string>& assignment, Sources
         reading.diagnostics.add(place, "the value is not plain UTF-8 text");
         return;
     }
+    flags.insert_or_assign(name, place);
     variable->second = read_scalar(node_of(scalar_of_text(text), place), "a variable", reading);
 }
 
 }  // namespace
 
-Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading)
+Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources, Flags& flags,
+                         const Reading& reading)
 {
     Variables variables;
     if (node != nullptr) {
@@ -178,7 +180,7 @@ Variables read_variables(const Node* node, const Assignments& overrides, Sources
         fields.each([&](const Member& member) { read_member(member, reading, variables); });
     }
     for (const auto& assignment : overrides) {
-        override_one(assignment, sources, reading, variables);
+        override_one(assignment, sources, flags, reading, variables);
     }
     return variables;
 }

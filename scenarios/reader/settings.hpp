@@ -30,7 +30,8 @@ void read_settings(const Fields& fields, const Reading& reading, RunSettings& ru
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
 // `node` may be null: a scenario without variables. The environment and the reserved words may stand in values.
-[[nodiscard]] Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources,
+// `flags`: the places of the overrides, by variable.
+[[nodiscard]] Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources, Flags& flags,
                                        const Reading& reading);
 
 // False when the file is something else altogether, of which nothing more is worth saying.

@@ -153,6 +153,20 @@ Substituted substitute_parts(std::string_view text, const Scope& scope)
     }
 }
 
+// Where the value of a text that begins with a placeholder was set.
+Place place_of(const Node& node, std::string_view text, const Scope& scope)
+{
+    constexpr std::string_view of_axis = "axis.";
+    if (!text.starts_with("${")) {
+        return node.place;
+    }
+    std::string_view name = text.substr(2, text.find('}') - 2);
+    const Flags* const flags = name.starts_with(of_axis) ? scope.axis_flags : scope.variable_flags;
+    name.remove_prefix(name.starts_with(of_axis) ? of_axis.size() : 0);
+    const auto flag = flags == nullptr ? Flags::const_iterator{} : flags->find(name);
+    return flags == nullptr || flag == flags->end() ? node.place : flag->second;
+}
+
 }  // namespace
 
 tl::unexpected<base::Error> invalid(std::string message)
@@ -186,7 +200,7 @@ const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnos
         }
         return nullptr;
     }
-    storage.place = node.place;
+    storage.place = place_of(node, *text, scope);
     std::visit([&](auto& scalar) { storage.value = std::move(scalar); }, *value);
     return &storage;
 }

@@ -22,12 +22,16 @@ namespace memsweep::scenarios {
 
 using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;  // empty: reported as broken
 
+using Flags = std::map<std::string, Place, std::less<>>;  // by name: the place of the command line that set its value
+
 // What the names stand for at one spot of the file.
 struct Scope {
     const Surroundings& surroundings;
     const Variables* variables{};                   // null: inside `variables` itself
     const std::vector<model::Param>* axes{};        // of the case; null: outside memory, release and steps
     const std::vector<std::string>* broken_axes{};  // reported already
+    const Flags* variable_flags{};                  // null: the command line has set none
+    const Flags* axis_flags{};
 };
 
 // An error with code invalid_input.
@@ -37,8 +41,8 @@ struct Scope {
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// The node itself, or `storage` holding its value when it is a string with placeholders. Null when that failed; the
-// diagnostics say why.
+// The node itself, or `storage` holding its value when it is a string with placeholders; its place is the command line's
+// where that set the value. Null when that failed; the diagnostics say why.
 [[nodiscard]] const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics);
 
 // true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.

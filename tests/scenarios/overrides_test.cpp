@@ -62,7 +62,8 @@ TEST_CASE("axis overrides that cannot be", "[unit]")
           Errors{"-a size=[1:10]: \"[1:10]\" is not a range: write [FROM:TO:*FACTOR] or [FROM:TO:+STEP]"});
     CHECK(
         errors_of(text, axes("mode", "garbage")) ==
-        Errors{"5:21: \"mode\": unknown value \"garbage\" (from \"${axis.mode}\"); known: immediate, refcount, "
+        Errors{"-a mode=garbage: \"mode\": unknown value \"garbage\" (from \"${axis.mode}\" at t:5:21); known: "
+               "immediate, refcount, "
                "cycle, finalizer, cleaner, sweep, explicit, must_free, unsafe_free, finalize_now, arena, "
                "arena_autoscale, arena_checked, pool, preallocated, tls_cache, forward, deferred_batch, stack, leak"});
     CHECK(errors_of(scenario_text(R"("steps": [{"op": "collect"}])"), axes("mode", "leak")) ==
@@ -78,9 +79,12 @@ TEST_CASE("a variable is replaced, with the type that the text has", "[unit]")
     CHECK(count_of(plan_of(text, variable("count", "50"))) == 50);
     CHECK(count_of(plan_of(text, variable("count", "${ncpus}"))) == 4);
     CHECK(errors_of(text, variable("count", "many")) ==
-          Errors{"6:47: \"count\" must be an integer from 1 to 1,000,000,000, not \"many\" (from \"${count}\")"});
+          Errors{
+              "--set count=many: \"count\" must be an integer from 1 to 1,000,000,000, not \"many\" (from \"${count}\" "
+              "at t:6:47)"});
     CHECK(errors_of(text, variable("count", "1.0")) ==
-          Errors{"6:47: \"count\" must be an integer from 1 to 1,000,000,000, not 1.0 (from \"${count}\")"});
+          Errors{"--set count=1.0: \"count\" must be an integer from 1 to 1,000,000,000, not 1.0 (from \"${count}\" at "
+                 "t:6:47)"});
     CHECK(errors_of(text, variable("cuont", "5")) ==
           Errors{"--set cuont=5: unknown variable \"cuont\"; did you mean \"count\"?"});
     CHECK(errors_of(text, variable("count", "${tag}"))
