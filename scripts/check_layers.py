@@ -31,7 +31,7 @@ LINES = (
 # Rooms of a folder, lowest first: a file includes from its own room and from lower ones. What lies in the folder
 # itself is above its rooms. Other folders see the folder as a whole.
 ROOMS = {
-    "reporters": (("text",), ("document",), ("json",), ("terminal", "html", "markdown", "ci")),
+    "reporters": (("text",), ("wording",), ("document",), ("json",), ("terminal", "html", "markdown", "ci")),
 }
 # Includes within a line that are allowed, from -> to.
 ALSO = {

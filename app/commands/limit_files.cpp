@@ -20,6 +20,7 @@
 #include "core/measure/format.hpp"
 #include "core/sys/output_file.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -243,8 +244,11 @@ base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunR
         return {};
     }
     if (const auto doubts = measure::doubts_about_machine(report); !doubts.empty() && !limits.force) {
+        std::vector<std::string> sentences;
+        std::ranges::transform(doubts, std::back_inserter(sentences),
+                               [](const measure::Finding& doubt) { return reporters::sentence(doubt); });
         return refuse(fmt::format("{}; measure again where nothing else runs, or write them all the same by --force",
-                                  fmt::join(doubts, "; ")),
+                                  fmt::join(sentences, "; ")),
                       "--write-limits");
     }
     const auto made = limits_of(report, limits.margin);

@@ -20,6 +20,7 @@
 #include "reporters/json/fleet_json.hpp"
 #include "reporters/json/result_json.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -243,7 +244,7 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
 void print_failures(const model::RunReport& report)
 {
     for (const measure::Finding& finding : measure::failures(report)) {
-        print_note(finding.text);
+        print_note(reporters::sentence(finding));
     }
 }
 

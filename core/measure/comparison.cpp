@@ -42,22 +42,16 @@ ComparedCase compared(const CasePair& pair)
             pair.candidate != nullptr ? pair.candidate->id : ""};
 }
 
-// Of the side that took longer, whichever it is.
-std::string cause_of_difference(const CasePair& pair)
-{
-    if (std::string cause = cause_of(*pair.base, *pair.candidate); !cause.empty()) {
-        return "of the candidate's extra time: " + cause;
-    }
-    const std::string cause = cause_of(*pair.candidate, *pair.base);
-    return cause.empty() ? cause : "of the base's extra time: " + cause;
-}
-
 void add_causes(Comparison& comparison)
 {
     for (MetricComparison& metric : comparison.metrics) {
         const CasePair& pair = comparison.pairs[metric.pair];
         if (is_time(metric.metric) && pair.base != nullptr && pair.candidate != nullptr) {
-            metric.cause = cause_of_difference(pair);
+            metric.extra = attribute(*pair.base, *pair.candidate);
+            if (!metric.extra) {
+                metric.extra = attribute(*pair.candidate, *pair.base);
+                metric.is_base_slower = metric.extra.has_value();
+            }
         }
     }
 }

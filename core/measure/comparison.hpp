@@ -54,9 +54,10 @@ struct MetricComparison {
     std::optional<double> p, q;  // of a noisy metric
     Verdict verdict{};
     std::string why;
-    std::string cause;      // of a time: where the extra went, when one side took longer
-    bool busier_machine{};  // inconclusive because the machine, not the case, made the difference
-    bool hidden{};          // of rounds: hides_changes() of paired.hpp
+    std::optional<Attribution> extra;  // of a time: where the extra went, when one side took longer
+    bool is_base_slower{};             // `extra` is the base's
+    bool busier_machine{};             // inconclusive because the machine, not the case, made the difference
+    bool hidden{};                     // of rounds: hides_changes() of paired.hpp
 };
 
 // What this metric may change by: what the criteria say of it, else its default, which of an exact counter is wider
@@ -120,13 +121,9 @@ enum class Outcome {
 
 [[nodiscard]] Outcome outcome(const Comparison& comparison);
 
-// What changed, as sentences: one per case, the worst first, and why it is slower where page faults explain it.
+// What changed: one finding per case, the worst first, and where page faults explain why it is slower.
 // Cases, pairs and metrics of the comparison are complete.
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
-
-// A verdict in full: the repetitions, the effect, the test, what was allowed, and what would have changed it.
-// Sentences, in the order in which a verdict comes about. `family` noisy metrics were tested together.
-[[nodiscard]] std::vector<std::string> explanation(const MetricComparison& metric, std::size_t family);
 
 // About how many repetitions of each side would settle an inconclusive metric: an estimate, since the interval narrows
 // with the square root of their number only as long as the scatter stays. 0 when none of up to 1,000 would, or when the

@@ -1,8 +1,7 @@
 // What a choice costs against the one it is measured beside: release modes against refcount, trims against none, copies
-// against views. "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page faults explain 81 %
-// of the extra time (...); holds 762.9 MiB after drop".
+// against views.
 //
-// Errors   none: an absent metric leaves its part out; a case without any part has no sentence.
+// Errors   none: an absent metric leaves its part out; a case without any part has no contrast.
 // Ownership  contrasts point into the cases that they were made from.
 #pragma once
 
@@ -18,30 +17,40 @@
 
 namespace memsweep::measure {
 
-// Memory that a case still holds after the program dropped it: "holds 762.9 MiB after drop and still 762.9 MiB after
-// collect; released between the samples after_collect and after_drain (drains took 18.0 ms)"; empty when nothing is
-// held.
+// Memory that a case still holds after the program dropped it.
 //
+// Units    bytes, seconds; points by their names.
 // Sources  floating_bytes at the sampled points (exact). Where no point has it, working_set_delta above that of the
 //          base at the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
-[[nodiscard]] std::string held_part(const model::CaseReport& base, std::string_view base_mode,
-                                    const model::CaseReport& other);
+struct Held {
+    struct Sample {
+        std::string point;  // empty: of floating_bytes_peak
+        double bytes{};
+    };
+    Sample first, last;
+    bool is_above_base{};
+    std::optional<double> resident_bytes;  // at `first`, where it is less than half: arrays that were never written
+    std::string released_at;               // the first point behind `last` that holds none; empty: it is still held
+    std::optional<double> drain_seconds;
+};
+
+// Empty when nothing is held.
+[[nodiscard]] std::optional<Held> held(const model::CaseReport& base, const model::CaseReport& other);
 
 struct CaseContrast {
     std::string_view axis;  // the one parameter in which the two differ
     const model::CaseReport* base{};
     const model::CaseReport* other{};
+    std::string base_name, name;  // "refcount", "finalizer (size=1024)", "trim soft": what tells them apart
     std::optional<TimeContrast> time;
     std::optional<Attribution> attribution;  // where `other` is shown to be slower
-    std::string sentence;
+    std::optional<Held> held;
+    std::optional<MetricEffect> peak;  // working_set_peak, else live_bytes_peak, where they differ
 };
 
 // One per case that ran and has a counterpart that differs only on the axis `mode`: refcount where there is one, else
 // the first of the group. Then the cases that differ on `trim` from `none`, and on `copy` from `false`.
 [[nodiscard]] std::vector<CaseContrast> case_contrasts(std::span<const model::CaseReport> cases);
-
-// Their sentences. Of more than 8 contrasts, those with the largest differences in time, and one line on the rest.
-[[nodiscard]] std::vector<std::string> contrast_sentences(std::span<const model::CaseReport> cases);
 
 // What sharing a worker costs a case: the time and the page faults of the same case alone and inside a sweep, and the
 // time that each further fault took.
@@ -60,6 +69,7 @@ struct PlacedTime {
 struct PlacementContrast {
     const model::CaseReport* alone{};
     const model::CaseReport* placed{};  // in a sweep
+    std::string_view metric;            // whose ratio it is
     PlacedTime time_alone;
     PlacedTime time_placed;
     std::optional<Shift> ratio;
@@ -70,8 +80,15 @@ struct PlacementContrast {
 // One per case of a sweep that has its like placed alone, in the order of the cases of sweeps.
 [[nodiscard]] std::vector<PlacementContrast> placement_contrasts(std::span<const model::CaseReport* const> cases);
 
-// Per mode and placement: "refcount in a sweep: 1.01x the time alone over 55 cases (geometric mean), from 0.98x
-// (size_100) to 1.04x (count_4)"; where that last one is shown to be slower, its cause follows (time_contrast.hpp).
-[[nodiscard]] std::vector<std::string> placement_sentences(std::span<const model::CaseReport> cases);
+// The contrasts of one mode and placement.
+struct PlacementCost {
+    std::string mode;  // empty: the cases have none
+    bool is_drained{};
+    std::size_t count{};
+    double mean{};                      // of the ratios: geometric
+    PlacementContrast least, most;      // by their ratios
+    std::optional<Attribution> excess;  // of `most`, where the sweep is shown to slow it down
+};
+[[nodiscard]] std::vector<PlacementCost> placement_costs(std::span<const model::CaseReport> cases);
 
 }  // namespace memsweep::measure

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,46 +26,16 @@ using model::Status;
 using model::Warning;
 
 // Several cases that say the same thing make one finding.
-struct Group {
-    std::string what;   // what is the same of all
-    std::string first;  // the case shown
-    std::string detail;
-    std::size_t count{};
-};
-
-void add_to(std::vector<Group>& groups, Group one)
+void add_alike(Finding one, std::string Finding::*thing, std::vector<Finding>& findings)
 {
-    const auto found = std::ranges::find(groups, one.what, &Group::what);
-    if (found == groups.end()) {
-        groups.push_back(std::move(one));
+    const auto alike = std::ranges::find_if(findings, [&](const Finding& other) {
+        return other.kind == one.kind && other.importance == one.importance && other.*thing == one.*thing;
+    });
+    if (alike == findings.end()) {
+        findings.push_back(std::move(one));
     } else {
-        ++found->count;
+        ++alike->count;
     }
-}
-
-template <typename Chosen>
-void report_cases(const std::vector<CaseReport>& cases, const Chosen& is_chosen, std::string_view verb,
-                  Importance importance, std::vector<Finding>& findings)
-{
-    std::vector<Group> groups;
-    for (const CaseReport& one : cases) {
-        if (is_chosen(one)) {
-            add_to(groups, {one.reason, one.id, {}, 1});
-        }
-    }
-    for (const Group& group : groups) {
-        const std::string reason = group.what.empty() ? std::string{} : ": " + group.what;
-        findings.push_back({importance, group.count == 1 ? fmt::format("{} {}{}", group.first, verb, reason)
-                                                         : fmt::format("{} cases {}, first {}{}", group.count, verb,
-                                                                       group.first, reason)});
-    }
-}
-
-void report_status(const std::vector<CaseReport>& cases, Status status, std::string_view verb, Importance importance,
-                   std::vector<Finding>& findings)
-{
-    report_cases(
-        cases, [status](const CaseReport& one) { return one.status == status; }, verb, importance, findings);
 }
 
 // A case that was refused for its memory; its reason alone tells it from what this machine lacks.
@@ -71,18 +44,18 @@ bool is_above_budget(const CaseReport& one)
     return one.status == Status::skipped && one.reason.find("--max-memory") != std::string::npos;
 }
 
-std::string outcome(const AssertionResult& result)
+void add_status(const std::vector<CaseReport>& cases, Status status, FindingKind kind, Importance importance,
+                std::vector<Finding>& findings)
 {
-    return result.actual ? fmt::format("it is {}", format_value(result.unit, *result.actual)) : result.reason;
-}
-
-std::string assertion_text(const Group& group)
-{
-    if (group.count > 1) {
-        return fmt::format("{} for {} cases, first {} ({})", group.what, group.count, group.first, group.detail);
+    for (const CaseReport& one : cases) {
+        if (one.status == status) {
+            add_alike({.kind = is_above_budget(one) ? FindingKind::over_budget : kind,
+                       .importance = importance,
+                       .case_id = one.id,
+                       .words = one.reason},
+                      &Finding::words, findings);
+        }
     }
-    return group.first.empty() ? fmt::format("{}: {}", group.what, group.detail)
-                               : fmt::format("{} for {}: {}", group.what, group.first, group.detail);
 }
 
 // A violated limit of a case is the reason why the case has failed, with its evidence, and said there.
@@ -93,81 +66,150 @@ bool is_said_of_case(const AssertionResult& result, const std::vector<CaseReport
            of_case->reason.find(model::limit_violated + result.expression) != std::string::npos;
 }
 
-void report_assertions(const model::RunReport& report, model::Severity severity, Importance importance,
-                       std::vector<Finding>& findings)
+void add_assertions(const model::RunReport& report, model::Severity severity, Importance importance,
+                    std::vector<Finding>& findings)
 {
-    std::vector<Group> groups;
     for (const AssertionResult& result : report.assertions) {
-        if (is_said_of_case(result, report.cases)) {
-            continue;
+        if (result.outcome == model::AssertionOutcome::failed && result.severity == severity &&
+            !is_said_of_case(result, report.cases)) {
+            add_alike({.kind = result.actual ? FindingKind::assertion_failed : FindingKind::assertion_unjudged,
+                       .importance = importance,
+                       .case_id = result.case_id,
+                       .subject = result.expression,
+                       .metrics = {{.unit = result.unit, .value = result.actual}},
+                       .words = result.reason},
+                      &Finding::subject, findings);
         }
-        if (result.outcome == model::AssertionOutcome::failed && result.severity == severity) {
-            const std::string_view verb = result.actual ? "does not hold" : "cannot be judged";
-            add_to(groups, {fmt::format("{} {}", result.expression, verb), result.case_id, outcome(result), 1});
-        }
-    }
-    for (const Group& group : groups) {
-        findings.push_back({importance, assertion_text(group)});
     }
 }
 
 std::vector<Finding> broken(const model::RunReport& report)
 {
     std::vector<Finding> found;
-    report_status(report.cases, Status::error, "broke off", Importance::failure, found);
-    report_status(report.cases, Status::timeout, "timed out", Importance::failure, found);
-    report_status(report.cases, Status::failed, "failed", Importance::failure, found);
-    report_assertions(report, model::Severity::fail, Importance::failure, found);
+    add_status(report.cases, Status::error, FindingKind::case_error, Importance::failure, found);
+    add_status(report.cases, Status::timeout, FindingKind::case_timeout, Importance::failure, found);
+    add_status(report.cases, Status::failed, FindingKind::case_failed, Importance::failure, found);
+    add_assertions(report, model::Severity::fail, Importance::failure, found);
     return found;
 }
 
-void report_trims(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
+void add_skipped(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
+{
+    add_status(cases, Status::skipped, FindingKind::case_skipped, Importance::note, findings);
+}
+
+void add_placements(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
+{
+    for (PlacementCost& cost : placement_costs(cases)) {
+        const PlacementContrast& most = cost.most;
+        Shift mean = cost.count == 1 ? *most.ratio : Shift{true, cost.mean, {}};
+        findings.push_back(
+            {.kind = FindingKind::placement_cost,
+             .importance = Importance::note,
+             .case_id = most.placed->id,
+             .base = most.alone->id,
+             .metrics = {{.metric = std::string{most.metric}, .unit = model::Unit::seconds, .effect = mean}},
+             .count = cost.count,
+             .about = std::move(cost)});
+    }
+}
+
+constexpr std::size_t max_contrasts = 8;
+
+double distance(const CaseContrast& contrast)
+{
+    return contrast.time ? std::fabs(std::log(contrast.time->ratio.estimate)) : 0;
+}
+
+MetricEffect effect_of(const TimeContrast& time)
+{
+    return {.metric = std::string{time.metric}, .unit = model::Unit::seconds, .effect = time.ratio};
+}
+
+// Of those left out, the least and the largest ratio of times.
+Finding rest_of(std::span<const CaseContrast> rest)
+{
+    Finding finding{.kind = FindingKind::more_contrasts, .importance = Importance::note, .count = rest.size()};
+    for (const CaseContrast& one : rest) {
+        if (one.time) {
+            finding.metrics.push_back(effect_of(*one.time));
+        }
+    }
+    if (!finding.metrics.empty()) {
+        const auto [least, most] = std::ranges::minmax(
+            finding.metrics, {}, [](const MetricEffect& metric) { return metric.effect->estimate; });
+        finding.metrics = {least, most};
+    }
+    const bool modes_only = std::ranges::all_of(rest, [](const auto& one) { return one.axis == mode_axis; });
+    finding.subject = modes_only ? mode_axis : "";
+    return finding;
+}
+
+// Of more than a few, those with the largest differences in time, and one finding on the rest.
+void add_contrasts(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
+{
+    std::vector<CaseContrast> all = case_contrasts(cases);
+    const std::size_t shown = std::min(all.size(), max_contrasts);
+    if (all.size() > shown) {
+        std::ranges::stable_sort(all, std::greater{}, distance);
+    }
+    for (const CaseContrast& one : std::span{all}.first(shown)) {
+        findings.push_back({.kind = FindingKind::contrast,
+                            .importance = Importance::note,
+                            .case_id = one.other->id,
+                            .base = one.base->id,
+                            .subject = one.name,
+                            .about = one});
+        std::vector<MetricEffect>& metrics = findings.back().metrics;
+        if (one.time) {
+            metrics.push_back(effect_of(*one.time));
+        }
+        if (one.peak) {
+            metrics.push_back(*one.peak);
+        }
+    }
+    if (all.size() > shown) {
+        findings.push_back(rest_of(std::span{all}.subspan(shown)));
+    }
+}
+
+void add_trims(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
 {
     for (const auto& how : model::names<model::TrimHow>()) {
         const bool used = std::ranges::any_of(cases, [&](const CaseReport& one) {
             return one.repetitions != 0 && std::ranges::find(one.trims, how.value) != one.trims.end();
         });
         if (used) {
-            findings.push_back({Importance::note, fmt::format("trim {}: {}", how.name, how.meaning)});
+            findings.push_back({.kind = FindingKind::trim,
+                                .importance = Importance::note,
+                                .subject = std::string{how.name},
+                                .words = std::string{how.meaning}});
         }
     }
 }
 
 // Programs whose time is in good part what starting any program takes.
-void report_short_programs(const model::RunReport& report, std::vector<Finding>& findings)
+void add_short_programs(const model::RunReport& report, std::vector<Finding>& findings)
 {
     constexpr double enough = 20;
-    constexpr double nothing_else = 1.1;
     const std::optional<double> start = start_price(report);
-    const CaseReport* shortest = nullptr;
-    double shortest_seconds = 0;
-    std::size_t count = 0;
+    Finding finding{.kind = FindingKind::short_program, .importance = Importance::note, .count = 0};
+    double shortest = 0;
     for (const CaseReport& one : report.cases) {
         const Metric* const time = start ? model::find_metric(one, "wall_time") : nullptr;
         if (time == nullptr || !time->summary || time->summary->median >= enough * *start) {
             continue;
         }
-        ++count;
-        if (shortest == nullptr || time->summary->median < shortest_seconds) {
-            shortest = &one;
-            shortest_seconds = time->summary->median;
+        if (++finding.count == 1 || time->summary->median < shortest) {
+            shortest = time->summary->median;
+            finding.case_id = one.id;
         }
     }
-    if (shortest == nullptr) {
-        return;
+    if (finding.count > 0) {
+        finding.metrics = {
+            {.metric = "wall_time", .unit = model::Unit::seconds, .value = shortest, .base_value = start}};
+        findings.push_back(std::move(finding));
     }
-    const std::string others = count > 1 ? fmt::format(" (the shortest of {} so short)", counted(count, "case")) : "";
-    const std::string time = base::format_duration(shortest_seconds);
-    const std::string cost = base::format_duration(*start);
-    findings.push_back(
-        {Importance::note,
-         shortest_seconds > nothing_else * *start
-             ? fmt::format("{} takes {}{}, of which {} go into starting any program: programs differ by more than "
-                           "their wall_time does",
-                           shortest->id, time, others, cost)
-             : fmt::format("{} takes {}{}, hardly more than starting any program does ({}): its wall_time says nothing "
-                           "of what it does",
-                           shortest->id, time, others, cost)});
 }
 
 constexpr std::size_t min_for_interval = 6;
@@ -301,42 +343,43 @@ std::optional<double> start_price(const model::RunReport& report)
 std::vector<Finding> failures(const model::RunReport& report)
 {
     std::vector<Finding> found = broken(report);
+    add_skipped(report.cases, found);
     const bool none = std::ranges::all_of(report.cases, [](const CaseReport& one) { return one.repetitions == 0; });
-    if (none && !report.run.interrupted) {
-        report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
-    } else {
-        report_cases(report.cases, is_above_budget, "skipped", Importance::note, found);
+    if (!none || report.run.interrupted) {
+        std::erase_if(found, [](const Finding& finding) { return finding.kind == FindingKind::case_skipped; });
     }
     return found;
 }
 
-std::vector<std::string> doubts_about_machine(const model::RunReport& report)
+std::vector<Finding> doubts_about_machine(const model::RunReport& report)
 {
-    std::vector<std::string> doubts;
+    std::vector<Finding> doubts;
     for (const Warning& warning : report.warnings) {
         if (warning.code == busy_machine_code) {
-            doubts.push_back(warning.message);
+            doubts.push_back(
+                {.kind = FindingKind::busy_machine, .importance = Importance::warning, .words = warning.message});
         }
     }
-    std::ranges::move(implausible_probe_sentences(report.cases), std::back_inserter(doubts));
+    std::ranges::move(implausible_findings(report.cases), std::back_inserter(doubts));
     return doubts;
 }
 
 std::vector<Finding> findings(const model::RunReport& report)
 {
     std::vector<Finding> found = broken(report);
-    report_assertions(report, model::Severity::warn, Importance::warning, found);
-    for (std::string& doubt : doubts_about_machine(report)) {
-        found.push_back({Importance::warning, std::move(doubt)});
+    add_assertions(report, model::Severity::warn, Importance::warning, found);
+    std::ranges::move(doubts_about_machine(report), std::back_inserter(found));
+    for (std::string& sentence : replay_sentences(report.cases)) {
+        found.push_back({.kind = FindingKind::replay, .importance = Importance::note, .words = std::move(sentence)});
     }
-    for (const auto sentences : {replay_sentences, probe_sentences, placement_sentences, contrast_sentences}) {
-        for (std::string& sentence : sentences(report.cases)) {
-            found.push_back({Importance::note, std::move(sentence)});
-        }
+    for (std::string& sentence : probe_sentences(report.cases)) {
+        found.push_back({.kind = FindingKind::probe, .importance = Importance::note, .words = std::move(sentence)});
     }
-    report_trims(report.cases, found);
-    report_short_programs(report, found);
-    report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
+    add_placements(report.cases, found);
+    add_contrasts(report.cases, found);
+    add_trims(report.cases, found);
+    add_short_programs(report, found);
+    add_skipped(report.cases, found);
     return found;
 }
 

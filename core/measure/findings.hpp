@@ -1,8 +1,9 @@
-// What a reader of a result should know first, as plain sentences: what went wrong, then what each release mode costs
-// against refcount or what a probe found, then what was left out.
+// What a reader of a result should know first, as values: what went wrong, then what each release mode costs against
+// refcount or what a probe found, then what was left out. reporters/wording makes sentences of them.
 //
-// Units    written out in every sentence; factors are medians of ratios with their 95 % interval.
-// Errors   none: where a metric is absent, its part of a sentence is left out.
+// Units    those of each metric.
+// Errors   none: what is absent is left out.
+// Ownership  findings of a run point into its cases.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +11,58 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "core/measure/contrasts.hpp"
+#include "core/measure/probed_cases.hpp"
+#include "core/measure/verdict.hpp"
+#include "core/model/names.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
 
 enum class Importance : std::uint8_t { failure, warning, note };
 
+enum class FindingKind : std::uint8_t {
+#define MEMSWEEP_FINDING(kind, name, meaning) kind,
+#include "core/measure/finding_kinds.inc"
+#undef MEMSWEEP_FINDING
+};
+
+// Of a comparison: what changed of a case, and of two values of an axis how long the two take.
+struct ChangedCase {
+    bool is_between{};  // two values of an axis
+    std::optional<TimeContrast> time;
+    std::optional<Attribution> attribution;
+};
+
+// What a probe measured that no memory does, so that something beside it was measured too.
+struct Contradiction {
+    FindingKind kind{};
+    ProbedCase base;   // the smaller working set, the one chain, or the idle memory
+    ProbedCase other;  // the larger set, several chains, or the memory under load
+    double excess{};   // over what can be, by the best samples or by the medians
+    bool by_best{};
+};
+
+// The run of a history in which something begins.
+struct RunPlace {
+    std::size_t run{}, runs{};  // from 0; how many there are
+    std::string started, name;  // UTC; the file
+};
+
 struct Finding {
+    FindingKind kind{};
     Importance importance{};
-    std::string text;  // without a full stop
+    std::string case_id{};                // the first that it is true of; may be empty
+    std::string base{};                   // a case, a result or a value of an axis: what that is told against
+    std::string subject{};                // an assertion, a trim, a case as reports call it
+    std::vector<MetricEffect> metrics{};  // what it rests on, the first of them first
+    std::size_t count{1};                 // of cases, metrics, runs: how many it is true of
+    std::size_t total{};                  // of how many; 0: nobody asks
+    std::string words{};                  // of others: the reason of a case, a warning; of probes and replays all of it
+    std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace> about{};
 };
 
 // Of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.
@@ -30,7 +72,7 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 // Why the figures of this result are not to be trusted, by its own words: other work disturbed the machine before
 // anything was measured, or a probe found what no memory does. Each of them is among the findings.
-[[nodiscard]] std::vector<std::string> doubts_about_machine(const model::RunReport& report);
+[[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
 // Of these, what the exit code of a run to its end stands for: what failed, and where nothing at all was measured, what
 // was skipped. And what was refused for its memory, which whoever asked for it did not expect.
@@ -45,17 +87,16 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // probe.
 [[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
 
-// What a probe measured that no memory does, so that something beside it was measured too: loads that are faster in a
-// larger working set, n chains that bring more than n times what one brings. Either the best samples show it, by more
+// What a probe measured that no memory does: loads that are faster in a larger working set, n chains that bring more
+// than n times what one brings, loads that are faster while others stream. Either the best samples show it, by more
 // than a quarter, or the medians, by more than a tenth and by the 95 % interval where there is one.
-[[nodiscard]] std::vector<std::string> implausible_probe_sentences(std::span<const model::CaseReport> cases);
+[[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
-// The same case by case, to be said beside each: "slower than at 64MiB", "23 times one chain".
-struct ImplausibleCase {
-    const model::CaseReport* report{};
-    std::string why;
-};
-[[nodiscard]] std::vector<ImplausibleCase> implausible_probe_cases(std::span<const model::CaseReport* const> cases);
+// The case of the two that cannot be: the several chains, else what took longer.
+[[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
+
+// Of these the worst of each kind, and of each kind of pages.
+[[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
 // What makes a case's times less trustworthy than they look, and what to do about it.
 //
@@ -77,3 +118,19 @@ struct ImplausibleCase {
 [[nodiscard]] std::vector<model::Warning> noise_warnings(const model::CaseReport& report);
 
 }  // namespace memsweep::measure
+
+template <>
+inline constexpr auto memsweep::model::name_table<memsweep::measure::Importance> =
+    std::to_array<Named<measure::Importance>>({
+        {measure::Importance::failure, "failure", "something went wrong, or became worse"},
+        {measure::Importance::warning, "warning", "a reason to doubt what was measured"},
+        {measure::Importance::note, "note", "worth knowing"},
+    });
+
+template <>
+inline constexpr auto memsweep::model::name_table<memsweep::measure::FindingKind> =
+    std::to_array<Named<measure::FindingKind>>({
+#define MEMSWEEP_FINDING(kind, name, meaning) {measure::FindingKind::kind, name, meaning},
+#include "core/measure/finding_kinds.inc"
+#undef MEMSWEEP_FINDING
+    });

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/measure/findings.hpp"
 #include "core/measure/peers.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/verdict.hpp"
@@ -147,11 +146,6 @@ struct FleetJudgement {
 
 // Nothing bad, nobody missing.
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
-
-// "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q 1e-9)"
-[[nodiscard]] std::string outlier_text(const model::Fleet& fleet, const Outlier& outlier);
-
-[[nodiscard]] std::vector<Finding> fleet_findings(const model::Fleet& fleet, const FleetJudgement& judgement);
 
 // Two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed unlike the
 // others.

@@ -45,6 +45,11 @@ std::string format_percent(double fraction)
     return percent >= 999.5 ? base::format_number(percent, 0) + " %" : fmt::format("{:.3g} %", percent);
 }
 
+std::string whole_percent(double share)
+{
+    return base::format_number(share * 100, 0) + " %";
+}
+
 std::string format_factor(double factor)
 {
     if (factor >= 9.95) {

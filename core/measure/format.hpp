@@ -22,6 +22,9 @@ namespace memsweep::measure {
 // "5 %", "0.5 %", "1,250 %": a fraction in percent, without digits that say nothing.
 [[nodiscard]] std::string format_percent(double fraction);
 
+// "81 %": a share in whole percent.
+[[nodiscard]] std::string whole_percent(double share);
+
 // "184,544", "153", "7.2", "1.04", "0.71": finer where factors lie near 1.
 [[nodiscard]] std::string format_factor(double factor);
 

@@ -151,27 +151,24 @@ std::vector<FoundChange> changes_of(const History& history, Verdict verdict)
     return found;
 }
 
-std::string sentence(const History& history, const FoundChange& found)
-{
-    const Change& change = *found.change;
-    const std::string what = change.verdict == Verdict::informational
-                                 ? "the machine itself changed: " + found.trend->metric
-                                 : fmt::format("{} {}", found.trend->metric, model::name_of(change.verdict));
-    return fmt::format("{}: {} {} from {} on ({})", found.trend->case_id, what, change_text(*found.trend, change),
-                       run_text(history, change.run), history.runs[change.run].name);
-}
-
 void add(const History& history, Verdict verdict, Importance importance, std::vector<Finding>& findings)
 {
     constexpr std::size_t max_shown = 6;
     const std::vector<FoundChange> found = changes_of(history, verdict);
     for (std::size_t i = 0; i < std::min(found.size(), max_shown); ++i) {
-        findings.push_back({importance, sentence(history, found[i])});
+        const auto& [trend, change] = found[i];
+        findings.push_back(
+            {.kind = FindingKind::level_changed,
+             .importance = importance,
+             .case_id = trend->case_id,
+             .metrics = {{trend->metric, trend->unit, change->after, change->before, change->shift, change->verdict}},
+             .about = place_of(history, change->run)});
     }
     if (found.size() > max_shown) {
-        findings.push_back(
-            {importance, fmt::format("{} more {}; the table of changes has them all", found.size() - max_shown,
-                                     verdict == Verdict::informational ? "of the machine" : model::name_of(verdict))});
+        findings.push_back({.kind = FindingKind::more_levels,
+                            .importance = importance,
+                            .metrics = {{.verdict = verdict}},
+                            .count = found.size() - max_shown});
     }
 }
 
@@ -183,16 +180,16 @@ std::vector<Finding> history_findings(const History& history)
     add(history, Verdict::improved, Importance::note, findings);
     const bool any_noisy = std::ranges::any_of(
         history.trends, [](const Trend& trend) { return trend.metric_class == model::MetricClass::noisy; });
+    const std::size_t runs = history.runs.size();
     if (any_noisy && history.judged == 0) {
-        findings.push_back({Importance::warning,
-                            fmt::format("{} runs show changes of exact counters only: {} are needed for what varies",
-                                        history.runs.size(), min_runs)});
-    }
-    const auto partial = std::ranges::count(history.runs, true, &HistoryRun::interrupted);
-    if (partial > 0) {
         findings.push_back(
-            {Importance::warning,
-             fmt::format("{} of {} runs did not finish; what they measured is shown", partial, history.runs.size())});
+            {.kind = FindingKind::exact_counters_only, .importance = Importance::warning, .count = runs});
+    }
+    if (const auto partial = std::ranges::count(history.runs, true, &HistoryRun::interrupted); partial > 0) {
+        findings.push_back({.kind = FindingKind::unfinished_runs,
+                            .importance = Importance::warning,
+                            .count = static_cast<std::size_t>(partial),
+                            .total = runs});
     }
     return findings;
 }
@@ -293,9 +290,14 @@ std::string change_text(const Trend& trend, const Change& change)
     return shift_text(trend.unit, change.shift, change.before, change.after);
 }
 
-std::string run_text(const History& history, std::size_t run)
+RunPlace place_of(const History& history, std::size_t run)
 {
-    return fmt::format("run {} of {}, {}", run + 1, history.runs.size(), history.runs[run].started);
+    return {run, history.runs.size(), history.runs[run].started, history.runs[run].name};
+}
+
+std::string run_text(const RunPlace& place)
+{
+    return fmt::format("run {} of {}, {}", place.run + 1, place.runs, place.started);
 }
 
 }  // namespace memsweep::measure

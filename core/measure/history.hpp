@@ -108,7 +108,9 @@ inline constexpr std::size_t min_runs = 8;
 // "1.10x (95 % interval 1.08 to 1.12)"; of an exact counter "300 instead of 100".
 [[nodiscard]] std::string change_text(const Trend& trend, const Change& change);
 
+[[nodiscard]] RunPlace place_of(const History& history, std::size_t run);
+
 // "run 14 of 30, 2026-01-31T12:00:00Z": where it began.
-[[nodiscard]] std::string run_text(const History& history, std::size_t run);
+[[nodiscard]] std::string run_text(const RunPlace& place);
 
 }  // namespace memsweep::measure

@@ -192,22 +192,14 @@ bool shown_above(const CaseReport& base, const CaseReport& other, std::string_vi
            (shift.interval ? shift.interval->front() > factor : shift.estimate > factor * step_factor);
 }
 
-// Two cases that cannot both be true, beyond `limit` times the one in the other.
-struct Contradiction {
-    ProbedCase base;   // the smaller working set, the one chain, or the idle memory
-    ProbedCase other;  // the larger set, several chains, or the memory under load
-    double excess{};   // over what can be, by the best samples or by the medians
-    bool by_best{};
-};
-
 // `excess` of the best samples and of the medians; empty where neither is beyond noise.
-std::optional<Contradiction> contradiction(const ProbedCase& base, const ProbedCase& other, double best_excess,
-                                           double median_excess, bool medians_differ)
+std::optional<Contradiction> contradiction(FindingKind kind, const ProbedCase& base, const ProbedCase& other,
+                                           double best_excess, double median_excess, bool medians_differ)
 {
     if (std::isfinite(best_excess) && best_excess > best_impossible_factor) {
-        return Contradiction{base, other, best_excess, true};
+        return Contradiction{kind, base, other, best_excess, true};
     }
-    return medians_differ ? std::optional{Contradiction{base, other, median_excess, false}} : std::nullopt;
+    return medians_differ ? std::optional{Contradiction{kind, base, other, median_excess, false}} : std::nullopt;
 }
 
 // A larger working set is never nearer to the processor: where its loads are faster beyond noise, something else ran
@@ -222,7 +214,8 @@ std::vector<Contradiction> falling_latencies(const std::vector<ProbedCase>& by_s
         const ProbedCase& fastest = *std::ranges::min_element(larger, {}, &ProbedCase::best);
         const bool medians_differ = shown_above(*large.report, *small.report, "latency", impossible_factor);
         const double best_excess = small.best / fastest.best;
-        if (auto one = contradiction(small, best_excess > best_impossible_factor ? fastest : large, best_excess,
+        if (auto one = contradiction(FindingKind::implausible_latency, small,
+                                     best_excess > best_impossible_factor ? fastest : large, best_excess,
                                      small.median / large.median, medians_differ)) {
             found.push_back(*one);
         }
@@ -242,8 +235,9 @@ std::vector<Contradiction> impossible_chains(Cases cases)
             continue;
         }
         const bool medians_differ = shown_above(*one->report, *several.report, "bandwidth", count * impossible_factor);
-        if (auto excess = contradiction(*one, several, several.best / one->best / count,
-                                        several.median / one->median / count, medians_differ)) {
+        if (auto excess =
+                contradiction(FindingKind::implausible_chains, *one, several, several.best / one->best / count,
+                              several.median / one->median / count, medians_differ)) {
             found.push_back(*excess);
         }
     }
@@ -272,35 +266,9 @@ std::optional<Contradiction> sooner_under_load(Cases cases)
         return std::nullopt;
     }
     const auto& [idle, busy] = *found;
-    return contradiction(idle, busy, idle.best / busy.best, idle.median / busy.median,
+    return contradiction(FindingKind::implausible_loaded_latency, idle, busy, idle.best / busy.best,
+                         idle.median / busy.median,
                          shown_above(*busy.report, *idle.report, "latency", impossible_factor));
-}
-
-std::string size_text(const ProbedCase& one)
-{
-    return base::exact_size(static_cast<std::uint64_t>(number_of(*one.report, "size")));
-}
-
-double shown_value(const ProbedCase& one, const Contradiction& of)
-{
-    return of.by_best ? one.best : one.median;
-}
-
-std::string_view basis_text(const Contradiction& of)
-{
-    return of.by_best ? "" : " in the median";
-}
-
-// "23"
-std::string times_text(const Contradiction& chains)
-{
-    return format_factor(shown_value(chains.other, chains) / shown_value(chains.base, chains));
-}
-
-const Contradiction* worst(const std::vector<Contradiction>& found)
-{
-    const auto most = std::ranges::max_element(found, {}, &Contradiction::excess);
-    return most == found.end() ? nullptr : &*most;
 }
 
 void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
@@ -333,43 +301,6 @@ void add_faults(Cases cases, std::vector<std::string>& sentences)
     add_sentence(sentences, "a page fault costs", parts, "; ");
 }
 
-// Said of the worst for each kind of pages.
-void add_falling_latency(Cases cases, std::vector<std::string>& sentences)
-{
-    for (const auto& [pages, by_size] : latencies(cases)) {
-        const std::vector<Contradiction> falling = falling_latencies(by_size);
-        if (const Contradiction* one = worst(falling)) {
-            sentences.push_back(fmt::format(
-                "latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}{}, but a "
-                "larger working set is never faster; something else ran beside it",
-                pages, format_value(Unit::seconds, shown_value(one->base, *one)), size_text(one->base),
-                format_value(Unit::seconds, shown_value(one->other, *one)), size_text(one->other), basis_text(*one)));
-        }
-    }
-}
-
-void add_impossible_chains(Cases cases, std::vector<std::string>& sentences)
-{
-    const std::vector<Contradiction> impossible = impossible_chains(cases);
-    if (const Contradiction* one = worst(impossible)) {
-        sentences.push_back(fmt::format("parallel loads are not trustworthy here: {0} chains bring {1} times what one "
-                                        "brings{2}, but {0} chains cannot bring more than {0} times as much; something "
-                                        "else ran beside the one",
-                                        number_of(*one->other.report, "chains"), times_text(*one), basis_text(*one)));
-    }
-}
-
-void add_sooner_under_load(Cases cases, std::vector<std::string>& sentences)
-{
-    if (const auto one = sooner_under_load(cases)) {
-        sentences.push_back(fmt::format(
-            "latency under load is not trustworthy here: a load takes {} with idle memory and {} while the other "
-            "processors stream{}, but a load is never faster for that; something else ran beside the first",
-            format_value(Unit::seconds, shown_value(one->base, *one)),
-            format_value(Unit::seconds, shown_value(one->other, *one)), basis_text(*one)));
-    }
-}
-
 std::vector<const CaseReport*> pointers_to(std::span<const CaseReport> cases)
 {
     std::vector<const CaseReport*> pointers;
@@ -381,32 +312,54 @@ std::vector<const CaseReport*> pointers_to(std::span<const CaseReport> cases)
 
 }  // namespace
 
-std::vector<ImplausibleCase> implausible_probe_cases(std::span<const CaseReport* const> cases)
+std::vector<Contradiction> contradictions(Cases cases)
 {
-    std::vector<ImplausibleCase> found;
+    std::vector<Contradiction> found;
     for (const auto& [pages, by_size] : latencies(cases)) {
-        for (const Contradiction& one : falling_latencies(by_size)) {
-            found.push_back(
-                {one.base.report, fmt::format("slower than at {}{}", size_text(one.other), basis_text(one))});
-        }
+        std::ranges::move(falling_latencies(by_size), std::back_inserter(found));
     }
-    for (const Contradiction& one : impossible_chains(cases)) {
-        found.push_back({one.other.report, fmt::format("{} times one chain{}", times_text(one), basis_text(one))});
-    }
+    std::ranges::move(impossible_chains(cases), std::back_inserter(found));
     if (const auto one = sooner_under_load(cases)) {
-        found.push_back({one->base.report, fmt::format("slower than under load{}", basis_text(*one))});
+        found.push_back(*one);
     }
     return found;
 }
 
-std::vector<std::string> implausible_probe_sentences(std::span<const CaseReport> all)
+const CaseReport& doubted_case(const Contradiction& one)
 {
-    const std::vector<const CaseReport*> cases = pointers_to(all);
-    std::vector<std::string> sentences;
-    add_falling_latency(cases, sentences);
-    add_impossible_chains(cases, sentences);
-    add_sooner_under_load(cases, sentences);
-    return sentences;
+    return one.kind == FindingKind::implausible_chains ? *one.other.report : *one.base.report;
+}
+
+std::vector<Finding> implausible_findings(std::span<const CaseReport> all)
+{
+    std::vector<Contradiction> worst;
+    for (const Contradiction& one : contradictions(pointers_to(all))) {
+        const auto alike = std::ranges::find_if(worst, [&](const Contradiction& other) {
+            return other.kind == one.kind &&
+                   (one.kind != FindingKind::implausible_latency ||
+                    text_of(*other.base.report, "pages") == text_of(*one.base.report, "pages"));
+        });
+        if (alike == worst.end()) {
+            worst.push_back(one);
+        } else if (one.excess > alike->excess) {
+            *alike = one;
+        }
+    }
+    std::vector<Finding> findings;
+    for (const Contradiction& one : worst) {
+        const bool are_chains = one.kind == FindingKind::implausible_chains;
+        const auto value = one.by_best ? &ProbedCase::best : &ProbedCase::median;
+        findings.push_back({.kind = one.kind,
+                            .importance = Importance::warning,
+                            .case_id = one.other.report->id,
+                            .base = one.base.report->id,
+                            .metrics = {{.metric = are_chains ? "bandwidth" : "latency",
+                                         .unit = are_chains ? Unit::bytes_per_second : Unit::seconds,
+                                         .value = one.other.*value,
+                                         .base_value = one.base.*value}},
+                            .about = one});
+    }
+    return findings;
 }
 
 std::vector<std::string> probe_sentences(std::span<const CaseReport> all)

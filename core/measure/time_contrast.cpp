@@ -18,32 +18,6 @@ namespace {
 
 using model::CaseReport;
 
-constexpr double same_time = 0.05;  // the default threshold for times
-
-std::string noun_of(std::string_view metric, const CaseReport& report)
-{
-    return metric == "wall_time" ? "time" : fmt::format("time per {}", model::name_of(report.operation));
-}
-
-bool includes_one(const Shift& ratio)
-{
-    return ratio.interval && (*ratio.interval)[0] <= 1 && (*ratio.interval)[1] >= 1;
-}
-
-bool near_one(const Shift& ratio)
-{
-    return ratio.interval && (*ratio.interval)[0] >= 1 - same_time && (*ratio.interval)[1] <= 1 + same_time;
-}
-
-std::string interval_text(const Shift& ratio)
-{
-    return ratio.interval ? fmt::format("95 % interval {} to {}", format_factor((*ratio.interval)[0]),
-                                        format_factor((*ratio.interval)[1]))
-                          : std::string{"too few repetitions for an interval"};
-}
-
-constexpr double min_share = 0.005;     // what is shown as 0 %
-constexpr double most_explained = 1.2;  // parts are measured one by one, but a split that says more says nothing
 
 std::optional<double> difference(const CaseReport& base, const CaseReport& other, std::string_view metric)
 {
@@ -103,70 +77,6 @@ std::optional<Faults> faults(const CaseReport& base, const CaseReport& other, bo
     return cost ? std::optional{Faults{*count * *cost, *count}} : std::nullopt;
 }
 
-std::string percent(double share)
-{
-    return base::format_number(share * 100, 0) + " %";
-}
-
-// Not their number makes most of the difference, but what each took.
-bool are_dearer(const Attribution& attribution)
-{
-    return attribution.base_fault_price > 0 && attribution.fault_price > attribution.base_fault_price &&
-           attribution.extra_faults * attribution.fault_price < attribution.faults / 2;
-}
-
-std::string faults_text(const Attribution& attribution)
-{
-    const double share = attribution.faults / attribution.extra;
-    const bool dearer = are_dearer(attribution);
-    if (share < min_share || (attribution.extra_faults <= 0 && !dearer)) {
-        return "page faults explain none of the extra time";
-    }
-    const auto seconds = [](double value) { return format_value(model::Unit::seconds, value); };
-    const std::string detail =
-        dearer ? fmt::format("each took {} instead of {}", seconds(attribution.fault_price),
-                             seconds(attribution.base_fault_price))
-               : fmt::format("{} more faults{} at {} each", format_value(model::Unit::one, attribution.extra_faults),
-                             attribution.per_operation ? fmt::format(" per {}", model::name_of(attribution.operation))
-                                                       : "",
-                             seconds(attribution.faults / attribution.extra_faults));
-    // The cost of a fault is measured beside the case, not in it, so a little more than all is no contradiction.
-    return share <= 1 + min_share
-               ? fmt::format("page faults explain {} of the extra time ({})", percent(share), detail)
-               : fmt::format("page faults explain all of the extra time ({} come to {} of it)", detail, percent(share));
-}
-
-// As a share, unless other parts make up for it: then a share would be negative or more than all.
-std::string part_text(const std::optional<double>& seconds, double extra, std::string_view what)
-{
-    if (!seconds || std::fabs(*seconds) < min_share * extra) {
-        return {};
-    }
-    if (*seconds >= 0 && *seconds <= extra * (1 + min_share)) {
-        return fmt::format(", {} {}", what, percent(*seconds / extra));
-    }
-    return fmt::format(", {} took {} {}", what, format_value(model::Unit::seconds, std::fabs(*seconds)),
-                       *seconds < 0 ? "less" : "more");
-}
-
-std::string rest_text(const Attribution& attribution)
-{
-    const double share = attribution.unexplained / attribution.extra;
-    if (share > 1 + min_share) {
-        return "; all of it is unexplained";  // and what other parts took less
-    }
-    if (share >= min_share) {
-        return fmt::format("; {} is unexplained", percent(share));
-    }
-    if (share >= -min_share) {
-        return "; nothing is left unexplained";
-    }
-    const bool said = attribution.faults > attribution.extra * (1 + min_share);
-    return said ? std::string{}
-                : fmt::format("; nothing is left unexplained (the parts are measured one by one and add up to {})",
-                              percent(attribution.explained));
-}
-
 // Times of the program as a whole, which a busy machine lengthens by as much as the thread waited. Of the slowest call
 // it is not known how much of the waiting it had, only that it may have been all.
 struct MachineTime {
@@ -203,22 +113,15 @@ std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseRepo
 {
     for (const model::MetricInfo* metric : model::shown_at({model::ShownAt::time})) {
         if (const auto shift = case_shift(base, other, metric->name)) {
-            return shift->is_ratio ? std::optional{TimeContrast{noun_of(metric->name, other), *shift}} : std::nullopt;
+            return shift->is_ratio ? std::optional{TimeContrast{metric->name, other.operation, *shift}} : std::nullopt;
         }
     }
     return std::nullopt;
 }
 
-std::string time_part(const TimeContrast& time, std::string_view base_name)
+bool includes_one(const Shift& ratio)
 {
-    const std::string factor = format_factor(time.ratio.estimate);
-    const std::string interval = interval_text(time.ratio);
-    if (!includes_one(time.ratio)) {
-        return fmt::format("{}x the {} of {} ({})", factor, time.noun, base_name, interval);
-    }
-    return near_one(time.ratio)
-               ? fmt::format("the same {} as {} ({}x, {})", time.noun, base_name, factor, interval)
-               : fmt::format("no difference in {} from {} shown ({}x, {})", time.noun, base_name, factor, interval);
+    return ratio.interval && (*ratio.interval)[0] <= 1 && (*ratio.interval)[1] >= 1;
 }
 
 bool is_slower(const TimeContrast& time)
@@ -301,7 +204,7 @@ std::string machine_text(const MachineContrast& machine, double base)
     const bool is_split = explained <= most_explained * machine.extra;
     // "explains 88 % (7.04 ms)"; where shares cannot be, "took 7.04 ms more"
     const auto part = [&](double seconds, std::string_view verb) {
-        return is_split ? fmt::format("{} {} ({})", verb, percent(seconds / machine.extra), shown(seconds))
+        return is_split ? fmt::format("{} {} ({})", verb, whole_percent(seconds / machine.extra), shown(seconds))
                         : fmt::format("took {} more", shown(seconds));
     };
     std::vector<std::string> parts;
@@ -316,24 +219,6 @@ std::string machine_text(const MachineContrast& machine, double base)
     return fmt::format("of {} more, {}{}; what is left, {} % of the base, is", shown(machine.extra),
                        fmt::join(parts, ", "), is_split ? "" : ": it was too busy to split them",
                        base::format_number(base > 0 ? left / base * 100 : 0.0, 1));
-}
-
-std::string cause_of(const CaseReport& base, const CaseReport& other)
-{
-    const auto attribution = attribute(base, other);
-    return attribution ? cause_text(*attribution) : std::string{};
-}
-
-std::string cause_text(const Attribution& attribution)
-{
-    if (attribution.explained > most_explained) {
-        return fmt::format("the machine was too busy to split the extra time: its parts, measured one by one, add up "
-                           "to {} of it",
-                           percent(attribution.explained));
-    }
-    return faults_text(attribution) + part_text(attribution.allocator, attribution.extra, "calls into the allocator") +
-           part_text(attribution.waiting, attribution.extra, "waiting for the collector") +
-           part_text(attribution.run_delay, attribution.extra, "waiting for a processor") + rest_text(attribution);
 }
 
 }  // namespace memsweep::measure

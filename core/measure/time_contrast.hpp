@@ -1,4 +1,4 @@
-// How much longer one case takes than another, and where the extra time went, as parts of sentences.
+// How much longer one case takes than another, and where the extra time went.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,9 @@
 namespace memsweep::measure {
 
 struct TimeContrast {
-    std::string noun;  // "time per array", "time per call" or "time"
-    Shift ratio;       // other / base
+    std::string_view metric;         // time_per_op, else wall_time
+    model::OperationKind operation;  // of time_per_op: what one takes
+    Shift ratio;                     // other / base
 };
 
 // Whether a metric is the time of the case as a whole.
@@ -22,8 +23,8 @@ struct TimeContrast {
 // The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty when either case has no times, or a time of 0.
 [[nodiscard]] std::optional<TimeContrast> time_contrast(const model::CaseReport& base, const model::CaseReport& other);
 
-// "7.2x the time per array of refcount (95 % interval 6.8 to 7.6)", or that no difference was shown.
-[[nodiscard]] std::string time_part(const TimeContrast& time, std::string_view base_name);
+// Whether the interval has room for no difference.
+[[nodiscard]] bool includes_one(const Shift& ratio);
 
 // True when `other` is shown to be slower.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
@@ -55,13 +56,8 @@ struct Attribution {
 // Empty where a case has no times, or the other one took no longer.
 [[nodiscard]] std::optional<Attribution> attribute(const model::CaseReport& base, const model::CaseReport& other);
 
-// "page faults explain 81 % of the extra time (1,953 more faults per array at 800.0 ns each), calls into the allocator
-// 12 %, waiting for the collector 3 %; 4 % is unexplained". Parts that add up to more than 120 % are no split: then
-// that the machine was too busy for one.
-[[nodiscard]] std::string cause_text(const Attribution& attribution);
-
-// The cause_text of two cases; empty when there is nothing to attribute.
-[[nodiscard]] std::string cause_of(const model::CaseReport& base, const model::CaseReport& other);
+// Parts are measured one by one: where they add up to more than this share, they are no split.
+inline constexpr double most_explained = 1.2;
 
 // What the load of the machine added to a time of one case over the same case measured when it was quieter: waiting for
 // a processor, and the same page faults at a higher price.

@@ -75,6 +75,15 @@ enum class Verdict : std::uint8_t {
 inline constexpr double significance = 0.05;       // of q, the adjusted p value
 inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
 
+// What a metric came to in one case or result, as far as it is known, and beside another.
+struct MetricEffect {
+    std::string metric{};  // empty: of the whole case
+    model::Unit unit{};
+    std::optional<double> value{}, base_value{};  // in `unit`
+    std::optional<Shift> effect{};                // value against base_value
+    std::optional<Verdict> verdict{};             // where it was judged
+};
+
 struct Judgement {
     Verdict verdict{};
     std::string why;

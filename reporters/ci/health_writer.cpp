@@ -3,6 +3,7 @@
 #include "core/measure/fleet.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
+#include "reporters/wording/fleet_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -12,7 +13,7 @@ Json outlier_evidence(const FleetReport& report, const measure::Outlier& outlier
     const model::FleetMetric& metric = report.fleet->metrics[outlier.metric];
     return {{"kind", "outlier"},   {"case", metric.case_id}, {"metric", metric.name},
             {"unit", metric.unit}, {"value", outlier.value}, {"usual", outlier.median},
-            {"z", outlier.z},      {"q", outlier.q},         {"text", measure::outlier_text(*report.fleet, outlier)}};
+            {"z", outlier.z},      {"q", outlier.q},         {"text", outlier_text(*report.fleet, outlier)}};
 }
 
 Json run_evidence(bool interrupted, std::span<const model::FleetProblem> problems)

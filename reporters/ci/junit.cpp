@@ -15,6 +15,7 @@
 #include "reporters/document/run_document.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
+#include "reporters/wording/comparison_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -319,7 +320,7 @@ TestCase test_of(const ComparisonReport& report, const Comparison& comparison, c
         test.outcome = TestOutcome::failure;
         test.type = std::string{model::name_of(metric.verdict)};
         test.message = metric.why;
-        test.detail = listed(measure::explanation(metric, comparison.noisy_metrics), "; ");
+        test.detail = listed(explanation(metric, comparison.noisy_metrics), "; ");
     } else if (is_unjudged(metric.verdict)) {
         test.outcome = TestOutcome::skipped;
         test.message = said;

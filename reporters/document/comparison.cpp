@@ -10,6 +10,7 @@
 #include "reporters/document/comparison_parts.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_document.hpp"
+#include "reporters/wording/comparison_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -19,14 +20,13 @@ using measure::MetricComparison;
 
 constexpr std::size_t max_open_cases = 4;
 
-std::vector<measure::Finding> findings_of(const ComparisonReport& report, const Comparison& comparison, Medium medium)
+std::vector<Statement> findings_of(const ComparisonReport& report, const Comparison& comparison, Medium medium)
 {
-    std::vector<measure::Finding> findings = comparison.findings;
+    std::vector<Statement> findings = statements(comparison.findings);
     if (!comparison.machines.empty()) {
-        findings.insert(
-            findings.begin(),
-            measure::Finding{measure::Importance::note, fmt::format("{} against {}: {}", comparison.base.host,
-                                                                    comparison.candidate.host, comparison.machines)});
+        findings.insert(findings.begin(), Statement{measure::Importance::note,
+                                                    fmt::format("{} against {}: {}", comparison.base.host,
+                                                                comparison.candidate.host, comparison.machines)});
     }
     for (const std::string& difference : comparison.overruled) {
         findings.push_back({measure::Importance::warning, "compared by force, although " + difference});
@@ -200,7 +200,7 @@ class Part {
     [[nodiscard]] Item explanation(const MetricComparison& metric, std::string text) const
     {
         Item item{.text = std::move(text)};
-        for (std::string& sentence : measure::explanation(metric, comparison_.noisy_metrics)) {
+        for (std::string& sentence : reporters::explanation(metric, comparison_.noisy_metrics)) {
             item.below.push_back({std::move(sentence)});
         }
         return item;

@@ -12,6 +12,7 @@
 #include "core/measure/format.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -114,7 +115,8 @@ std::string strip_title(const ChartCase& one, const model::CaseReport& base)
     }
     const auto mode = measure::mode_of(base);
     if (mode && &base != one.report) {
-        parts.push_back(measure::held_part(drawn_repetition(base), *mode, drawn));
+        const auto held = measure::held(drawn_repetition(base), drawn);
+        parts.push_back(held ? held_part(*held, *mode) : std::string{});
     }
     std::erase(parts, std::string{});
     return inert_text(parts.empty() ? one.label : fmt::format("{}: {}", one.label, listed(parts, "; ")));

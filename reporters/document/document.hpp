@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "core/measure/findings.hpp"
 #include "core/measure/verdict.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/chart.hpp"
 #include "reporters/document/table.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::reporters {
 
@@ -36,7 +36,7 @@ using Blocks = std::vector<Block>;
 
 struct Opening {
     Headline headline;
-    std::vector<measure::Finding> findings{};
+    std::vector<Statement> findings{};
     std::string about{};  // what was judged: "30 runs from ... to ..., on MACHINE"; may be empty
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/measure/findings.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -77,10 +78,11 @@ std::vector<Cell> key_cells(const CaseKeys& keys, const FoldedCase& shown)
 }
 
 // What is said beside a row; empty of most.
-std::string doubt_about(const model::CaseReport& report, const std::vector<measure::ImplausibleCase>& doubts)
+std::string doubt_about(const model::CaseReport& report, const std::vector<measure::Contradiction>& doubts)
 {
-    const auto found = std::ranges::find(doubts, &report, &measure::ImplausibleCase::report);
-    return found == doubts.end() ? std::string{} : found->why;
+    const auto found = std::ranges::find(doubts, &report,
+                                         [](const measure::Contradiction& one) { return &measure::doubted_case(one); });
+    return found == doubts.end() ? std::string{} : doubt_text(*found);
 }
 
 // One row for each fact of a case.
@@ -170,7 +172,7 @@ Table figures_table(const Cases& cases)
     if (shown.empty()) {
         return facts_table(cases);
     }
-    const std::vector<measure::ImplausibleCase> doubts = measure::implausible_probe_cases(cases);
+    const std::vector<measure::Contradiction> doubts = measure::contradictions(cases);
     const bool has_least = std::ranges::any_of(shown, [](const model::MetricInfo* figure) { return figure->shown.by_least; });
     Table table{.title = "Figures",
                 .note = joined(joined(keys.constants(), common_facts(cases)), std::string{has_least ? least_note : ""}),

@@ -12,6 +12,7 @@
 #include "reporters/document/run_document.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
+#include "reporters/wording/fleet_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -256,7 +257,7 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
             continue;
         }
         const std::string& name = fleet.hosts[hosts[i].host].name;
-        const std::string why = outlier == nullptr ? "" : measure::outlier_text(fleet, *outlier);
+        const std::string why = outlier == nullptr ? "" : outlier_text(fleet, *outlier);
         values.push_back({{"is", outlier == nullptr ? "host" : "outlier"},
                           {"x", chart_number(hosts[i].value)},
                           {"name", inert_text(name)},
@@ -307,7 +308,7 @@ Document document(const FleetReport& report, const Audience& audience)
     const model::Fleet& fleet = *report.fleet;
     const bool is_page = audience.medium == Medium::page;
     Document document{.kicker = "memsweep fleet", .title = fleet.scenario, .description = fleet.description};
-    document.add(Opening{fleet_headline(report), measure::fleet_findings(fleet, report.judgement), fleet_span(fleet)});
+    document.add(Opening{fleet_headline(report), fleet_statements(fleet, report.judgement), fleet_span(fleet)});
     add_bad_hosts(document, report, audience.medium);
     for (Table& matrix : matrix_tables(fleet)) {
         if (has_room(matrix, audience.medium)) {

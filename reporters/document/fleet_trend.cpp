@@ -29,10 +29,10 @@ Headline trend_headline(const FleetTrend& trend)
             bad ? Tone::bad : Tone::good};
 }
 
-std::vector<measure::Finding> trend_findings(const FleetTrend& trend)
+std::vector<Statement> trend_findings(const FleetTrend& trend)
 {
     constexpr std::ptrdiff_t max_named = 8;
-    std::vector<measure::Finding> found;
+    std::vector<Statement> found;
     const auto name = [&](Importance importance, std::string_view what, const std::vector<std::string>& hosts) {
         if (!hosts.empty()) {
             const std::vector<std::string> shown{hosts.begin(), hosts.begin() + std::min(std::ssize(hosts), max_named)};

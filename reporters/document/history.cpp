@@ -223,7 +223,7 @@ void add_history(Document& document, const History& history, bool is_one_of_seve
     if (is_page && is_one_of_several) {
         document.add(Heading{history.scenario});
     }
-    document.add(Opening{history_headline(history), history.findings, history_span(history)});
+    document.add(Opening{history_headline(history), statements(history.findings), history_span(history)});
     if (Table changes = changes_table(history); !changes.rows.empty()) {
         const bool is_tall = changes.rows.size() > max_open_rows;
         document.add(TableBlock{.table = std::move(changes), .is_tall = is_tall, .is_sortable = true});

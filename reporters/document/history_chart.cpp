@@ -139,8 +139,9 @@ std::string changes_sentence(const History& history, const Trend& trend)
     }
     std::string text;
     for (const Change& change : trend.changes) {
-        text += fmt::format("{}{} {} from {} on.", text.empty() ? "" : " ", model::name_of(change.verdict),
-                            measure::change_text(trend, change), measure::run_text(history, change.run));
+        text +=
+            fmt::format("{}{} {} from {} on.", text.empty() ? "" : " ", model::name_of(change.verdict),
+                        measure::change_text(trend, change), measure::run_text(measure::place_of(history, change.run)));
     }
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
     return text;

@@ -262,7 +262,7 @@ Opening run_opening(const model::RunReport& report)
     const std::vector<std::string> replays = measure::replay_sentences(report.cases);
     Opening opening{.headline = {report.run.interrupted ? "The run did not finish: these results are partial. " : "",
                                  run_tone(report, counts)},
-                    .findings = measure::findings(report)};
+                    .findings = statements(measure::findings(report))};
     std::string& text = opening.headline.text;
     if (is_watched(report)) {
         text += watch_sentence(report);
@@ -270,7 +270,7 @@ Opening run_opening(const model::RunReport& report)
     }
     text += cases_sentence(counts);
     const auto verdict = replays.size() == 2  // and its figures: of one number of threads
-                             ? std::ranges::find(opening.findings, replays.front(), &measure::Finding::text)
+                             ? std::ranges::find(opening.findings, replays.front(), &Statement::text)
                              : opening.findings.end();
     if (verdict != opening.findings.end()) {
         text.back() = ';';

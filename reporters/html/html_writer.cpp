@@ -47,14 +47,14 @@ std::string folded_html(const Folded& folded, std::string_view what)
 
 // The headline and the findings in their order; beyond a few of a kind they open on demand, so that the first screen
 // has the first of each.
-std::string verdict_html(const Headline& line, const std::vector<measure::Finding>& findings)
+std::string verdict_html(const Headline& line, const std::vector<Statement>& findings)
 {
     constexpr std::size_t most_alarms = 4;
     constexpr std::size_t most_notes = 6;
     std::string items;
     Folded alarms{.most = most_alarms};
     Folded notes{.most = most_notes};
-    for (const measure::Finding& finding : findings) {
+    for (const Statement& finding : findings) {
         Folded& kind = finding.importance == measure::Importance::note ? notes : alarms;
         (++kind.count > kind.most ? kind.rest : items) +=
             fmt::format("<li{}>{}</li>\n", class_of(tone_of(finding.importance)), escaped(finding.text));

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "core/model/machine.hpp"
+#include "reporters/json/finding_values.hpp"
 #include "reporters/json/result_members.hpp"
 #include "reporters/json/subject_json.hpp"
+#include "reporters/wording/comparison_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -33,11 +35,6 @@ Json json_verdict_counts(const Comparison& comparison)
         json[std::string{verdict.name}] = measure::count(comparison, verdict.value);
     }
     return json;
-}
-
-Json shift_json(const measure::Shift& shift)
-{
-    return {{"kind", shift.is_ratio ? "ratio" : "difference"}, {"estimate", shift.estimate}, {"ci95", shift.interval}};
 }
 
 Json threshold_json(const measure::Threshold& threshold)
@@ -81,7 +78,7 @@ Json json_judgement(const ComparisonReport& report, const Comparison& comparison
         json["threshold"] = threshold_json(metric.threshold);
     }
     if (report.explain) {
-        json["explanation"] = measure::explanation(metric, comparison.noisy_metrics);
+        json["explanation"] = explanation(metric, comparison.noisy_metrics);
     }
     return json;
 }
@@ -102,7 +99,8 @@ Json json_comparison(const ComparisonReport& report, const Comparison& compariso
             {"machines", comparison.machines.empty() ? Json() : Json(comparison.machines)},
             {"noisy_metrics", comparison.noisy_metrics},
             {"counts", json_verdict_counts(comparison)},
-            {"findings", json_list(comparison.findings, &measure::Finding::text)},
+            {"findings", json_list(comparison.findings, said)},
+            {"finding_values", json_list(comparison.findings, finding_json)},
             {"judgements", std::move(judgements)}};
 }
 
@@ -149,7 +147,8 @@ Json json_history(const History& history)
             {"machine_fingerprint", history.machine_fingerprint},
             {"runs", json_list(history.runs, json_history_run)},
             {"noisy_metrics", history.judged},
-            {"findings", json_list(history.findings, &measure::Finding::text)},
+            {"findings", json_list(history.findings, said)},
+            {"finding_values", json_list(history.findings, finding_json)},
             {"trends", json_list(history.trends, json_trend)}};
 }
 

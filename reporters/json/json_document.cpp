@@ -125,7 +125,7 @@ class ResultReader : public JsonBuilder {
     // What a result or a fleet says again of its cases, for other programs: it is not read.
     static bool is_derived(std::string_view key)
     {
-        return key == "contrasts" || key == "findings" || key == "judgement";
+        return key == "contrasts" || key == "findings" || key == "finding_values" || key == "judgement";
     }
 
     [[nodiscard]] bool is_in_cases() const

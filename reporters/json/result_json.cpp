@@ -10,8 +10,10 @@
 #include "core/measure/contrasts.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/summary.hpp"
+#include "reporters/json/finding_values.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
+#include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -110,9 +112,9 @@ void write_cases(const std::vector<model::CaseReport>& cases, Summaries summarie
 Json contrast_json(const measure::CaseContrast& contrast)
 {
     const auto& attribution = contrast.attribution;
-    Json json{{"axis", contrast.axis},         {"base", contrast.base->id},
-              {"case", contrast.other->id},    {"ratio", contrast.time ? Json(contrast.time->ratio.estimate) : Json()},
-              {"sentence", contrast.sentence}, {"attribution", nullptr}};
+    Json json{{"axis", contrast.axis},          {"base", contrast.base->id},
+              {"case", contrast.other->id},     {"ratio", contrast.time ? Json(contrast.time->ratio.estimate) : Json()},
+              {"sentence", sentence(contrast)}, {"attribution", nullptr}};
     if (attribution) {
         json["attribution"] = {{"unit", "s"},
                                {"per_operation", attribution->per_operation},
@@ -162,8 +164,9 @@ void write_report(const model::RunReport& report, Summaries summaries, TextSink&
     write_cases(report.cases, summaries, out);
     out.add("matrices", json_list(measure::place_matrices(report.cases), place_matrix_json));
     out.add("contrasts", json_list(measure::case_contrasts(report.cases), contrast_json));
-    out.add("findings",
-            json_list(measure::findings(report), [](const measure::Finding& finding) { return Json(finding.text); }));
+    const std::vector<measure::Finding> findings = measure::findings(report);
+    out.add("findings", json_list(findings, said));
+    out.add("finding_values", json_list(findings, finding_json));
     out.add("assertions", json_value(report.assertions));
     out.add("summary", json_value(model::count(report)));
     out.close();

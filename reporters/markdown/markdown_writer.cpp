@@ -123,7 +123,7 @@ class MarkdownWriter {
                                       is_summary_ ? sign(tone) : verdict_sign(tone), sentence(opening.headline.text));
         out += opening.about.empty() ? "" : fmt::format("\n{}\n", sentence(opening.about));
         out += opening.findings.empty() ? "" : "\n";
-        for (const measure::Finding& finding : opening.findings) {
+        for (const Statement& finding : opening.findings) {
             out += fmt::format("- {}{}\n", mark(tone_of(finding.importance)), sentence(finding.text));
         }
         return out;

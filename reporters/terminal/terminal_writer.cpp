@@ -32,7 +32,7 @@ class TerminalWriter {
             add_gap();
         }
         out_ += paragraph(opening.headline.text, "", style_, opening.headline.tone);
-        for (const measure::Finding& finding : opening.findings) {
+        for (const Statement& finding : opening.findings) {
             out_ += paragraph(finding.text, "  * ", style_, tone_of(finding.importance));
         }
         out_ += paragraph(opening.about, "", style_, Tone::muted);

@@ -4,6 +4,7 @@
 #include "core/measure/summary.hpp"
 #include "core/measure/time_contrast.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;
@@ -148,7 +149,7 @@ TEST_CASE("two phases are compared as two values of an axis", "[unit]")
     const auto comparison = compare_families(phases, {"phase", "warm"}, {"phase", "cold"}, {});
     REQUIRE(comparison);
     REQUIRE(comparison->findings.size() == 1);
-    CHECK_THAT(comparison->findings.front().text, Catch::Contains("page faults explain 75 %"));
+    CHECK_THAT(sentence(comparison->findings.front()), Catch::Contains("page faults explain 75 %"));
     const auto unknown = compare_families(phases, {"phase", "warm"}, {"phase", "hot"}, {});
     REQUIRE_FALSE(unknown);
     CHECK_THAT(unknown.error().message, Catch::Contains("phase=cold"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -68,7 +69,7 @@ TEST_CASE("what describes the machine is shown, and neither judged nor counted",
     CHECK(comparison.noisy_metrics == 1);
     CHECK(count(comparison, Verdict::informational) == 1);
     REQUIRE(comparison.findings.size() == 1);
-    CHECK_THAT(comparison.findings.front().text, Contains("the machine itself differs: fault_cost is 3.0x"));
+    CHECK_THAT(sentence(comparison.findings.front()), Contains("the machine itself differs: fault_cost is 3.0x"));
 }
 
 TEST_CASE("criteria choose the metrics and silence some", "[unit]")
@@ -106,7 +107,7 @@ TEST_CASE("two values of an axis are compared within one result", "[unit]")
     CHECK(comparison->cases[0].candidate_id == "demo/mode=finalizer/n=1");
     CHECK(only(*comparison).shift->estimate == Approx(3));
     REQUIRE_FALSE(comparison->findings.empty());
-    CHECK_THAT(comparison->findings.front().text,
+    CHECK_THAT(sentence(comparison->findings.front()),
                Contains("mode=finalizer (n=1): 3.0x the time of mode=refcount (95 % interval"));
     const auto unknown = compare_families(all, {"mode", "refcount"}, {"mode", "leak"}, {});
     REQUIRE_FALSE(unknown);
@@ -125,8 +126,8 @@ TEST_CASE("findings name what changed, the worst case first", "[unit]")
     REQUIRE(comparison);
     REQUIRE(comparison->findings.size() == 2);
     CHECK(comparison->findings[0].importance == Importance::failure);
-    CHECK_THAT(comparison->findings[0].text, Contains("demo/n=3: wall_time 2.0x") && Contains("regressed"));
-    CHECK_THAT(comparison->findings[1].text, Contains("demo/n=1: wall_time 0.50x") && Contains("improved"));
+    CHECK_THAT(sentence(comparison->findings[0]), Contains("demo/n=3: wall_time 2.0x") && Contains("regressed"));
+    CHECK_THAT(sentence(comparison->findings[1]), Contains("demo/n=1: wall_time 0.50x") && Contains("improved"));
 }
 
 TEST_CASE("an explanation says what it rests on and what would change it", "[unit]")
@@ -176,7 +177,7 @@ TEST_CASE("a counter that differs by less than is shown is told by its differenc
     CHECK_THAT(only(more).why, Contains("+1 B (762.9 MiB)"));
     CHECK_THAT(why_of(more), Contains("0.00 % (+1 B)"));
     REQUIRE(more.findings.size() == 1);
-    CHECK_THAT(more.findings.front().text, Contains("live_bytes_peak +1 B (762.9 MiB) regressed"));
+    CHECK_THAT(sentence(more.findings.front()), Contains("live_bytes_peak +1 B (762.9 MiB) regressed"));
     CHECK(only(compare(base, one_more)).verdict == Verdict::same);
     CHECK_THAT(why_of(compare(base, one_more)), Contains("allowed: 0.1 %, at most 4.00 KiB"));
 }
@@ -250,7 +251,8 @@ TEST_CASE("a change of time that a busier machine explains is inconclusive", "[u
             CHECK(repetitions_to_settle(found, comparison.noisy_metrics) == 0);
         }
         CHECK(std::ranges::any_of(comparison.findings, [](const Finding& one) {
-            return one.importance == Importance::warning && one.text.find("machine was busier") != std::string::npos;
+            return one.importance == Importance::warning &&
+                   sentence(one).find("machine was busier") != std::string::npos;
         }));
         // The mirror: a base that was measured beside something else shows no improvement.
         CHECK(verdict(compare(busy, quiet), "wall_time").verdict == Verdict::inconclusive);

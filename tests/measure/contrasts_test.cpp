@@ -1,6 +1,7 @@
 #include "core/measure/contrasts.hpp"
 
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -22,6 +23,15 @@ std::vector<PlacementContrast> contrasts(const std::vector<CaseReport>& cases)
         pointers.push_back(&one);
     }
     return placement_contrasts(pointers);
+}
+
+std::vector<std::string> placement_texts(const std::vector<CaseReport>& cases)
+{
+    model::RunReport report;
+    report.cases = cases;
+    std::vector<Finding> found = findings(report);
+    std::erase_if(found, [](const Finding& finding) { return finding.kind != FindingKind::placement_cost; });
+    return sentences(found);
 }
 
 }  // namespace
@@ -75,7 +85,7 @@ TEST_CASE("one sentence per mode and placement, by geometric mean", "[unit]")
                             placed("sweep", "x", {2e-3}, 10),          placed("sweep", "y", {8e-3}, 10),
                             placed("alone", "x", {1e-3}, 10, "leak"),  placed("sweep", "x", {1e-3}, 10, "leak"),
                             placed("drain", "x", {1.5e-3}, 10, "leak")};
-    CHECK(placement_sentences(cases) ==
+    CHECK(placement_texts(cases) ==
           std::vector<std::string>{"refcount in a sweep: 4.0x the time alone over 2 cases (geometric mean), from 2.0x "
                                    "(case=x) to 8.0x (case=y)",
                                    "leak in a sweep: 1.00x the time alone (case=x)",
@@ -92,7 +102,7 @@ TEST_CASE("the case that a sweep slows down most is reported with its cause, whe
                             metric("faults_per_op", {faults}), metric("fault_time", {fault_time})});
     };
     const std::vector cases{repeated("alone", 1e-3, 0, 10), repeated("sweep", 3e-3, 1.8e-3, 1010)};
-    CHECK(placement_sentences(cases) ==
+    CHECK(placement_texts(cases) ==
           std::vector<std::string>{
               "refcount in a sweep: 3.0x the time alone (case=x); in case=x page faults explain 90 % "
               "of the extra time (1,000 more faults per array at 1.80 us each); 10 % is "

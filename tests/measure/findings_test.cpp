@@ -6,6 +6,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -52,7 +53,7 @@ std::string only(std::vector<CaseReport> cases)
     const auto found = findings_of(std::move(cases));
     REQUIRE(found.size() == 1);
     CHECK(found[0].importance == Importance::note);
-    return found[0].text;
+    return sentence(found[0]);
 }
 
 constexpr double mib = 1024 * 1024;
@@ -151,8 +152,8 @@ TEST_CASE("only cases that differ in nothing but the mode are set side by side",
     const auto found =
         findings_of({sized("leak", "1", 4), sized("refcount", "1", 1), sized("leak", "2", 9), sized("sweep", "2", 3)});
     REQUIRE(found.size() == 2);
-    CHECK_THAT(found[0].text, StartsWith("leak (size=1): 4.0x the time per array of refcount"));
-    CHECK_THAT(found[1].text, StartsWith("sweep (size=2): 0.33x the time per array of leak"));
+    CHECK_THAT(sentence(found[0]), StartsWith("leak (size=1): 4.0x the time per array of refcount"));
+    CHECK_THAT(sentence(found[1]), StartsWith("sweep (size=2): 0.33x the time per array of leak"));
     CHECK(findings_of({case_report({{"size", "1"}}, {metric("wall_time", {1})}), mode("refcount", 1)}).empty());
 }
 
@@ -167,8 +168,8 @@ TEST_CASE("of many modes the largest differences are reported, the rest in one l
     }
     const auto found = findings_of(cases);
     REQUIRE(found.size() == 9);
-    CHECK_THAT(found[0].text, StartsWith("finalizer (size=11): 13x"));
-    CHECK(found[8].text == "4 more cases of other release modes: 1.60x to 4.6x the time of their base");
+    CHECK_THAT(sentence(found[0]), StartsWith("finalizer (size=11): 13x"));
+    CHECK(sentence(found[8]) == "4 more cases of other release modes: 1.60x to 4.6x the time of their base");
 }
 
 TEST_CASE("what went wrong comes first, what was left out last", "[unit]")
@@ -197,14 +198,15 @@ TEST_CASE("what went wrong comes first, what was left out last", "[unit]")
 
     const auto found = findings(report);
     REQUIRE(found.size() == 6);
-    CHECK(found[0].text == "demo/mode=sweep broke off: signal 11");
-    CHECK(found[1].text == "demo/mode=arena timed out: 60 s");
-    CHECK(found[2].text == "after_drop.live_bytes.max == 0B does not hold for demo/mode=finalizer: it is 762.9 MiB");
+    CHECK(sentence(found[0]) == "demo/mode=sweep broke off: signal 11");
+    CHECK(sentence(found[1]) == "demo/mode=arena timed out: 60 s");
+    CHECK(sentence(found[2]) ==
+          "after_drop.live_bytes.max == 0B does not hold for demo/mode=finalizer: it is 762.9 MiB");
     CHECK(found[2].importance == Importance::failure);
-    CHECK(found[3].text == "after_drop.live_bytes.max == 0B cannot be judged: cpu_time was not measured");
+    CHECK(sentence(found[3]) == "after_drop.live_bytes.max == 0B cannot be judged: cpu_time was not measured");
     CHECK(found[3].importance == Importance::warning);
-    CHECK_THAT(found[4].text, StartsWith("finalizer: 2.0x"));
-    CHECK(found[5].text == "demo/mode=leak skipped: needs 2.00 GiB");
+    CHECK_THAT(sentence(found[4]), StartsWith("finalizer: 2.0x"));
+    CHECK(sentence(found[5]) == "demo/mode=leak skipped: needs 2.00 GiB");
     CHECK(found[5].importance == Importance::note);
 }
 
@@ -223,8 +225,8 @@ TEST_CASE("what several cases share is reported once", "[unit]")
     }
     const auto found = findings(report);
     REQUIRE(found.size() == 2);
-    CHECK(found[0].text == "3 cases broke off, first demo/mode=a: out of memory");
-    CHECK(found[1].text == "minor_faults.max < 5 does not hold for 3 cases, first demo/mode=a (it is 7)");
+    CHECK(sentence(found[0]) == "3 cases broke off, first demo/mode=a: out of memory");
+    CHECK(sentence(found[1]) == "minor_faults.max < 5 does not hold for 3 cases, first demo/mode=a (it is 7)");
     CHECK(findings({}).empty());
 }
 
@@ -252,7 +254,7 @@ TEST_CASE("of a short program it is said what of its time is its start", "[unit]
     const auto found = findings_of_programs({program("a", 2e-3), program("b", 1)}, 400e-6);
     REQUIRE(found.size() == 1);
     CHECK(found[0].importance == Importance::note);
-    CHECK(found[0].text ==
+    CHECK(sentence(found[0]) ==
           "demo/program=a takes 2.00 ms, of which 400.0 us go into starting any program: programs differ by more than "
           "their wall_time does");
 }
@@ -261,14 +263,15 @@ TEST_CASE("of several short programs the shortest is named", "[unit]")
 {
     const auto found = findings_of_programs({program("a", 2e-3), program("b", 1e-3), program("c", 3e-3)}, 400e-6);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0].text, StartsWith("demo/program=b takes 1.00 ms (the shortest of 3 cases so short), of which"));
+    CHECK_THAT(sentence(found[0]),
+               StartsWith("demo/program=b takes 1.00 ms (the shortest of 3 cases so short), of which"));
 }
 
 TEST_CASE("a program as short as one that does nothing has no part of its own", "[unit]")
 {
     const auto found = findings_of_programs({program("a", 420e-6)}, 400e-6);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0].text, Contains("takes 420.0 us, hardly more than starting any program does (400.0 us)"));
+    CHECK_THAT(sentence(found[0]), Contains("takes 420.0 us, hardly more than starting any program does (400.0 us)"));
 }
 
 TEST_CASE("the start of a program costs no more than the shortest run that contains one", "[unit]")
@@ -288,7 +291,7 @@ TEST_CASE("the start of a program costs no more than the shortest run that conta
     CHECK(price({}, 400e-6) == 400e-6);
     const auto found = findings_of_programs(both, 11.1e-3);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0].text,
+    CHECK_THAT(sentence(found[0]),
                Contains("hardly more than starting any program does (" + base::format_duration(least) + ")"));
 }
 

@@ -7,6 +7,7 @@
 #include "core/measure/change_points.hpp"
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -142,9 +143,9 @@ TEST_CASE("a history shows what changed and since which run, in whatever order i
     CHECK(count.changes[0].verdict == Verdict::improved);
 
     REQUIRE(history.findings.size() == 2);
-    CHECK(history.findings[0].text.starts_with("demo/mode=refcount: wall_time regressed 1.2"));
-    CHECK(history.findings[0].text.ends_with("from run 11 of 20, 2026-01-11T12:00:00.000Z on (run-10.json)"));
-    CHECK(history.findings[1].text.find("allocations improved 99 instead of 100") != std::string::npos);
+    CHECK(sentence(history.findings[0]).starts_with("demo/mode=refcount: wall_time regressed 1.2"));
+    CHECK(sentence(history.findings[0]).ends_with("from run 11 of 20, 2026-01-11T12:00:00.000Z on (run-10.json)"));
+    CHECK(sentence(history.findings[1]).find("allocations improved 99 instead of 100") != std::string::npos);
 }
 
 TEST_CASE("histories of runs that only scatter show no change", "[unit]")

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -42,8 +43,9 @@ DriftSeen drift_seen(const model::RunReport& base, const model::RunReport& candi
     const Comparison comparison = *measure::compare_reports(base, candidate, {});
     REQUIRE(comparison.metrics.size() == 1);
     const MetricComparison& metric = comparison.metrics.front();
-    const bool said = std::ranges::any_of(
-        comparison.findings, [](const Finding& one) { return one.text.find("slower under") != std::string::npos; });
+    const bool said = std::ranges::any_of(comparison.findings, [](const Finding& one) {
+        return sentence(one).find("slower under") != std::string::npos;
+    });
     return {metric.verdict, metric.why, said};
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/measure/paired.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -111,8 +112,8 @@ TEST_CASE("the sentence on the time of two builds has the size that the rounds s
     const Comparison comparison = judged(run_of({metric("wall_time", base)}, {metric("wall_time", scaled(base, 1.1))}));
     REQUIRE(verdict_of(comparison, "wall_time") == Verdict::regressed);
     REQUIRE_FALSE(comparison.findings.empty());
-    CHECK_THAT(comparison.findings.front().text, Catch::Matchers::Contains("1.10x"));
-    CHECK_THAT(comparison.findings.front().text, Catch::Matchers::Contains("1.10 to 1.10"));
+    CHECK_THAT(sentence(comparison.findings.front()), Catch::Matchers::Contains("1.10x"));
+    CHECK_THAT(sentence(comparison.findings.front()), Catch::Matchers::Contains("1.10 to 1.10"));
 }
 
 TEST_CASE("rounds go on where a few were disturbed", "[unit]")

@@ -1,6 +1,7 @@
 #include "core/measure/findings.hpp"
 
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
@@ -171,18 +172,18 @@ TEST_CASE("what a probe says of latencies on a busy machine is the least of the 
     // No sample of the one chain was undisturbed: 23 times as much is not told as what memory does.
     const std::vector impossible{chains(1, {0.1, 0.1, 0.1}), chains(16, {2.3, 2.3, 2.3})};
     CHECK(probe_sentences(impossible).empty());
-    CHECK(implausible_probe_sentences(impossible).size() == 1);
+    CHECK(implausible_findings(impossible).size() == 1);
     // Nor that memory answers sooner while others stream through it.
     const std::vector sooner{loaded(0, {154, 155, 156}), loaded(100, {83.9, 84, 85})};
     CHECK(probe_sentences(sooner).empty());
     CHECK(
-        implausible_probe_sentences(sooner) ==
+        sentences(implausible_findings(sooner)) ==
         std::vector<std::string>{
             "latency under load is not trustworthy here: a load takes 154.0 ns with idle memory and 83.9 ns while the "
             "other processors stream, but a load is never faster for that; something else ran beside the first"});
     const std::vector both{&sooner[0], &sooner[1]};
-    REQUIRE(implausible_probe_cases(both).size() == 1);
-    CHECK(implausible_probe_cases(both)[0].report == &sooner[0]);
+    REQUIRE(contradictions(both).size() == 1);
+    CHECK(&doubted_case(contradictions(both)[0]) == &sooner[0]);
 }
 
 TEST_CASE("each case that no memory allows is named, against the fastest of the larger sets", "[unit]")
@@ -197,9 +198,9 @@ TEST_CASE("each case that no memory allows is named, against the fastest of the 
         for (const CaseReport& one : cases) {
             pointers.push_back(&one);
         }
-        for (const ImplausibleCase& one : implausible_probe_cases(pointers)) {
-            if (one.report == pointers[index]) {
-                return one.why;
+        for (const Contradiction& one : contradictions(pointers)) {
+            if (&doubted_case(one) == pointers[index]) {
+                return doubt_text(one);
             }
         }
         return std::string{};
@@ -235,25 +236,25 @@ TEST_CASE("what a probe measured that no memory does is not trusted, before anyt
     const auto chains = [](std::int64_t count, double rate) {
         return probe_case("probe_parallel_loads", {{"chains", count}}, "bandwidth", scaled(ten, rate));
     };
-    CHECK(implausible_probe_sentences(std::vector{latency(4 << 20, scaled(ten, 100)), latency(64 << 20, ten)}).size() ==
-          1);
+    CHECK(implausible_findings(std::vector{latency(4 << 20, scaled(ten, 100)), latency(64 << 20, ten)}).size() == 1);
     // Rising, flat within noise, and one slow repetition of ten.
     std::vector<double> once = ten;
     once.front() = 50;
-    CHECK(implausible_probe_sentences(std::vector{latency(1 << 20, scaled(ten, 1.05)), latency(4 << 20, ten),
-                                                  latency(8 << 20, once), latency(64 << 20, scaled(ten, 90))})
+    CHECK(implausible_findings(std::vector{latency(1 << 20, scaled(ten, 1.05)), latency(4 << 20, ten),
+                                           latency(8 << 20, once), latency(64 << 20, scaled(ten, 90))})
               .empty());
-    CHECK(implausible_probe_sentences(std::vector{chains(1, 1e9), chains(4, 3.9e9), chains(16, 12e9)}).empty());
+    CHECK(implausible_findings(std::vector{chains(1, 1e9), chains(4, 3.9e9), chains(16, 12e9)}).empty());
     model::RunReport report;
     report.cases = {latency(4 << 20, scaled(ten, 1090)), latency(64 << 20, scaled(ten, 117)), chains(1, 1e9),
                     chains(16, 23e9)};
     const std::vector<Finding> found = findings(report);
     REQUIRE(found.size() >= 2);
     CHECK(found[0].importance == Importance::warning);
-    CHECK(found[0].text == "latency is not trustworthy here: a load on 4k pages takes 1.07 us at 4MiB and 114.7 ns at "
-                           "64MiB, but a larger working set is never faster; something else ran beside it");
+    CHECK(sentence(found[0]) ==
+          "latency is not trustworthy here: a load on 4k pages takes 1.07 us at 4MiB and 114.7 ns at "
+          "64MiB, but a larger working set is never faster; something else ran beside it");
     CHECK(
-        found[1].text ==
+        sentence(found[1]) ==
         "parallel loads are not trustworthy here: 16 chains bring 23 times what one brings, but 16 chains cannot bring "
         "more than 16 times as much; something else ran beside the one");
 }

@@ -5,6 +5,7 @@
 #include "core/measure/findings.hpp"
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 
 using namespace memsweep;
 using measure::ten;
@@ -121,6 +122,6 @@ TEST_CASE("a busy machine and a replay's verdict are findings, the former first"
     report.warnings.push_back({std::string{measure::busy_machine_code}, "not trustworthy here", ""});
     const auto found = measure::findings(report);
     REQUIRE(found.size() >= 2);
-    CHECK(found[0].text == "not trustworthy here");
-    CHECK(found[1].text == measure::replay_sentences(report.cases).front());
+    CHECK(measure::sentence(found[0]) == "not trustworthy here");
+    CHECK(measure::sentence(found[1]) == measure::replay_sentences(report.cases).front());
 }

@@ -4,6 +4,7 @@
 
 #include "core/measure/assertions.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::measure {

@@ -103,9 +103,9 @@ TEST_CASE("keys come in their documented order", "[unit]")
     for (const auto& [key, value] : document.items()) {
         keys += key + " ";
     }
-    CHECK(keys ==
-          "format format_version tool run machine calibration warnings cases matrices contrasts findings assertions "
-          "summary ");
+    CHECK(keys == "format format_version tool run machine calibration warnings cases matrices contrasts findings "
+                  "finding_values assertions "
+                  "summary ");
     keys.clear();
     for (const auto& [key, value] : document["cases"][0].items()) {
         keys += key + " ";

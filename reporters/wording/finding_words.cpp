@@ -1,0 +1,316 @@
+#include "reporters/wording/finding_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/history.hpp"
+#include "core/model/plan.hpp"
+#include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/time_words.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::Contradiction;
+using measure::counted;
+using measure::Finding;
+using measure::FindingKind;
+using measure::format_factor;
+using measure::format_value;
+using measure::Held;
+using measure::MetricEffect;
+using measure::PlacementCost;
+using measure::spoken;
+
+std::string cases_text(const Finding& finding, std::string_view verb)
+{
+    const std::string reason = finding.words.empty() ? std::string{} : ": " + finding.words;
+    return finding.count == 1 ? fmt::format("{} {}{}", finding.case_id, verb, reason)
+                              : fmt::format("{} cases {}, first {}{}", finding.count, verb, finding.case_id, reason);
+}
+
+std::string assertion_text(const Finding& finding)
+{
+    const MetricEffect& actual = finding.metrics.front();
+    const std::string what = fmt::format("{} {}", finding.subject, actual.value ? "does not hold" : "cannot be judged");
+    const std::string detail =
+        actual.value ? fmt::format("it is {}", format_value(actual.unit, *actual.value)) : finding.words;
+    if (finding.count > 1) {
+        return fmt::format("{} for {} cases, first {} ({})", what, finding.count, finding.case_id, detail);
+    }
+    return finding.case_id.empty() ? fmt::format("{}: {}", what, detail)
+                                   : fmt::format("{} for {}: {}", what, finding.case_id, detail);
+}
+
+std::string short_program_text(const Finding& finding)
+{
+    constexpr double nothing_else = 1.1;
+    const MetricEffect& wall_time = finding.metrics.front();
+    const std::string others =
+        finding.count > 1 ? fmt::format(" (the shortest of {} so short)", counted(finding.count, "case")) : "";
+    const std::string takes =
+        fmt::format("{} takes {}{}", finding.case_id, base::format_duration(*wall_time.value), others);
+    const std::string cost = base::format_duration(*wall_time.base_value);
+    return *wall_time.value > nothing_else * *wall_time.base_value
+               ? fmt::format("{}, of which {} go into starting any program: programs differ by more than their "
+                             "wall_time does",
+                             takes, cost)
+               : fmt::format("{}, hardly more than starting any program does ({}): its wall_time says nothing of what "
+                             "it does",
+                             takes, cost);
+}
+
+// "after_drop" is a time of its own; any other name needs "at".
+std::string when(std::string_view point)
+{
+    const bool timely = point.starts_with("after_") || point.starts_with("before_");
+    return timely ? spoken(std::string{point}) : fmt::format("at {}", point);
+}
+
+// Samples are taken at points: all that is known is that it happened between two of them, by its own or at a drain.
+std::string release_text(const Held& held)
+{
+    constexpr double min_drain_seconds = 1e-6;  // a drain that found nothing takes only its clock readings
+    const std::string took = held.drain_seconds && *held.drain_seconds >= min_drain_seconds
+                                 ? fmt::format(" (drains took {})", base::format_duration(*held.drain_seconds))
+                                 : std::string{};
+    return fmt::format("; released between the samples {} and {}{}", held.last.point, held.released_at, took);
+}
+
+std::string peak_part(const MetricEffect& peak, std::string_view base_name)
+{
+    return fmt::format("{} {} against {}'s {}", spoken(peak.metric), format_value(peak.unit, *peak.value), base_name,
+                       format_value(peak.unit, *peak.base_value));
+}
+
+std::string more_contrasts_text(const Finding& finding)
+{
+    const std::string count = counted(finding.count, "more case");
+    const std::string_view what = finding.subject == measure::mode_axis ? " of other release modes" : "";
+    return finding.metrics.empty() ? count + std::string{what}
+                                   : fmt::format("{}{}: {}x to {}x the time of their base", count, what,
+                                                 format_factor(finding.metrics.front().effect->estimate),
+                                                 format_factor(finding.metrics.back().effect->estimate));
+}
+
+std::string case_name(const model::CaseReport& report)
+{
+    const auto rest = measure::params_without(report, std::array{model::placement_axis, measure::mode_axis});
+    return rest.empty() ? report.scenario : fmt::format("{}", fmt::join(rest, ", "));
+}
+
+std::string placement_text(const PlacementCost& cost)
+{
+    const std::string mode = cost.mode.empty() ? "" : cost.mode + " ";
+    const std::string most = case_name(*cost.most.placed);
+    const std::string cause = cost.excess ? fmt::format("; in {} {}", most, cause_text(*cost.excess)) : "";
+    const std::string what = fmt::format("{}in a {}sweep: {}x the time alone", mode, cost.is_drained ? "drained " : "",
+                                         format_factor(cost.mean));
+    return cost.count == 1
+               ? fmt::format("{} ({}){}", what, most, cause)
+               : fmt::format("{} over {} cases (geometric mean), from {}x ({}) to {}x ({}){}", what, cost.count,
+                             format_factor(cost.least.ratio->estimate), case_name(*cost.least.placed),
+                             format_factor(cost.most.ratio->estimate), most, cause);
+}
+
+std::string size_text(const measure::ProbedCase& one)
+{
+    return base::exact_size(static_cast<std::uint64_t>(measure::number_of(*one.report, "size")));
+}
+
+std::string value_of(const measure::ProbedCase& one, const Contradiction& of)
+{
+    return format_value(model::Unit::seconds, of.by_best ? one.best : one.median);
+}
+
+std::string_view basis_text(const Contradiction& of)
+{
+    return of.by_best ? "" : " in the median";
+}
+
+// "23"
+std::string times_text(const Contradiction& chains)
+{
+    return format_factor(chains.by_best ? chains.other.best / chains.base.best
+                                        : chains.other.median / chains.base.median);
+}
+
+std::string contradiction_text(const Contradiction& one)
+{
+    if (one.kind == FindingKind::implausible_latency) {
+        return fmt::format("latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}{}, but a "
+                           "larger working set is never faster; something else ran beside it",
+                           measure::text_of(*one.base.report, "pages"), value_of(one.base, one), size_text(one.base),
+                           value_of(one.other, one), size_text(one.other), basis_text(one));
+    }
+    if (one.kind == FindingKind::implausible_chains) {
+        return fmt::format(
+            "parallel loads are not trustworthy here: {0} chains bring {1} times what one brings{2}, but "
+            "{0} chains cannot bring more than {0} times as much; something else ran beside the one",
+            measure::number_of(*one.other.report, "chains"), times_text(one), basis_text(one));
+    }
+    return fmt::format("latency under load is not trustworthy here: a load takes {} with idle memory and {} while the "
+                       "other processors stream{}, but a load is never faster for that; something else ran beside the "
+                       "first",
+                       value_of(one.base, one), value_of(one.other, one), basis_text(one));
+}
+
+std::string effect_text(const MetricEffect& metric)
+{
+    return measure::shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value);
+}
+
+std::string level_text(const Finding& finding, const measure::RunPlace& place)
+{
+    const MetricEffect& metric = finding.metrics.front();
+    const std::string what = *metric.verdict == measure::Verdict::informational
+                                 ? "the machine itself changed: " + metric.metric
+                                 : fmt::format("{} {}", metric.metric, model::name_of(*metric.verdict));
+    return fmt::format("{}: {} {} from {} on ({})", finding.case_id, what, effect_text(metric),
+                       measure::run_text(place), place.name);
+}
+
+std::string more_levels_text(const Finding& finding)
+{
+    const measure::Verdict verdict = *finding.metrics.front().verdict;
+    return fmt::format("{} more {}; the table of changes has them all", finding.count,
+                       verdict == measure::Verdict::informational ? "of the machine" : model::name_of(verdict));
+}
+
+std::string busier_text(const Finding& finding)
+{
+    const std::string more = finding.count > 1 ? fmt::format(" ({} more alike)", finding.count - 1) : std::string{};
+    return fmt::format("{}: {} is inconclusive, {}{}", finding.case_id, finding.metrics.front().metric, finding.words,
+                       more);
+}
+
+}  // namespace
+
+std::string held_part(const Held& held, std::string_view base_name)
+{
+    if (held.first.point.empty()) {
+        return fmt::format("up to {} dropped but not yet released", base::format_size(held.first.bytes));
+    }
+    std::string text =
+        fmt::format("holds {}{} {}", base::format_size(held.first.bytes),
+                    held.is_above_base ? fmt::format(" more than {}", base_name) : "", when(held.first.point));
+    if (held.resident_bytes) {
+        text += fmt::format(" (only {} resident)", base::format_size(*held.resident_bytes));
+    }
+    if (held.last.point != held.first.point) {
+        text += fmt::format(" and still {} {}", base::format_size(held.last.bytes), when(held.last.point));
+    }
+    return held.released_at.empty() ? text : text + release_text(held);
+}
+
+std::string doubt_text(const Contradiction& one)
+{
+    switch (one.kind) {
+    case FindingKind::implausible_latency:
+        return fmt::format("slower than at {}{}", size_text(one.other), basis_text(one));
+    case FindingKind::implausible_chains:
+        return fmt::format("{} times one chain{}", times_text(one), basis_text(one));
+    default:
+        return fmt::format("slower than under load{}", basis_text(one));
+    }
+}
+
+std::string sentence(const measure::CaseContrast& contrast)
+{
+    std::vector<std::string> parts;
+    if (contrast.time) {
+        parts.push_back(time_part(*contrast.time, contrast.base_name));
+    }
+    if (contrast.attribution) {
+        parts.push_back(cause_text(*contrast.attribution));
+    }
+    if (contrast.held) {
+        parts.push_back(held_part(*contrast.held, contrast.base_name));
+    }
+    if (contrast.peak) {
+        parts.push_back(peak_part(*contrast.peak, contrast.base_name));
+    }
+    return fmt::format("{}: {}", contrast.name, fmt::join(parts, "; "));
+}
+
+std::string sentence(const Finding& finding)
+{
+    switch (finding.kind) {
+    case FindingKind::case_error:
+        return cases_text(finding, "broke off");
+    case FindingKind::case_timeout:
+        return cases_text(finding, "timed out");
+    case FindingKind::case_failed:
+        return cases_text(finding, "failed");
+    case FindingKind::case_skipped:
+    case FindingKind::over_budget:
+        return cases_text(finding, "skipped");
+    case FindingKind::assertion_failed:
+    case FindingKind::assertion_unjudged:
+        return assertion_text(finding);
+    case FindingKind::busy_machine:
+    case FindingKind::replay:
+    case FindingKind::probe:
+        return finding.words;
+    case FindingKind::implausible_latency:
+    case FindingKind::implausible_chains:
+    case FindingKind::implausible_loaded_latency:
+        return contradiction_text(std::get<Contradiction>(finding.about));
+    case FindingKind::placement_cost:
+        return placement_text(std::get<PlacementCost>(finding.about));
+    case FindingKind::contrast:
+        return sentence(std::get<measure::CaseContrast>(finding.about));
+    case FindingKind::more_contrasts:
+        return more_contrasts_text(finding);
+    case FindingKind::trim:
+        return fmt::format("trim {}: {}", finding.subject, finding.words);
+    case FindingKind::short_program:
+        return short_program_text(finding);
+    case FindingKind::case_regressed:
+    case FindingKind::case_changed:
+    case FindingKind::case_compared:
+        return changed_case_text(finding, std::get<measure::ChangedCase>(finding.about));
+    case FindingKind::more_cases:
+        return fmt::format("{} changed; the tables show which", counted(finding.count, "more case"));
+    case FindingKind::rounds_too_few:
+        return fmt::format("the rounds ended before a change of {} could be told", counted(finding.count, "metric"));
+    case FindingKind::repetitions_too_few:
+        return fmt::format(
+            "too few repetitions for {0} of {1} noisy metrics: {2} of each side can show a change (-n {2})",
+            finding.count, finding.total, measure::repetitions_needed(finding.total));
+    case FindingKind::busier_machine:
+        return busier_text(finding);
+    case FindingKind::machine_differs:
+        return fmt::format("the machine itself differs: {} is {} in {}, so times may differ for that reason alone",
+                           finding.metrics.front().metric, effect_text(finding.metrics.front()), finding.case_id);
+    case FindingKind::level_changed:
+        return level_text(finding, std::get<measure::RunPlace>(finding.about));
+    case FindingKind::more_levels:
+        return more_levels_text(finding);
+    case FindingKind::exact_counters_only:
+        return fmt::format("{} runs show changes of exact counters only: {} are needed for what varies", finding.count,
+                           measure::min_runs);
+    case FindingKind::unfinished_runs:
+        return fmt::format("{} of {} runs did not finish; what they measured is shown", finding.count, finding.total);
+    }
+    return {};
+}
+
+std::vector<Statement> statements(std::span<const Finding> findings)
+{
+    std::vector<Statement> found;
+    std::ranges::transform(findings, std::back_inserter(found), [](const Finding& finding) {
+        return Statement{finding.importance, sentence(finding)};
+    });
+    return found;
+}
+
+}  // namespace memsweep::reporters

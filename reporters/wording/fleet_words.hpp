@@ -1,0 +1,18 @@
+// What was found of the hosts of a fleet, in words; measure::FleetJudgement has the values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/measure/fleet.hpp"
+#include "reporters/wording/finding_words.hpp"
+
+namespace memsweep::reporters {
+
+// "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q 1e-9)"
+[[nodiscard]] std::string outlier_text(const model::Fleet& fleet, const measure::Outlier& outlier);
+
+[[nodiscard]] std::vector<Statement> fleet_statements(const model::Fleet& fleet,
+                                                      const measure::FleetJudgement& judgement);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,35 @@
+// What is measured, in the words of reports.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/finding_words.hpp"
+#include "reporters/wording/time_words.hpp"
+
+namespace memsweep::measure {
+
+using reporters::cause_text;
+using reporters::doubt_text;
+using reporters::explanation;
+using reporters::sentence;
+
+inline std::vector<std::string> sentences(std::span<const Finding> findings)
+{
+    std::vector<std::string> texts;
+    for (const Finding& finding : findings) {
+        texts.push_back(sentence(finding));
+    }
+    return texts;
+}
+
+// Empty when there is nothing to attribute.
+inline std::string cause_of(const model::CaseReport& base, const model::CaseReport& other)
+{
+    const auto attribution = attribute(base, other);
+    return attribution ? cause_text(*attribution) : std::string{};
+}
+
+}  // namespace memsweep::measure
