@@ -70,7 +70,7 @@ Item item_of(const ExplainedCliff& explained)
 
 }  // namespace
 
-Document document(const CliffsReport& report, const Audience& /*all of them read the same*/)
+Document document(const CliffsReport& report)
 {
     Document document{.kicker = "memsweep cliffs", .title = report.machine.host};
     for (const AllocatorCliffs& one : report.allocators) {

@@ -48,6 +48,6 @@ struct CliffsReport {
     std::vector<AllocatorCliffs> allocators;
 };
 
-[[nodiscard]] Document document(const CliffsReport& report, const Audience& audience);
+[[nodiscard]] Document document(const CliffsReport& report);
 
 }  // namespace memsweep::reporters

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,9 +19,7 @@ namespace {
 using measure::Comparison;
 using measure::MetricComparison;
 
-constexpr std::size_t max_open_cases = 4;
-
-std::vector<Statement> findings_of(const ComparisonReport& report, const Comparison& comparison, Medium medium)
+std::vector<Statement> findings_of(const ComparisonReport& report, const Comparison& comparison)
 {
     std::vector<Statement> findings = statements(comparison.findings);
     if (!comparison.machines.empty()) {
@@ -31,36 +30,10 @@ std::vector<Statement> findings_of(const ComparisonReport& report, const Compari
     for (const std::string& difference : comparison.overruled) {
         findings.push_back({measure::Importance::warning, "compared by force, although " + difference});
     }
-    if (!report.gate && medium != Medium::markdown && measure::outcome(comparison) == measure::Outcome::regressed) {
+    if (!report.gate && measure::outcome(comparison) == measure::Outcome::regressed) {
         findings.push_back({measure::Importance::note, "the gate is off: a regression does not set the exit code"});
     }
     return findings;
-}
-
-Table sides_table(const Comparison& comparison)
-{
-    const auto known = [](const std::string& text) { return text.empty() ? std::string{"unknown"} : text; };
-    Table table{.title = "Before and after"};
-    table.columns = {Column::key("side"), Column::text("result"), Column::text("started"), Column::text("host")};
-    for (const auto& [name, side] :
-         {std::pair{"base", &comparison.base}, std::pair{"candidate", &comparison.candidate}}) {
-        table.rows.push_back(
-            {{.text = name}, {.text = side->name}, {.text = known(side->started)}, {.text = known(side->host)}});
-    }
-    return table;
-}
-
-bool is_changed(const Comparison& comparison, std::size_t pair)
-{
-    return std::ranges::any_of(comparison.metrics, [&](const MetricComparison& metric) {
-        return metric.pair == pair && measure::is_change(metric.verdict);
-    });
-}
-
-bool has_change(const Table& table)
-{
-    return std::ranges::any_of(
-        table.rows, [](const auto& row) { return row.back().tone == Tone::bad || row.back().tone == Tone::good; });
 }
 
 // Memory over time and page faults, the base above the candidate.
@@ -73,8 +46,11 @@ std::vector<ChartSection> charts_of(const Comparison& comparison, const measure:
     std::vector<std::string> labels{"base: " + comparison.base.name, "candidate: " + comparison.candidate.name};
     make_distinct(labels);
     ChartSection section = memory_charts({{}, {{labels[0], pair.base}, {labels[1], pair.candidate}}}, detail);
-    return section.charts.empty() ? std::vector<ChartSection>{} : std::vector{std::move(section)};
+    return {section};
 }
+
+// Of all comparisons' curves together: found when the first of them is drawn.
+using SharedDetail = std::shared_ptr<std::optional<CurveDetail>>;
 
 CurveDetail detail_of(const ComparisonReport& report)
 {
@@ -102,168 +78,101 @@ std::string title_of(const ComparisonReport& report)
                       : fmt::format("{} against {}", to, from);
 }
 
-// The parts of one comparison's document.
-class Part {
-  public:
-    Part(const ComparisonReport& report, const Comparison& comparison, Medium medium, Document& document)
-        : report_{report}, comparison_{comparison}, medium_{medium}, document_{document}
-    {
+Facts sides(const Comparison& comparison)
+{
+    Facts facts{.list = {{"base", side_text(comparison.base)}, {"candidate", side_text(comparison.candidate)}},
+                .are_few = true};
+    if (!comparison.duet_processors.empty()) {
+        facts.list.push_back({"duet", duet_line(comparison.duet_processors)});
     }
+    return facts;
+}
 
-    void add_terminal()
-    {
-        add_opening();
-        document_.add(Paragraph{.text = side_text(comparison_.base), .mark = "base       ", .is_apart = true});
-        document_.add(Paragraph{.text = side_text(comparison_.candidate), .mark = "candidate  "});
-        if (!comparison_.duet_processors.empty()) {
-            document_.add(Paragraph{.text = duet_line(comparison_.duet_processors), .mark = "duet       "});
-        }
-        add_whole_cases();
-        for (CaseTable& one : case_tables(report_, comparison_)) {
-            document_.add(TableBlock{.table = std::move(one.table)});
-        }
-        if (report_.explain) {
-            document_.add(Heading{"Why"});
-            document_.add(explanations());
+std::string title_of_case(const Comparison& comparison, const MetricComparison& metric)
+{
+    return case_title(comparison, comparison.cases[metric.pair]);
+}
+
+// Cases that were not compared metric by metric.
+void add_whole_cases(Document& document, const ComparisonReport& report, const Comparison& comparison)
+{
+    Exclusions exclusions;
+    for (const MetricComparison* metric : shown(report, comparison)) {
+        if (metric->metric.empty()) {
+            exclusions.push_back({.about = title_of_case(comparison, *metric),
+                                  .status = std::string{model::name_of(metric->verdict)},
+                                  .tone = tone_of(metric->verdict),
+                                  .why = metric->why});
         }
     }
+    if (!exclusions.empty()) {
+        document.add(Section{.title = "Cases not compared", .blocks = {{std::move(exclusions)}}});
+    }
+}
 
-    void add_markdown()
-    {
-        document_.add(
-            Opening{.headline = headline(comparison_),
-                    .findings = findings_of(report_, comparison_, medium_),
-                    .about = fmt::format("{} against {}{}{}", side_text(comparison_.candidate),
-                                         side_text(comparison_.base), comparison_.duet_processors.empty() ? "" : "; ",
-                                         duet_line(comparison_.duet_processors))});
-        for (CaseTable& one : case_tables(report_, comparison_)) {
-            const std::string title = one.table.title;
-            if (has_change(one.table)) {
-                document_.add(Heading{title});
-                document_.add(TableBlock{.table = std::move(one.table)});
-            } else {  // the summary line still names it
-                document_.add(folded({.table = std::move(one.table)}, title + ": nothing changed"));
+Items explanations(const ComparisonReport& report, const Comparison& comparison)
+{
+    Items items;
+    for (const MetricComparison* metric : shown(report, comparison)) {
+        if (!metric->metric.empty()) {
+            Item item{.text = fmt::format("{}: {}", title_of_case(comparison, *metric), metric->metric),
+                      .tone = tone_of(metric->verdict)};
+            for (std::string& sentence : reporters::explanation(*metric, comparison.noisy_metrics)) {
+                item.below.push_back({std::move(sentence)});
             }
-        }
-        add_whole_cases();
-        if (Items why = explanations(); report_.explain && !why.items.empty()) {
-            document_.add(folded("Why", Fold::Kind::plain, std::move(why)));
+            items.items.push_back(std::move(item));
         }
     }
+    return items;
+}
 
-    void add_page(const CurveDetail& detail)
-    {
-        add_opening();
-        if (std::optional<Chart> chart = comparison_chart(comparison_)) {
-            document_.add(Charts{ChartSection{{}, {std::move(*chart)}}});
-        }
-        document_.add(TableBlock{.table = sides_table(comparison_)});
-        if (!comparison_.duet_processors.empty()) {
-            document_.add(std::vector{Fact{"Duet", duet_line(comparison_.duet_processors)}});
-        }
-        add_whole_cases();
-        add_cases(detail);
+// Those that changed first; of those that did not the first is an answer where there is no other.
+void add_cases(Document& document, const ComparisonReport& report, const Comparison& comparison,
+               const SharedDetail& detail)
+{
+    std::vector<CaseTable> tables = case_tables(report, comparison);
+    std::ranges::stable_partition(tables, &CaseTable::is_changed);
+    if (!tables.empty()) {
+        document.add(Heading{"Case by case"}, Weight::appendix);
     }
-
-  private:
-    void add_opening()
-    {
-        if (report_.comparisons.size() > 1) {
-            document_.add(Heading{comparison_.candidate.name});
-        }
-        document_.add(Opening{headline(comparison_), findings_of(report_, comparison_, medium_)});
+    for (CaseTable& one : tables) {
+        const bool is_answer = one.is_changed || &one == tables.data();
+        Charts charts{.title = {}, .sections = [&report, &comparison, detail, pair = one.pair] {
+                          *detail = *detail ? *detail : detail_of(report);
+                          return charts_of(comparison, comparison.pairs[pair], **detail);
+                      }};
+        document.add(
+            Section{.title = {},
+                    .summary = one.table.title + (is_answer ? "" : ": nothing changed"),
+                    .blocks = {{TableBlock{.table = std::move(one.table), .is_sortable = true}}, {std::move(charts)}}},
+            is_answer ? Weight::answer : Weight::support);
     }
+}
 
-    [[nodiscard]] std::string title_of_case(const MetricComparison& metric) const
-    {
-        return case_title(comparison_, comparison_.cases[metric.pair]);
+std::vector<ChartSection> chart_of_changes(const Comparison& comparison)
+{
+    ChartSection section;
+    if (std::optional<Chart> chart = comparison_chart(comparison)) {
+        section.charts.push_back(*std::move(chart));
     }
+    return {section};
+}
 
-    // Cases that were not compared metric by metric.
-    void add_whole_cases()
-    {
-        Exclusions exclusions;
-        for (const MetricComparison* metric : shown(report_, comparison_)) {
-            if (metric->metric.empty()) {
-                exclusions.push_back({.about = title_of_case(*metric),
-                                      .status = std::string{model::name_of(metric->verdict)},
-                                      .tone = tone_of(metric->verdict),
-                                      .why = metric->why});
-            }
-        }
-        if (!exclusions.empty()) {
-            document_.add(Heading{"Cases not compared"});
-            document_.add(std::move(exclusions));
-        }
+void add_comparison(Document& document, const ComparisonReport& report, const Comparison& comparison,
+                    const SharedDetail& detail)
+{
+    if (report.comparisons.size() > 1) {
+        document.add(Heading{comparison.candidate.name});
     }
-
-    [[nodiscard]] Item explanation(const MetricComparison& metric, std::string text) const
-    {
-        Item item{.text = std::move(text)};
-        for (std::string& sentence : reporters::explanation(metric, comparison_.noisy_metrics)) {
-            item.below.push_back({std::move(sentence)});
-        }
-        return item;
+    document.add(Opening{headline(comparison), findings_of(report, comparison)});
+    document.add(Charts{.title = {}, .sections = [&comparison] { return chart_of_changes(comparison); }});
+    document.add(sides(comparison));
+    add_whole_cases(document, report, comparison);
+    add_cases(document, report, comparison, detail);
+    if (report.explain) {
+        document.add(Section{.title = "Why", .blocks = {{explanations(report, comparison)}}}, Weight::support);
     }
-
-    [[nodiscard]] Items explanations() const
-    {
-        Items items;
-        for (const MetricComparison* metric : shown(report_, comparison_)) {
-            if (!metric->metric.empty()) {
-                items.items.push_back(
-                    explanation(*metric, fmt::format("{}: {}", title_of_case(*metric), metric->metric)));
-                items.items.back().tone = tone_of(metric->verdict);
-            }
-        }
-        return items;
-    }
-
-    Blocks case_blocks(CaseTable one, const CurveDetail& detail)
-    {
-        Blocks blocks;
-        const std::size_t pair = one.pair;
-        blocks.push_back({TableBlock{.table = std::move(one.table), .is_sortable = true}});
-        blocks.push_back({charts_of(comparison_, comparison_.pairs[pair], detail)});
-        if (report_.explain) {
-            Items items;
-            for (const MetricComparison* metric : shown(report_, comparison_)) {
-                if (metric->pair == pair && !metric->metric.empty()) {
-                    items.items.push_back(explanation(*metric, metric->metric));
-                }
-            }
-            blocks.push_back({folded("Why", Fold::Kind::plain, std::move(items))});
-        }
-        return blocks;
-    }
-
-    // Those that changed first, and open as far as a reader scrolls; the others open on demand.
-    void add_cases(const CurveDetail& detail)
-    {
-        std::vector<CaseTable> tables = case_tables(report_, comparison_);
-        std::stable_partition(tables.begin(), tables.end(),
-                              [&](const CaseTable& one) { return is_changed(comparison_, one.pair); });
-        if (!tables.empty()) {
-            document_.add(Heading{"Case by case"});
-        }
-        for (std::size_t i = 0; i < tables.size(); ++i) {
-            const bool is_folded = i >= max_open_cases || (i > 0 && !is_changed(comparison_, tables[i].pair));
-            std::string title = tables[i].table.title;
-            Blocks blocks = case_blocks(std::move(tables[i]), detail);
-            if (is_folded) {
-                document_.add(
-                    Fold{.summary = std::move(title), .blocks = std::move(blocks), .kind = Fold::Kind::section});
-            } else {
-                std::ranges::move(blocks, std::back_inserter(document_.blocks));
-            }
-        }
-    }
-
-    const ComparisonReport& report_;
-    const Comparison& comparison_;
-    Medium medium_;
-    Document& document_;
-};
+}
 
 }  // namespace
 
@@ -287,32 +196,16 @@ std::string side_text(const measure::Side& side)
     return facts.empty() ? side.name : fmt::format("{} ({})", side.name, facts);
 }
 
-Document document(const ComparisonReport& report, const Audience& audience)
+Document document(const ComparisonReport& report)
 {
-    Document document;
-    const CurveDetail detail = audience.medium == Medium::page ? detail_of(report) : CurveDetail{};
-    for (const Comparison& comparison : report.comparisons) {
-        Part part{report, comparison, audience.medium, document};
-        switch (audience.medium) {
-        case Medium::terminal:
-            part.add_terminal();
-            break;
-        case Medium::markdown:
-            part.add_markdown();
-            break;
-        case Medium::page:
-            part.add_page(detail);
-            break;
-        }
+    const Comparison& first = report.comparisons.front();
+    Document document{.kicker = "memsweep comparison", .title = title_of(report), .description = report.description};
+    if (document.description.empty() && !first.cases.empty()) {
+        document.description = first.cases.front().scenario;
     }
-    if (audience.medium == Medium::page) {
-        const Comparison& first = report.comparisons.front();
-        document.kicker = "memsweep comparison";
-        document.title = title_of(report);
-        document.description = report.description;
-        if (document.description.empty() && !first.cases.empty()) {
-            document.description = first.cases.front().scenario;
-        }
+    const auto detail = std::make_shared<std::optional<CurveDetail>>();
+    for (const Comparison& comparison : report.comparisons) {
+        add_comparison(document, report, comparison, detail);
     }
     return document;
 }

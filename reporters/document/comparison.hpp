@@ -19,7 +19,7 @@ struct ComparisonReport {
     std::string description{};  // of what is compared, above a page; empty: the scenario's name
 };
 
-[[nodiscard]] Document document(const ComparisonReport& report, const Audience& audience);
+[[nodiscard]] Document document(const ComparisonReport& report);
 
 [[nodiscard]] Headline headline(const measure::Comparison& comparison);
 

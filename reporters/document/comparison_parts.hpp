@@ -13,6 +13,7 @@ namespace memsweep::reporters {
 struct CaseTable {
     std::size_t pair{};  // of the comparison's cases
     Table table;
+    bool is_changed{};
 };
 
 // Without the cases of which no metric is shown.

@@ -162,6 +162,7 @@ std::vector<CaseTable> case_tables(const ComparisonReport& report, const Compari
             tables.push_back({metric->pair, empty_table(case_title(comparison, comparison.cases[metric->pair]))});
         }
         tables.back().table.rows.push_back(row_of(*metric));
+        tables.back().is_changed = tables.back().is_changed || measure::is_change(metric->verdict);
     }
     return tables;
 }

@@ -26,7 +26,8 @@ Item item_of(const MachineCheck& check)
     return item;
 }
 
-void add_section(Document& document, const Checkup& checkup, Fitness status, const std::string& title)
+void add_section(Document& document, const Checkup& checkup, Fitness status, const std::string& title,
+                 Weight weight = Weight::answer)
 {
     Items items{.items = {}, .has_bullets = true};
     for (const MachineCheck& check : checkup.checks) {
@@ -35,8 +36,7 @@ void add_section(Document& document, const Checkup& checkup, Fitness status, con
         }
     }
     if (!items.items.empty()) {
-        document.add(Heading{title});
-        document.add(std::move(items));
+        document.add(Section{.title = title, .blocks = {{std::move(items)}}}, weight);
     }
 }
 
@@ -49,8 +49,8 @@ void add_names_of_well(Document& document, const Checkup& checkup)
         }
     }
     if (!names.empty()) {
-        document.add(Heading{"Well"});
-        document.add(Paragraph{.text = std::move(names), .mark = "  "});
+        document.add(Section{.title = "Well", .blocks = {{Paragraph{.text = std::move(names), .mark = "  "}}}},
+                     Weight::brief);
     }
 }
 
@@ -71,18 +71,15 @@ std::size_t count(const Checkup& checkup, Fitness status)
     return static_cast<std::size_t>(std::ranges::count(checkup.checks, status, &MachineCheck::status));
 }
 
-Document document(const Checkup& checkup, const Audience& audience)
+Document document(const Checkup& checkup)
 {
     Document document{.kicker = "memsweep doctor", .title = checkup.machine.host};
     const Tone tone = count(checkup, Fitness::spoils) == 0 ? Tone::good : Tone::bad;
     document.add(Opening{.headline = {verdict(checkup), tone}});
     add_section(document, checkup, Fitness::spoils, "Spoils numbers");
     add_section(document, checkup, Fitness::note, "Worth knowing");
-    if (audience.verbose) {
-        add_section(document, checkup, Fitness::ok, "Well");
-    } else {
-        add_names_of_well(document, checkup);
-    }
+    add_names_of_well(document, checkup);
+    add_section(document, checkup, Fitness::ok, "Well", Weight::reference);
     return document;
 }
 

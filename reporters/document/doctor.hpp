@@ -20,6 +20,6 @@ struct Checkup {
 [[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
 
 // What spoils first, then the notes, then the names of what is well.
-[[nodiscard]] Document document(const Checkup& checkup, const Audience& audience);
+[[nodiscard]] Document document(const Checkup& checkup);
 
 }  // namespace memsweep::reporters

@@ -51,10 +51,30 @@ Cell verdict_cell(const model::AssertionResult& assertion)
     return {.text = fails ? "FAILED" : "warned", .tone = fails ? Tone::bad : Tone::caution};
 }
 
-Fold folded(TableBlock table, std::string summary)
+void Document::add_table(TableBlock block, Weight weight)
 {
-    summary = summary.empty() ? table.table.title : std::move(summary);
-    return folded(std::move(summary), Fold::Kind::data, std::move(table));
+    if (!block.table.rows.empty()) {
+        add(std::move(block), weight);
+    }
+}
+
+void Document::add_later(Weight weight, std::function<TableBlock()> table)
+{
+    add(Later{[weight, table = std::move(table)] {
+            Document made;
+            made.add_table(table(), weight);
+            return std::move(made.blocks);
+        }},
+        weight);
+}
+
+std::string summary_of(const Block& block)
+{
+    if (const auto* table = std::get_if<TableBlock>(&block.part)) {
+        return table->table.title;
+    }
+    const auto* section = std::get_if<Section>(&block.part);
+    return section == nullptr ? std::string{} : section->summary.empty() ? section->title : section->summary;
 }
 
 }  // namespace memsweep::reporters

@@ -1,9 +1,11 @@
 // What a subject (a run, a comparison, a history ...) says, in the order in which it is read, before anyone decides how
-// it looks. A subject makes one Document; terminal, Markdown and HTML render any Document.
+// it looks. A subject makes one Document and says how much each block matters; terminal, Markdown and HTML render any
+// Document, and decide by that what they show, fold away or leave out.
 //
-// Ownership  Curves and Warnings point into the report that the document was made of.
+// Ownership  Curves, Charts, Later and Warnings point into the report that the document was made of.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,15 +17,22 @@
 #include "reporters/document/table.hpp"
 #include "reporters/wording/finding_words.hpp"
 
+namespace memsweep::trace {
+struct TraceSummary;
+}
+
 namespace memsweep::reporters {
 
-enum class Medium { terminal, markdown, page };
-
-// Who reads it: a terminal wants the findings, a page everything that may be folded away.
-struct Audience {
-    Medium medium{};
-    bool verbose{};  // of a terminal: every case in every table
-};
+// How much a block matters, and so where it is read:
+//
+//              terminal   its -v   Markdown   page
+//   answer     open       open     open       open
+//   support    open       open     folded     open     what bears the answer out
+//   brief      open                open                stands for the fuller form that follows it
+//   reference             open     folded     open     what is looked up
+//   detail                open                folded
+//   appendix                                  open     only where everything has room
+enum class Weight { answer, support, brief, reference, detail, appendix };
 
 // What a reader wants to know first.
 struct Headline {
@@ -42,13 +51,13 @@ struct Opening {
 
 struct Heading {
     std::string text;
+    std::string about{};  // the document's own description, for where no title has said it
 };
 
 struct Paragraph {
     std::string text;
     Tone tone{Tone::plain};
     std::string mark{};  // in a terminal: before the first line, and as many blanks before the others
-    bool is_apart{};     // in a terminal: behind an empty line
 };
 
 struct Item {
@@ -73,23 +82,29 @@ using Exclusions = std::vector<Exclusion>;
 
 struct TableBlock {
     Table table;
-    std::string id{};    // in a page, of which it is unique; empty: a number is found
-    bool is_tall{};      // in a page: scrolls downwards too
-    bool is_sortable{};  // in a page: its headers sort it
-    bool is_titled{};    // in Markdown: has its title above it
-    bool is_joined{};    // in a terminal: no empty line before it
+    std::string id{};         // in a page, of which it is unique; empty: a number is found
+    bool is_sortable{};       // in a page: its headers sort it
+    bool is_joined{};         // in a terminal: no empty line before it
+    std::size_t most_rows{};  // that are read where there is no room for all; 0: all
 };
 
-// What opens on demand, where there is something to click; a terminal shows it.
-struct Fold {
-    enum class Kind { data, section, plain };  // data: one table, whose title the summary is
-    std::string summary;
+// Blocks that are read, folded away or left out together. One without a title is about the table that it begins with;
+// where that can be opened, it is open only as an answer, and in a page only as one of the first few.
+struct Section {
+    std::string title;
+    std::string summary{};  // where it is folded; empty: the title
     Blocks blocks;
-    Kind kind{Kind::data};
     std::string id{};  // in a page
 };
 
-using Charts = std::vector<ChartSection>;  // drawn in a page
+// Made when somebody reads it.
+using Later = std::function<Blocks()>;
+
+// Drawn in a page.
+struct Charts {
+    std::string title;
+    std::function<std::vector<ChartSection>()> sections;
+};
 
 using Curves = Cases;  // their working sets, drawn in a terminal
 
@@ -98,7 +113,15 @@ struct Fact {
     std::string name;
     std::string text;
 };
-using Facts = std::vector<Fact>;
+struct Facts {
+    std::vector<Fact> list;
+    bool are_few{};  // behind an empty line in a terminal, one text below the other; in Markdown on one line
+};
+
+// What is left out where the detail behind it is: "Curves of 30 cases".
+struct Omission {
+    std::string what;
+};
 
 // Warnings that differ only in the case they name, brought together: a sweep of 400 cases may warn 400 times.
 struct WarningGroup {
@@ -109,12 +132,14 @@ struct WarningGroup {
 using Warnings = std::vector<WarningGroup>;
 
 struct Block {
-    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Fold, Charts, Curves, Facts, Warnings>
+    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Section, Later, Charts, Curves, Facts,
+                 Omission, Warnings>
         part;
+    Weight weight{};
 };
 
 struct Document {
-    std::string kicker{};  // of a page, above its title: what kind of page it is
+    std::string kicker{};  // above a title: what kind of document it is
     std::string title{};
     std::string description{};
     Blocks blocks{};
@@ -123,11 +148,17 @@ struct Document {
     bool is_summary{};
 
     template <typename Part>
-    void add(Part part)
+    void add(Part part, Weight weight = {})
     {
-        blocks.push_back({std::move(part)});
+        blocks.push_back({std::move(part), weight});
     }
+    void add_table(TableBlock block, Weight weight = {});              // unless it has no rows
+    void add_later(Weight weight, std::function<TableBlock()> table);  // likewise
 };
+
+// Subjects that other folders declare; `document` of the others is beside them.
+[[nodiscard]] Document document(const model::RunReport& report);
+[[nodiscard]] Document document(const trace::TraceSummary& summary);
 
 [[nodiscard]] Tone tone_of(measure::Importance importance);
 [[nodiscard]] Tone tone_of(measure::Verdict verdict);
@@ -135,15 +166,23 @@ struct Document {
 [[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
-template <typename... Parts>
-[[nodiscard]] Fold folded(std::string summary, Fold::Kind kind, Parts... parts)
-{
-    Fold fold{.summary = std::move(summary), .blocks = {}, .kind = kind};
-    (fold.blocks.push_back({std::move(parts)}), ...);
-    return fold;
-}
+// Where it is folded away; empty: it never is.
+[[nodiscard]] std::string summary_of(const Block& block);
 
-// Of one table, under its title unless there is another summary.
-[[nodiscard]] Fold folded(TableBlock table, std::string summary = {});
+// Calls `show` with each block of the weights that are shown, and makes what is made later.
+template <typename IsShown, typename Show>
+void for_each_shown(const Blocks& blocks, IsShown is_shown, Show show)
+{
+    for (const Block& block : blocks) {
+        if (!is_shown(block.weight)) {
+            continue;
+        }
+        if (const auto* later = std::get_if<Later>(&block.part)) {
+            for_each_shown((*later)(), is_shown, show);
+        } else {
+            show(block);
+        }
+    }
+}
 
 }  // namespace memsweep::reporters

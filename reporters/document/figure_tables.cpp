@@ -173,7 +173,8 @@ Table figures_table(const Cases& cases)
         return facts_table(cases);
     }
     const std::vector<measure::Contradiction> doubts = measure::contradictions(cases);
-    const bool has_least = std::ranges::any_of(shown, [](const model::MetricInfo* figure) { return figure->shown.by_least; });
+    const bool has_least =
+        std::ranges::any_of(shown, [](const model::MetricInfo* figure) { return figure->shown.by_least; });
     Table table{.title = "Figures",
                 .note = joined(joined(keys.constants(), common_facts(cases)), std::string{has_least ? least_note : ""}),
                 .columns = keys.columns()};

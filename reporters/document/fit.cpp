@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -292,12 +293,8 @@ Chart picture_chart(const PolicyPicture& one)
             .long_data = true};
 }
 
-// Only where there is more than one run.
-std::vector<Chart> growth_charts(const FitReport& report)
+Chart growth_chart(const FitReport& report)
 {
-    if (report.options.runs < 2) {
-        return {};
-    }
     std::uint64_t largest = 1;
     for (const trace::PolicyFit& fit : report.policies) {
         for (const std::uint64_t capacity : fit.needed_after_run) {
@@ -322,20 +319,28 @@ std::vector<Chart> growth_charts(const FitReport& report)
     }
     spec["data"]["values"] = std::move(values);
     spec["encoding"]["y"]["title"] = fmt::format("capacity ({})", unit.name);
-    std::vector<Chart> charts;
-    charts.push_back({.title = "Growth from run to run",
-                      .about = "The same operations again and again, what a run leaves freed at its end. A line that "
-                               "rises is fragmentation that outlives a run: a capacity that suffices once may not do "
-                               "so twice. The axis does not begin at 0.",
-                      .spoken = "Lines: the capacity that each policy needs after each run.",
-                      .spec = std::move(spec),
-                      .data = {std::move(table)}});
-    return charts;
+    return {.title = "Growth from run to run",
+            .about = "The same operations again and again, what a run leaves freed at its end. A line that "
+                     "rises is fragmentation that outlives a run: a capacity that suffices once may not do "
+                     "so twice. The axis does not begin at 0.",
+            .spoken = "Lines: the capacity that each policy needs after each run.",
+            .spec = std::move(spec),
+            .data = {std::move(table)}};
+}
+
+std::vector<ChartSection> pictures(const FitReport& report)
+{
+    ChartSection section;
+    if (report.options.runs > 1) {
+        section.charts.push_back(growth_chart(report));
+    }
+    std::ranges::transform(report.pictures, std::back_inserter(section.charts), picture_chart);
+    return {section};
 }
 
 }  // namespace
 
-Document document(const FitReport& report, const Audience& audience)
+Document document(const FitReport& report)
 {
     Document document{.kicker = "memsweep fit",
                       .title = inert_text(report.trace_name),
@@ -349,16 +354,7 @@ Document document(const FitReport& report, const Audience& audience)
                                        base::format_count(static_cast<double>(report.live_peak)),
                                        base::exact_size(report.options.alignment), memory, sizes)});
     document.add(TableBlock{.table = capacity_table(report), .id = "capacities", .is_sortable = true});
-    if (audience.medium == Medium::page) {
-        ChartSection section{{}, growth_charts(report)};
-        for (const PolicyPicture& one : report.pictures) {
-            section.charts.push_back(picture_chart(one));
-        }
-        if (!section.charts.empty()) {
-            document.add(Heading{"Pictures"});
-            document.add(Charts{std::move(section)});
-        }
-    }
+    document.add(Charts{.title = "Pictures", .sections = [&report] { return pictures(report); }});
     return document;
 }
 

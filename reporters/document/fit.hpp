@@ -32,6 +32,6 @@ struct FitReport {
     std::vector<PolicyPicture> pictures;  // for a page
 };
 
-[[nodiscard]] Document document(const FitReport& report, const Audience& audience);
+[[nodiscard]] Document document(const FitReport& report);
 
 }  // namespace memsweep::reporters

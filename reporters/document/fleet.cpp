@@ -61,10 +61,8 @@ std::string fleet_span(const model::Fleet& fleet)
 constexpr std::size_t max_charts = 16;
 constexpr std::size_t small_fleet = 32;      // every host of it has a part of its own
 constexpr std::size_t max_drill_downs = 64;  // of a larger one the worst hosts
-constexpr std::size_t max_open_rows = 24;
 constexpr std::size_t max_hosts_listed = 2000;
-constexpr std::size_t max_terminal_rows = 40;
-constexpr std::size_t max_markdown_rows = 50;
+constexpr std::size_t max_brief_rows = 40;
 
 // Those with outliers first, then what a reader looks for; at most a few.
 std::vector<const measure::Spread*> drawn_spreads(const FleetReport& report)
@@ -100,18 +98,19 @@ std::vector<Fact> facts_of(const model::FleetHost& host)
     return facts;
 }
 
-Fold host_fold(const FleetReport& report, std::size_t index)
+Section host_section(const FleetReport& report, std::size_t index)
 {
     const model::FleetHost& host = report.fleet->hosts[index];
     Items problems;
     for (const model::FleetProblem& problem : host.problems) {
         problems.items.push_back({fmt::format("{}: {}", problem.case_id, problem.reason), Tone::bad});
     }
-    Fold fold = folded(host.name + (is_bad(report, index) ? ": not like the others" : ""), Fold::Kind::section,
-                       std::move(problems), facts_of(host),
-                       TableBlock{.table = figures_of_host(report, index), .is_tall = true, .is_sortable = true});
-    fold.id = fmt::format("host-{}", index);
-    return fold;
+    return {.title = {},
+            .summary = host.name + (is_bad(report, index) ? ": not like the others" : ""),
+            .blocks = {{std::move(problems)},
+                       {Facts{facts_of(host)}},
+                       {TableBlock{.table = figures_of_host(report, index), .is_sortable = true}}},
+            .id = fmt::format("host-{}", index)};
 }
 
 std::vector<std::size_t> hosts_in_detail(const FleetReport& report)
@@ -130,51 +129,26 @@ std::vector<std::size_t> hosts_in_detail(const FleetReport& report)
     return chosen;
 }
 
-void add_hosts(Document& document, const FleetReport& report)
+Blocks host_blocks(const FleetReport& report)
 {
+    Document document;
     const std::vector<std::size_t> chosen = hosts_in_detail(report);
     if (!chosen.empty()) {
-        document.add(Heading{"Host by host"});
+        document.add(Heading{"Host by host"}, Weight::appendix);
     }
     for (const std::size_t host : chosen) {
-        document.add(host_fold(report, host));
+        document.add(host_section(report, host), Weight::appendix);
     }
     Table hosts = hosts_table(report);
     if (hosts.rows.size() > max_hosts_listed) {
         hosts.note = fmt::format("the first {} of {}; the CSV has all", max_hosts_listed, hosts.rows.size());
         hosts.rows.resize(max_hosts_listed);
     }
-    document.add(folded({.table = std::move(hosts), .is_tall = true, .is_sortable = true}, "All hosts"));
-}
-
-void add_sortable(Document& document, Table table)
-{
-    if (!table.rows.empty()) {
-        const bool is_tall = table.rows.size() > max_open_rows;
-        document.add(TableBlock{.table = std::move(table), .is_tall = is_tall, .is_sortable = true, .is_titled = true});
-    }
-}
-
-void add_bad_hosts(Document& document, const FleetReport& report, Medium medium)
-{
-    Table bad = bad_hosts_table(report);
-    if (medium == Medium::terminal && bad.rows.size() > max_terminal_rows) {
-        bad.note = fmt::format("the first {} of {}", max_terminal_rows, bad.rows.size());
-        bad.rows.resize(max_terminal_rows);
-    }
-    if (medium == Medium::markdown) {
-        bad.rows.resize(std::min(bad.rows.size(), max_markdown_rows));
-    }
-    if (!bad.rows.empty()) {
-        const bool is_tall = bad.rows.size() > max_open_rows;
-        document.add(TableBlock{.table = std::move(bad), .is_tall = is_tall, .is_sortable = true});
-    }
-}
-
-bool has_room(const Table& matrix, Medium medium)
-{
-    return medium == Medium::page || (medium == Medium::terminal ? matrix.columns.size() <= max_terminal_rows
-                                                                 : matrix.rows.size() <= max_markdown_rows);
+    document.add(Section{.title = {},
+                         .summary = "All hosts",
+                         .blocks = {{TableBlock{.table = std::move(hosts), .is_sortable = true}}}},
+                 Weight::appendix);
+    return std::move(document.blocks);
 }
 
 constexpr std::size_t max_marks = 400;
@@ -289,40 +263,37 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
             .long_data = true};
 }
 
-void add_charts(Document& document, const FleetReport& report)
+std::vector<ChartSection> fleet_charts(const FleetReport& report)
 {
     ChartSection section;
     for (const measure::Spread* spread : drawn_spreads(report)) {
         section.charts.push_back(fleet_chart(report, *spread));
     }
-    if (!section.charts.empty()) {
-        document.add(Heading{"Over the hosts"});
-        document.add(Charts{std::move(section)});
-    }
+    return {section};
 }
 
 }  // namespace
 
-Document document(const FleetReport& report, const Audience& audience)
+Document document(const FleetReport& report)
 {
     const model::Fleet& fleet = *report.fleet;
-    const bool is_page = audience.medium == Medium::page;
     Document document{.kicker = "memsweep fleet", .title = fleet.scenario, .description = fleet.description};
     document.add(Opening{fleet_headline(report), fleet_statements(fleet, report.judgement), fleet_span(fleet)});
-    add_bad_hosts(document, report, audience.medium);
+    document.add_table({.table = bad_hosts_table(report), .is_sortable = true, .most_rows = max_brief_rows});
     for (Table& matrix : matrix_tables(fleet)) {
-        if (has_room(matrix, audience.medium)) {
-            add_sortable(document, std::move(matrix));
-        }
+        const Weight weight = matrix.rows.size() > max_brief_rows ? Weight::appendix : Weight::answer;
+        document.add_table({.table = std::move(matrix), .is_sortable = true}, weight);
     }
-    if (is_page) {
-        add_charts(document, report);
-        add_sortable(document, outliers_table(report));
-        add_hosts(document, report);
-    }
-    Table spreads = spreads_table(report, is_page || audience.verbose);
-    document.add(folded({.table = std::move(spreads), .is_tall = true, .is_sortable = true},
-                        audience.medium == Medium::markdown ? "Over the hosts" : ""));
+    document.add(Charts{.title = "Over the hosts", .sections = [&report] { return fleet_charts(report); }});
+    document.add_later(Weight::appendix,
+                       [&report] { return TableBlock{.table = outliers_table(report), .is_sortable = true}; });
+    document.add(Later{[&report] { return host_blocks(report); }}, Weight::appendix);
+    document.add(Section{.title = {},
+                         .summary = "Over the hosts",
+                         .blocks = {{TableBlock{.table = spreads_table(report, false)}}}},
+                 Weight::brief);
+    document.add_later(Weight::detail,
+                       [&report] { return TableBlock{.table = spreads_table(report, true), .is_sortable = true}; });
     return document;
 }
 

@@ -13,6 +13,6 @@ struct FleetReport {
     measure::FleetJudgement judgement;
 };
 
-[[nodiscard]] Document document(const FleetReport& report, const Audience& audience);
+[[nodiscard]] Document document(const FleetReport& report);
 
 }  // namespace memsweep::reporters

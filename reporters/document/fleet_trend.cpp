@@ -112,26 +112,20 @@ Table outlying_table(const FleetTrend& trend)
     return table;
 }
 
-void add_table(Document& document, Table table)
-{
-    if (!table.rows.empty()) {
-        document.add(TableBlock{.table = std::move(table), .is_tall = true, .is_sortable = true, .is_titled = true});
-    }
-}
-
 }  // namespace
 
-Document document(const FleetTrendReport& report, const Audience& audience)
+Document document(const FleetTrendReport& report)
 {
-    const bool is_brief =
-        audience.medium == Medium::markdown || (audience.medium == Medium::terminal && !audience.verbose);
     Document document{.kicker = "memsweep fleet comparison"};
     for (const FleetTrend& trend : report.trends) {
         document.add(Opening{trend_headline(trend), trend_findings(trend)});
-        add_table(document, outlying_table(trend));
-        add_table(document, fleet_changes_table(trend, report.only_changed || is_brief));
-        if (audience.medium == Medium::markdown && !report.only_changed) {
-            document.add(folded({.table = fleet_changes_table(trend, false)}, "All quantities"));
+        document.add_table({.table = outlying_table(trend), .is_sortable = true});
+        document.add_table({.table = fleet_changes_table(trend, true), .is_sortable = true},
+                           report.only_changed ? Weight::answer : Weight::brief);
+        if (!report.only_changed) {
+            document.add_later(Weight::reference, [&] {
+                return TableBlock{.table = fleet_changes_table(trend, false), .is_sortable = true};
+            });
         }
     }
     if (!report.trends.empty()) {

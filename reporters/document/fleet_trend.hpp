@@ -13,6 +13,6 @@ struct FleetTrendReport {
     bool only_changed{};
 };
 
-[[nodiscard]] Document document(const FleetTrendReport& report, const Audience& audience);
+[[nodiscard]] Document document(const FleetTrendReport& report);
 
 }  // namespace memsweep::reporters

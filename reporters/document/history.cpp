@@ -216,63 +216,43 @@ std::vector<ChartSection> history_sections(const History& history)
     return sections;
 }
 
-void add_history(Document& document, const History& history, bool is_one_of_several, const Audience& audience)
+void add_history(Document& document, const History& history, bool is_one_of_several)
 {
-    constexpr std::size_t max_open_rows = 24;
-    const bool is_page = audience.medium == Medium::page;
-    if (is_page && is_one_of_several) {
-        document.add(Heading{history.scenario});
+    if (is_one_of_several) {
+        document.add(Heading{history.scenario}, Weight::appendix);
     }
     document.add(Opening{history_headline(history), statements(history.findings), history_span(history)});
-    if (Table changes = changes_table(history); !changes.rows.empty()) {
-        const bool is_tall = changes.rows.size() > max_open_rows;
-        document.add(TableBlock{.table = std::move(changes), .is_tall = is_tall, .is_sortable = true});
-    }
-    if (is_page) {
-        document.add(history_sections(history));
-    }
-    document.add(folded({.table = trends_table(history, is_page || audience.verbose), .is_sortable = true}));
-}
-
-void add_left_out(Document& document, const std::vector<std::string>& left_out, Medium medium)
-{
-    if (left_out.empty()) {
-        return;
-    }
-    if (medium == Medium::page) {
-        Items items;
-        for (const std::string& reason : left_out) {
-            items.items.push_back({reason});
-        }
-        document.add(Heading{"Results left out"});
-        document.add(std::move(items));
-        return;
-    }
-    for (const std::string& reason : left_out) {
-        const std::string_view words = medium == Medium::markdown ? "Left out" : "left out";
-        document.add(Paragraph{fmt::format("{}: {}", words, reason), Tone::caution});
-    }
+    document.add_table({.table = changes_table(history), .is_sortable = true});
+    document.add(Charts{.title = {}, .sections = [&] { return history_sections(history); }});
+    document.add(
+        Section{.title = {}, .summary = "Trends", .blocks = {{TableBlock{.table = trends_table(history, false)}}}},
+        Weight::brief);
+    document.add_later(Weight::detail,
+                       [&] { return TableBlock{.table = trends_table(history, true), .is_sortable = true}; });
 }
 
 }  // namespace
 
-Document document(const HistoryReport& report, const Audience& audience)
+Document document(const HistoryReport& report)
 {
     const std::vector<History>& histories = report.histories.histories;
     const bool is_one = histories.size() == 1;
     Document document{.kicker = "memsweep history",
                       .title = is_one ? histories.front().scenario : "History",
                       .description = is_one ? histories.front().description : ""};
-    if (audience.medium == Medium::page && histories.size() > 1) {
+    if (histories.size() > 1) {
         document.add(
             Paragraph{fmt::format("{} scenarios or machines: runs of one are no points on the line of another, so "
                                   "each has a part of its own.",
-                                  histories.size())});
+                                  histories.size())},
+            Weight::appendix);
     }
     for (const History& history : histories) {
-        add_history(document, history, !is_one, audience);
+        add_history(document, history, !is_one);
     }
-    add_left_out(document, report.histories.left_out, audience.medium);
+    for (const std::string& reason : report.histories.left_out) {
+        document.add(Paragraph{"left out: " + reason, Tone::caution});
+    }
     return document;
 }
 

@@ -12,6 +12,6 @@ struct HistoryReport {
     measure::Histories histories;
 };
 
-[[nodiscard]] Document document(const HistoryReport& report, const Audience& audience);
+[[nodiscard]] Document document(const HistoryReport& report);
 
 }  // namespace memsweep::reporters

@@ -127,7 +127,7 @@ std::string key_sentence(const ProfileReport& report, const lifetime::FittedKey&
         start, range);
 }
 
-Document document(const ProfileReport& report, const Audience& /*all of them read the same*/)
+Document document(const ProfileReport& report)
 {
     Document document{.kicker = "memsweep profile fit", .title = inert_text(report.name)};
     document.add(Opening{.headline = headline_of(report)});
@@ -141,9 +141,7 @@ Document document(const ProfileReport& report, const Audience& /*all of them rea
     sentences.items.push_back({fmt::format("All other keys are those of {}.", report.profile)});
     document.add(std::move(sentences));
     document.add(TableBlock{.table = agreements_table(report, false)});
-    if (report.recordings.back().is_check) {
-        document.add(TableBlock{.table = agreements_table(report, true)});
-    }
+    document.add_table({.table = agreements_table(report, true)});
     return document;
 }
 

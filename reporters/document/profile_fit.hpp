@@ -29,6 +29,6 @@ struct ProfileReport {
 // "managed_bytes is 18000: ..."
 [[nodiscard]] std::string key_sentence(const ProfileReport& report, const lifetime::FittedKey& key);
 
-[[nodiscard]] Document document(const ProfileReport& report, const Audience& audience);
+[[nodiscard]] Document document(const ProfileReport& report);
 
 }  // namespace memsweep::reporters

@@ -12,334 +12,174 @@
 namespace memsweep::reporters {
 namespace {
 
-// More rows than this in the tables with a row per quantity would hide the findings of a terminal, and push everything
-// below out of sight of a page, where such tables scroll or open on demand.
-constexpr std::size_t max_unfolded_cases = 24;
+// More rows than this in the tables with a row per quantity would hide the findings and push everything below out of
+// sight.
+constexpr std::size_t max_cases_in_detail = 24;
 
-// The parts of one run's document, in its medium.
-class Run {
-  public:
-    Run(const model::RunReport& report, const Audience& audience) : report_{report}, audience_{audience} {}
+TableBlock table_block(std::optional<Table> table, std::string id)
+{
+    return {.table = table ? *std::move(table) : Table{}, .id = std::move(id), .is_sortable = true};
+}
 
-    Document terminal()
-    {
-        document_.add(run_opening(report_));
-        for (const ScenarioCases& group : cases_by_scenario(report_)) {
-            document_.add(Heading{"Scenario " + group.scenario});
-            if (group.scenario == report_.run.scenario_name) {
-                document_.add(Paragraph{.text = report_.run.scenario_description, .mark = "  "});
-            }
-            add_terminal_tables(group);
-        }
-        add_matrices();
-        add_broken_assertions();
-        add_warnings();
-        add_machine();
-        return std::move(document_);
+void add_overview(Document& document, const Cases& cases, const std::vector<std::string>& headline,
+                  const std::string& id, bool is_told)
+{
+    constexpr std::size_t most_facts = 12;  // what a machine consists of is looked up, not read
+    if (is_told) {
+        document.add_later(Weight::reference, [=] { return table_block(overview_table(cases, headline), id); });
+        return;
     }
-
-    Document markdown()
-    {
-        const std::string& description = report_.run.scenario_description;
-        document_.is_summary = true;
-        Opening opening = run_opening(report_);
-        opening.about =
-            fmt::format("Scenario {}{}{}", report_.run.scenario_name, description.empty() ? "" : ": ", description);
-        document_.add(std::move(opening));
-        add_assertions_and_broken_ones();
-        add_folded(not_ok_table());
-        for (const ScenarioCases& group : cases_by_scenario(report_)) {
-            document_.add(Heading{group.scenario});
-            if (auto placements = placement_table(group.cases)) {
-                document_.add(TableBlock{.table = *std::move(placements)});
-                add_folded(overview_table(group.cases, report_.run.headline));
-            } else {
-                document_.add(TableBlock{.table = overview_table(group.cases, report_.run.headline)});
-            }
-            add_folded(points_table(group.cases));
-            add_folded(phases_table(group.cases));
-        }
-        if (!report_.warnings.empty()) {
-            document_.add(folded(fmt::format("Warnings ({})", report_.warnings.size()), Fold::Kind::section,
-                                 warning_groups(report_)));
-        }
-        document_.add(folded("Run", Fold::Kind::section, run_facts(report_)));
-        document_.add(folded("Machine", Fold::Kind::section, machine_facts(report_.machine)));
-        return std::move(document_);
+    TableBlock overview = table_block(overview_table(cases, headline), id);
+    const std::size_t rows = overview.table.rows.size();
+    const bool are_facts = std::ranges::all_of(cases, [](const auto* one) { return one->metrics.empty(); });
+    if (are_facts && rows > most_facts) {
+        document.add(Section{.title = {},
+                             .summary = fmt::format("{} of {}", plural(rows, "fact"), plural(cases.size(), "part")),
+                             .blocks = {{std::move(overview)}}},
+                     Weight::support);
+    } else {
+        document.add(std::move(overview));
     }
+}
 
-    Document page()
-    {
-        document_.kicker = fmt::format("memsweep result, {}", report_.run.started);
-        document_.title = report_.run.scenario_name;
-        document_.description = report_.run.scenario_description;
-        document_.add(run_opening(report_));
-        const CurveDetail detail = curve_detail(cases_of(report_));
-        std::size_t number = 0;
-        for (const ScenarioCases& group : cases_by_scenario(report_)) {
-            add_page_scenario(group, detail, fmt::format("scenario-{}-", ++number));
+void add_scenario(Document& document, const Cases& cases, const std::vector<std::string>& headline,
+                  const CurveDetail& detail, const std::string& id)
+{
+    document.add_table(table_block(replay_table(cases), id + "replays"));
+    TableBlock placements = table_block(placement_table(cases), id + "placements");
+    const bool is_told = !placements.table.rows.empty();
+    document.add_table(std::move(placements));
+    add_overview(document, cases, headline, id + "cases", is_told);
+    document.add(Charts{.title = {}, .sections = [=] { return chart_sections(cases, detail); }});
+    if (!are_figures(cases)) {
+        const bool are_many = cases.size() > max_cases_in_detail;
+        const Weight weight = are_many ? Weight::detail : Weight::support;
+        if (are_many) {
+            document.add(Omission{fmt::format("Curves, points and phases of {} cases", cases.size())}, Weight::brief);
         }
-        add_matrices();
-        add_not_ok(cases_of(report_));
-        if (auto assertions = assertions_table(report_)) {
-            document_.add(Heading{claims_heading(report_)});
-            document_.add(TableBlock{.table = *std::move(assertions), .id = "assertions"});
-        }
-        add_warnings();
-        document_.add(Heading{"Run"});
-        document_.add(run_facts(report_));
-        document_.add(Heading{"Machine"});
-        document_.add(machine_facts(report_.machine));
-        return std::move(document_);
+        document.add(Curves{cases}, weight);
+        document.add_later(weight, [=] { return table_block(points_table(cases), id + "points"); });
+        document.add_later(weight, [=] { return table_block(phases_table(cases), id + "phases"); });
+        document.add_later(Weight::detail, [=] { return table_block(call_times_table(cases), id + "calls"); });
     }
+    document.add_later(Weight::detail, [=] { return table_block(metrics_table(cases), id + "metrics"); });
+}
 
-  private:
-    void add_table(std::optional<Table> table)
-    {
-        if (table) {
-            document_.add(TableBlock{.table = *std::move(table)});
+void add_matrices(Document& document, const model::RunReport& report)
+{
+    const std::vector<measure::PlaceMatrix> matrices = measure::place_matrices(report.cases);
+    if (!matrices.empty()) {
+        document.add(Heading{"Between places"}, Weight::appendix);
+    }
+    for (const measure::PlaceMatrix& matrix : matrices) {
+        document.add(TableBlock{.table = matrix_table(matrix), .id = "matrix-" + matrix.name});
+    }
+}
+
+// With their whole reasons, of which findings are short.
+void add_not_ok(Document& document, const model::RunReport& report)
+{
+    Exclusions exclusions;
+    for (const auto& [one, alike] : folded_cases(cases_of(report))) {
+        if (one->status != model::Status::ok) {
+            exclusions.push_back({.about = alike == 1 ? one->id : fmt::format("{} and {} more", one->id, alike - 1),
+                                  .status = std::string{model::name_of(one->status)},
+                                  .tone = one->status == model::Status::skipped ? Tone::plain : Tone::bad,
+                                  .why = one->reason.empty() ? "no reason was recorded" : one->reason});
         }
     }
-
-    void add_folded(std::optional<Table> table)
-    {
-        if (table) {
-            document_.add(folded({.table = *std::move(table)}));
-        }
+    if (!exclusions.empty()) {
+        document.add(Section{.title = "Cases that are not ok", .blocks = {{std::move(exclusions)}}}, Weight::reference);
     }
+}
 
-    void add_terminal_tables(const ScenarioCases& group)
-    {
-        add_table(replay_table(group.cases));
-        std::optional<Table> placements = placement_table(group.cases);
-        const bool is_told = placements.has_value();
-        add_table(std::move(placements));
-        if (!is_told || audience_.verbose) {
-            add_table(overview_table(group.cases, report_.run.headline));
-        }
-        if (audience_.verbose) {
-            add_not_ok(group.cases);
-        }
-        add_details(group.cases);
+std::string actual_line(const model::AssertionResult& result)
+{
+    if (!result.actual) {
+        return result.reason.empty() ? "nothing to judge" : "nothing to judge: " + result.reason;
     }
+    const std::string rounded = value_text(*result.actual, result.unit);
+    const std::string exact = exact_text(*result.actual, result.unit);
+    return rounded == exact ? "actual " + rounded : fmt::format("actual {} ({})", rounded, exact);
+}
 
-    void add_details(const Cases& cases)
-    {
-        if (are_figures(cases)) {
-            add_table(audience_.verbose ? std::optional{metrics_table(cases)} : std::nullopt);
-            return;
-        }
-        if (cases.size() > max_unfolded_cases && !audience_.verbose) {
-            document_.add(
-                Paragraph{.text = fmt::format(
-                              "Curves, points and phases of {} cases are not shown here; -v shows them.", cases.size()),
-                          .is_apart = true});
-            return;
-        }
-        document_.add(Curves{cases});
-        add_table(points_table(cases));
-        add_table(phases_table(cases));
-        if (audience_.verbose) {
-            add_table(call_times_table(cases));
-            add_table(metrics_table(cases));
-        }
+// Those that do not hold in the open, all of them behind.
+void add_assertions(Document& document, const model::RunReport& report)
+{
+    std::optional<Table> all = assertions_table(report);
+    if (!all) {
+        return;
     }
-
-    void add_page_scenario(const ScenarioCases& group, const CurveDetail& detail, const std::string& id)
-    {
-        const bool fold = group.cases.size() > max_unfolded_cases;
-        const auto add_sortable = [&](Table table, std::string_view what) {
-            document_.add(TableBlock{
-                .table = std::move(table), .id = fmt::format("{}{}", id, what), .is_tall = fold, .is_sortable = true});
-        };
-        const auto add_data = [&](std::optional<Table> table, std::string_view what) {
-            if (table) {
-                document_.add(
-                    folded({.table = *std::move(table), .id = fmt::format("{}{}", id, what), .is_sortable = true}));
-            }
-        };
-        document_.add(Heading{group.scenario == report_.run.scenario_name ? "Results" : group.scenario});
-        if (auto replays = replay_table(group.cases)) {
-            add_sortable(*std::move(replays), "replays");
+    document.add(Heading{claims_heading(report)});
+    const auto held =
+        std::ranges::count(report.assertions, model::AssertionOutcome::passed, &model::AssertionResult::outcome);
+    Items items{{{fmt::format("{} of {} hold", held, report.assertions.size())}}};
+    for (const model::AssertionResult& result : report.assertions) {
+        if (result.outcome == model::AssertionOutcome::passed) {
+            continue;
         }
-        if (auto placements = placement_table(group.cases)) {
-            add_sortable(*std::move(placements), "placements");
-        }
-        constexpr std::size_t most_facts = 12;  // what a machine consists of is looked up, not read
-        Table overview = overview_table(group.cases, report_.run.headline);
-        const bool are_facts = std::ranges::all_of(group.cases, [](const auto* one) { return one->metrics.empty(); });
-        if (are_facts && overview.rows.size() > most_facts) {
-            const std::string summary =
-                fmt::format("{} of {}", plural(overview.rows.size(), "fact"), plural(group.cases.size(), "part"));
-            document_.add(folded({.table = std::move(overview), .id = id + "cases", .is_sortable = true}, summary));
+        const Cell outcome = verdict_cell(result);
+        Item item{.text = fmt::format("{}: {}", outcome.text, result.expression), .tone = outcome.tone};
+        if (result.outcome == model::AssertionOutcome::not_evaluated) {
+            item.below.push_back({result.reason});
         } else {
-            add_sortable(std::move(overview), "cases");
+            item.below.push_back({result.case_id.empty() ? "over several cases" : "in " + result.case_id});
+            item.below.push_back({actual_line(result)});
         }
-        document_.add(chart_sections(group.cases, detail));
-        for (auto& [table, what] :
-             {std::pair{points_table(group.cases), "points"}, std::pair{phases_table(group.cases), "phases"}}) {
-            if (fold) {
-                add_data(table, what);
-            } else if (table) {
-                document_.add(TableBlock{.table = *table, .id = id + what});
-            }
-        }
-        add_data(call_times_table(group.cases), "calls");
-        add_data(metrics_table(group.cases), "metrics");
+        items.items.push_back(std::move(item));
     }
+    document.add(std::move(items));
+    const std::string summary = all->title;
+    document.add(Section{.title = {}, .summary = summary, .blocks = {{table_block(std::move(all), "assertions")}}},
+                 Weight::reference);
+}
 
-    void add_matrices()
-    {
-        const std::vector<measure::PlaceMatrix> matrices = measure::place_matrices(report_.cases);
-        if (audience_.medium == Medium::page && !matrices.empty()) {
-            document_.add(Heading{"Between places"});
+void add_machine(Document& document, const model::RunReport& report)
+{
+    Section measured_on{.title = "Measured on", .blocks = {}};
+    const model::Calibration& calibration = report.calibration;
+    const auto add_line = [&](const char* what, const std::string& line) {
+        if (!line.empty()) {
+            measured_on.blocks.push_back({Paragraph{.text = what + line, .mark = "  "}});
         }
-        for (const measure::PlaceMatrix& matrix : matrices) {
-            document_.add(TableBlock{.table = matrix_table(matrix), .id = "matrix-" + matrix.name});
-        }
-    }
-
-    // With their whole reasons, of which findings are short.
-    void add_not_ok(const Cases& cases)
-    {
-        const bool in_terminal = audience_.medium == Medium::terminal;
-        Exclusions exclusions;
-        for (const auto& [one, alike] : folded_cases(cases)) {
-            if (one->status != model::Status::ok) {
-                const Tone skipped = in_terminal ? Tone::plain : Tone::caution;
-                exclusions.push_back(
-                    {.about = alike == 1 ? one->id : fmt::format("{} and {} more", one->id, alike - 1),
-                     .status = std::string{model::name_of(one->status)},
-                     .tone = one->status == model::Status::skipped ? skipped : Tone::bad,
-                     .why = in_terminal && one->reason.empty() ? "no reason was recorded" : one->reason});
-            }
-        }
-        if (!exclusions.empty()) {
-            document_.add(Heading{"Cases that are not ok"});
-            document_.add(std::move(exclusions));
-        }
-    }
-
-    [[nodiscard]] std::optional<Table> not_ok_table() const
-    {
-        Table table{.title = "Cases that are not ok",
-                    .columns = {Column::text("case"), Column::text("status"), Column::text("reason")}};
-        for (const model::CaseReport& one : report_.cases) {
-            if (one.status != model::Status::ok) {
-                const Tone tone = one.status == model::Status::skipped ? Tone::plain : Tone::bad;
-                table.rows.push_back({{.text = one.id},
-                                      {.text = std::string{model::name_of(one.status)}, .tone = tone},
-                                      {.text = one.reason.empty() ? "no reason was recorded" : one.reason}});
-            }
-        }
-        return table.rows.empty() ? std::nullopt : std::optional{std::move(table)};
-    }
-
-    [[nodiscard]] std::size_t assertions_held() const
-    {
-        return static_cast<std::size_t>(
-            std::ranges::count(report_.assertions, model::AssertionOutcome::passed, &model::AssertionResult::outcome));
-    }
-
-    // Those that do not hold in the open, all of them behind.
-    void add_assertions_and_broken_ones()
-    {
-        std::optional<Table> all = assertions_table(report_);
-        if (!all) {
-            return;
-        }
-        Table broken = *all;
-        broken.note.clear();
-        broken.rows.resize(broken.rows.size() - assertions_held());  // the table has them last
-        if (!broken.rows.empty()) {
-            document_.add(Heading{claims_heading(report_) + " that do not hold"});
-            document_.add(TableBlock{.table = std::move(broken)});
-        }
-        add_folded(std::move(all));
-    }
-
-    static std::string actual_text(const model::AssertionResult& result)
-    {
-        if (!result.actual) {
-            return result.reason.empty() ? "nothing to judge" : "nothing to judge: " + result.reason;
-        }
-        const std::string rounded = value_text(*result.actual, result.unit);
-        const std::string exact = exact_text(*result.actual, result.unit);
-        return rounded == exact ? "actual " + rounded : fmt::format("actual {} ({})", rounded, exact);
-    }
-
-    void add_broken_assertions()
-    {
-        if (report_.assertions.empty()) {
-            return;
-        }
-        document_.add(Heading{claims_heading(report_)});
-        Items items{{{fmt::format("{} of {} hold", assertions_held(), report_.assertions.size())}}};
-        for (const model::AssertionResult& result : report_.assertions) {
-            if (result.outcome == model::AssertionOutcome::passed) {
-                continue;
-            }
-            const Cell outcome = verdict_cell(result);
-            Item item{.text = fmt::format("{}: {}", outcome.text, result.expression), .tone = outcome.tone};
-            if (result.outcome == model::AssertionOutcome::not_evaluated) {
-                item.below.push_back({result.reason});
-            } else {
-                item.below.push_back({result.case_id.empty() ? "over several cases" : "in " + result.case_id});
-                item.below.push_back({actual_text(result)});
-            }
-            items.items.push_back(std::move(item));
-        }
-        document_.add(std::move(items));
-    }
-
-    void add_warnings()
-    {
-        if (!report_.warnings.empty()) {
-            document_.add(Heading{"Warnings"});
-            document_.add(warning_groups(report_));
-        }
-    }
-
-    void add_machine()
-    {
-        document_.add(Heading{"Measured on"});
-        if (audience_.verbose) {
-            document_.add(machine_facts(report_.machine));
-            document_.add(Heading{"Run"});
-            document_.add(run_facts(report_));
-            return;
-        }
-        document_.add(Paragraph{.text = machine_line(report_.machine), .mark = "  "});
-        if (const std::string duet = duet_line(report_.run.duet_processors); !duet.empty()) {
-            document_.add(Paragraph{.text = "duet: " + duet, .mark = "  "});
-        }
-        if (const std::string harness = harness_line(report_.calibration); !harness.empty()) {
-            document_.add(Paragraph{.text = "harness: " + harness, .mark = "  "});
-        }
-        if (const std::string streaming = streaming_line(report_.calibration); !streaming.empty()) {
-            document_.add(Paragraph{.text = "streaming stores: " + streaming, .mark = "  "});
-        }
-    }
-
-    const model::RunReport& report_;
-    Audience audience_;
-    Document document_;
-};
+    };
+    add_line("", machine_line(report.machine));
+    add_line("duet: ", duet_line(report.run.duet_processors));
+    add_line("harness: ", harness_line(calibration));
+    add_line("streaming stores: ", streaming_line(calibration));
+    document.add(std::move(measured_on), Weight::brief);
+    document.add(Section{.title = "Run", .blocks = {{Facts{run_facts(report)}}}}, Weight::reference);
+    document.add(Section{.title = "Machine", .blocks = {{Facts{machine_facts(report.machine)}}}}, Weight::reference);
+}
 
 }  // namespace
 
-Document document(const model::RunReport& report, const Audience& audience)
+Document document(const model::RunReport& report)
 {
-    Run run{report, audience};
-    switch (audience.medium) {
-    case Medium::terminal:
-        return run.terminal();
-    case Medium::markdown:
-        return run.markdown();
-    case Medium::page:
-        return run.page();
+    const model::RunInfo& run = report.run;
+    Document document{.kicker = fmt::format("memsweep result, {}", run.started),
+                      .title = run.scenario_name,
+                      .description = run.scenario_description,
+                      .is_summary = true};
+    document.add(run_opening(report));
+    const CurveDetail detail = curve_detail(cases_of(report));
+    std::size_t number = 0;
+    for (const ScenarioCases& group : cases_by_scenario(report)) {
+        document.add(Heading{.text = "Scenario " + group.scenario,
+                             .about = group.scenario == run.scenario_name ? run.scenario_description : ""});
+        add_scenario(document, group.cases, report.run.headline, detail, fmt::format("scenario-{}-", ++number));
     }
-    return {};
+    add_matrices(document, report);
+    add_assertions(document, report);
+    add_not_ok(document, report);
+    if (!report.warnings.empty()) {
+        document.add(Section{.title = "Warnings",
+                             .summary = fmt::format("Warnings ({})", report.warnings.size()),
+                             .blocks = {{warning_groups(report)}}},
+                     Weight::support);
+    }
+    add_machine(document, report);
+    return document;
 }
 
 }  // namespace memsweep::reporters

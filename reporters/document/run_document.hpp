@@ -13,9 +13,6 @@
 
 namespace memsweep::reporters {
 
-// The document points into the report.
-[[nodiscard]] Document document(const model::RunReport& report, const Audience& audience);
-
 // The run as a whole: did it run, did everything hold, where and how did it come about, and what it warns of.
 [[nodiscard]] Opening run_opening(const model::RunReport& report);
 

@@ -77,30 +77,24 @@ Table totals_table(const TraceSummary& summary)
 
 using Processes = std::vector<const trace::ProcessSummary*>;
 
-// Those that held the most, the first of them first.
-Processes largest_processes(const TraceSummary& summary, std::size_t most)
+// The one that held the most first.
+Processes largest_processes(const TraceSummary& summary)
 {
     Processes processes;
     std::ranges::transform(summary.processes, std::back_inserter(processes), [](const auto& one) { return &one; });
     std::ranges::stable_sort(processes, std::greater{}, &trace::ProcessSummary::peak_live_bytes);
-    processes.resize(std::min(processes.size(), most));
     return processes;
 }
 
-Table processes_table(const TraceSummary& summary, std::size_t most)
+Table processes_table(const TraceSummary& summary)
 {
-    const Processes shown = largest_processes(summary, most);
-    Table table{.title = "Processes",
-                .note = shown.size() == summary.processes.size()
-                            ? std::string{"the one that held the most first"}
-                            : fmt::format("the {} of {} that held the most; -v shows all", shown.size(),
-                                          count_text(summary.processes.size())),
-                .columns = {Column::word_key("process")}};
+    Table table{
+        .title = "Processes", .note = "the one that held the most first", .columns = {Column::word_key("process")}};
     table.add_numbers({"peak live bytes", "live at its end", "bytes allocated", "allocations", "frees", "threads"});
     if (tells_time(summary)) {
         table.add_numbers({"begins", "lasts"});
     }
-    for (const trace::ProcessSummary* process : shown) {
+    for (const trace::ProcessSummary* process : largest_processes(summary)) {
         std::vector<Cell> row{{process_label(*process)},
                               {base::format_size(process->peak_live_bytes)},
                               {base::format_size(process->end_live_bytes)},
@@ -164,8 +158,8 @@ std::string trace_headline(const TraceSummary& summary)
         summary.processes.size() < 2
             ? std::string{}
             : fmt::format(" {} processes; the most by one: {}, of {}.", count_text(summary.processes.size()),
-                          base::format_size(largest_processes(summary, 1)[0]->peak_live_bytes),
-                          process_label(*largest_processes(summary, 1)[0]));
+                          base::format_size(largest_processes(summary)[0]->peak_live_bytes),
+                          process_label(*largest_processes(summary)[0]));
     return fmt::format("{} are live at the peak; {}.{}", base::format_size(totals.peak_live_bytes), at_end, processes);
 }
 
@@ -189,9 +183,8 @@ std::string damage_text(const trace::Damage& damage)
     return listed(parts, "; ");
 }
 
-Document document(const trace::TraceSummary& summary, const Audience& audience)
+Document document(const trace::TraceSummary& summary)
 {
-    const bool is_page = audience.medium == Medium::page;
     const auto source = summary.facts.find("command");
     Document document{.kicker = "memsweep info",
                       .title = inert_text(source == summary.facts.end() ? std::string{"Trace"} : source->second),
@@ -207,17 +200,16 @@ Document document(const trace::TraceSummary& summary, const Audience& audience)
                         inert_text(trace::describe(summary.unrecorded))),
             Tone::caution});
     }
-    if (is_page && summary.totals.allocations != 0) {
-        document.add(Heading{"Pictures"});
-        document.add(Charts{{"", trace_charts(summary)}});
-        document.add(Heading{"Figures"});
+    if (summary.totals.allocations != 0) {
+        document.add(Charts{.title = "Pictures", .sections = [&] {
+                                return std::vector{ChartSection{"", trace_charts(summary)}};
+                            }});
+        document.add(Heading{"Figures"}, Weight::appendix);
     }
     document.add(TableBlock{.table = totals_table(summary), .is_joined = true});
     if (summary.processes.size() > 1) {
-        constexpr std::size_t usual = 10;
-        const std::size_t most = is_page || audience.verbose ? summary.processes.size() : usual;
-        document.add(TableBlock{
-            .table = processes_table(summary, most), .id = "processes", .is_tall = true, .is_sortable = true});
+        document.add(
+            TableBlock{.table = processes_table(summary), .id = "processes", .is_sortable = true, .most_rows = 10});
     }
     if (summary.totals.allocations != 0) {
         document.add(

@@ -8,8 +8,6 @@
 
 namespace memsweep::reporters {
 
-[[nodiscard]] Document document(const trace::TraceSummary& summary, const Audience& audience);
-
 // In words what could not be read; empty when all was.
 [[nodiscard]] std::string damage_text(const trace::Damage& damage);
 

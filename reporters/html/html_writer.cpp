@@ -87,21 +87,48 @@ class HtmlWriter {
     [[nodiscard]] std::string html(const Blocks& blocks)
     {
         std::string out;
-        for (const Block& block : blocks) {
-            out += std::visit([this](const auto& part) { return this->html_of(part); }, block.part);
-        }
+        for_each_shown(
+            blocks, [](Weight weight) { return weight != Weight::brief; },
+            [&](const Block& block) {
+                const bool is_folded = this->is_folded(block);
+                const std::string part = std::visit([this](const auto& one) { return this->html_of(one); }, block.part);
+                out += is_folded ? fold_html(block, part) : part;
+            });
         return out;
     }
     [[nodiscard]] bool has_charts() const { return charts_ > 0; }
 
   private:
+    // Of sections without a title those that are an answer are open, the first few below a heading.
+    bool is_folded(const Block& block)
+    {
+        constexpr std::size_t most_open = 4;
+        if (const auto* section = std::get_if<Section>(&block.part); section != nullptr) {
+            return section->title.empty() && (block.weight != Weight::answer || ++open_sections_ > most_open);
+        }
+        return std::holds_alternative<TableBlock>(block.part) && block.weight == Weight::detail;
+    }
+
+    static std::string fold_html(const Block& block, const std::string& part)
+    {
+        const auto* section = std::get_if<Section>(&block.part);
+        const std::string id =
+            section == nullptr || section->id.empty() ? std::string{} : fmt::format(" id=\"{}\"", escaped(section->id));
+        return fmt::format("<details class=\"{}\"{}><summary>{}</summary>\n{}</details>\n",
+                           section == nullptr ? "data" : "more", id, escaped(summary_of(block)), part);
+    }
+
     static std::string html_of(const Opening& opening)
     {
         return verdict_html(opening.headline, opening.findings) +
                (opening.about.empty() ? "" : html_of(Paragraph{opening.about, Tone::muted}));
     }
 
-    static std::string html_of(const Heading& heading) { return fmt::format("<h2>{}</h2>\n", escaped(heading.text)); }
+    std::string html_of(const Heading& heading)
+    {
+        open_sections_ = 0;
+        return fmt::format("<h2>{}</h2>\n", escaped(heading.text));
+    }
 
     static std::string html_of(const Paragraph& paragraph)
     {
@@ -121,8 +148,8 @@ class HtmlWriter {
     {
         std::string entries;
         for (const Exclusion& one : list) {
-            entries += fmt::format("<li>{} <span class=\"{}\">{}</span><p>{}</p></li>\n", escaped(one.about),
-                                   tone_class(one.tone), one.status, escaped(one.why));
+            entries += fmt::format("<li>{} <span{}>{}</span><p>{}</p></li>\n", escaped(one.about), class_of(one.tone),
+                                   one.status, escaped(one.why));
         }
         return list_html(entries);
     }
@@ -130,22 +157,26 @@ class HtmlWriter {
     std::string html_of(const TableBlock& block)
     {
         const std::string id = block.id.empty() ? fmt::format("table-{}", ++tables_) : escaped(block.id);
-        return table_html(block.table, id, {.is_tall = block.is_tall, .is_sortable = block.is_sortable});
+        constexpr std::size_t most_rows = 40;  // of more, what is below would be out of sight
+        return table_html(
+            block.table, id,
+            {.is_tall = block.is_sortable && block.table.rows.size() > most_rows, .is_sortable = block.is_sortable});
     }
 
-    std::string html_of(const Fold& fold)
+    std::string html_of(const Section& section)
     {
-        const std::string_view kind = fold.kind == Fold::Kind::data      ? " class=\"data\""
-                                      : fold.kind == Fold::Kind::section ? " class=\"more\""
-                                                                         : "";
-        return fmt::format("<details{}{}><summary>{}</summary>\n{}</details>\n", kind,
-                           fold.id.empty() ? "" : fmt::format(" id=\"{}\"", escaped(fold.id)), escaped(fold.summary),
-                           html(fold.blocks));
+        return (section.title.empty() ? "" : html_of(Heading{section.title})) + html(section.blocks);
     }
 
-    std::string html_of(const Charts& charts) { return charts_html(charts, charts_); }
+    std::string html_of(const Charts& charts)
+    {
+        const std::string drawn = charts_html(charts.sections(), charts_);
+        return (drawn.empty() || charts.title.empty() ? "" : html_of(Heading{charts.title})) + drawn;
+    }
+    static std::string html_of(const Later& /*for_each_shown makes it*/) { return {}; }
+    static std::string html_of(const Omission& /*a page leaves nothing out*/) { return {}; }
     static std::string html_of(const Curves& /*drawn in a terminal*/) { return {}; }
-    static std::string html_of(const Facts& list) { return facts_html(list); }
+    static std::string html_of(const Facts& facts) { return facts_html(facts.list); }
 
     static std::string html_of(const Warnings& warnings)
     {
@@ -185,6 +216,7 @@ class HtmlWriter {
 
     std::size_t charts_{};
     std::size_t tables_{};
+    std::size_t open_sections_{};
 };
 
 }  // namespace

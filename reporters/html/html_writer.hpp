@@ -18,7 +18,7 @@ namespace memsweep::reporters {
 template <typename Report>
 [[nodiscard]] std::string to_html(const Report& report)
 {
-    return to_html(document(report, Audience{.medium = Medium::page}));
+    return to_html(document(report));
 }
 
 }  // namespace memsweep::reporters

@@ -101,27 +101,57 @@ std::string_view verdict_sign(Tone tone)
 
 class MarkdownWriter {
   public:
-    explicit MarkdownWriter(bool is_summary) : is_summary_{is_summary} {}
+    explicit MarkdownWriter(const Document& content) : content_{content}, is_summary_{content.is_summary} {}
 
-    // An empty line stands between any two parts.
-    [[nodiscard]] std::string text(const Blocks& blocks) const
+    // An empty line stands between any two parts, and its title above each table, unless what is above says it.
+    [[nodiscard]] std::string text(const Blocks& blocks, bool is_titled = false) const
     {
         std::string out;
-        for (const Block& block : blocks) {
-            const std::string part = std::visit([this](const auto& one) { return this->text_of(one); }, block.part);
-            out += out.empty() || part.empty() ? "" : "\n";
-            out += part;
-        }
+        for_each_shown(
+            blocks, [](Weight weight) { return weight <= Weight::reference; },
+            [&](const Block& block) {
+                const auto* table = std::get_if<TableBlock>(&block.part);
+                const auto* section = std::get_if<Section>(&block.part);
+                const bool is_open = !is_folded(block);
+                std::string part = section != nullptr && section->title.empty() && is_open
+                                       ? text(section->blocks)
+                                       : std::visit([this](const auto& one) { return text_of(one); }, block.part);
+                if (!is_open) {
+                    part = fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n",
+                                       markdown_text(summary_of(block)), part);
+                } else if (section != nullptr && !section->title.empty()) {
+                    part = titled(section->title, part);
+                } else if (table != nullptr && !is_titled) {
+                    part = titled(table->table.title, part);
+                }
+                out += out.empty() || part.empty() ? "" : "\n";
+                out += part;
+                is_titled = std::holds_alternative<Heading>(block.part);
+            });
         return out;
     }
 
   private:
+    static bool is_folded(const Block& block)
+    {
+        const auto* section = std::get_if<Section>(&block.part);
+        const bool is_brief_one = block.weight == Weight::brief && section != nullptr && section->title.empty();
+        return (is_brief_one || block.weight == Weight::support || block.weight == Weight::reference) &&
+               !summary_of(block).empty();
+    }
+
+    [[nodiscard]] std::string titled(const std::string& title, const std::string& part) const
+    {
+        return text_of(Heading{title}) + "\n" + part;
+    }
+
     [[nodiscard]] std::string text_of(const Opening& opening) const
     {
         const Tone tone = opening.headline.tone;
         std::string out = fmt::format("{} {}{}\n", is_summary_ ? "##" : "###",
                                       is_summary_ ? sign(tone) : verdict_sign(tone), sentence(opening.headline.text));
-        out += opening.about.empty() ? "" : fmt::format("\n{}\n", sentence(opening.about));
+        const std::string about = is_summary_ && opening.about.empty() ? described() : opening.about;
+        out += about.empty() ? "" : fmt::format("\n{}\n", sentence(about));
         out += opening.findings.empty() ? "" : "\n";
         for (const Statement& finding : opening.findings) {
             out += fmt::format("- {}{}\n", mark(tone_of(finding.importance)), sentence(finding.text));
@@ -163,9 +193,9 @@ class MarkdownWriter {
             titles += fmt::format(" {} |", cell(column.title));
             rules += column.is_number ? " ---: |" : is_summary_ ? " :--- |" : " --- |";
         }
-        std::string out = block.is_titled ? fmt::format("**{}**\n\n", cell(table.title)) : std::string{};
-        out += titles + "\n" + rules + "\n";
-        const std::size_t shown = is_summary_ ? std::min(table.rows.size(), max_summary_rows) : table.rows.size();
+        std::string out = titles + "\n" + rules + "\n";
+        std::size_t shown = is_summary_ ? std::min(table.rows.size(), max_summary_rows) : table.rows.size();
+        shown = block.most_rows == 0 ? shown : std::min(shown, block.most_rows);
         for (std::size_t row = 0; row < shown; ++row) {
             out += row_text(table.rows[row]);
         }
@@ -175,19 +205,27 @@ class MarkdownWriter {
         return out + (is_summary_ && !table.note.empty() ? fmt::format("\n{}\n", sentence(table.note)) : std::string{});
     }
 
-    [[nodiscard]] std::string text_of(const Fold& fold) const
-    {
-        return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n", markdown_text(fold.summary),
-                           text(fold.blocks));
-    }
-
+    [[nodiscard]] std::string text_of(const Section& section) const { return text(section.blocks, true); }
+    [[nodiscard]] static std::string text_of(const Later& /*for_each_shown makes it*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Charts& /*drawn in a page*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Curves& /*drawn in a terminal*/) { return {}; }
 
-    [[nodiscard]] std::string text_of(const Facts& list) const
+    [[nodiscard]] static std::string text_of(const Omission& left_out)
     {
+        return left_out.what + " are not shown here; the JSON result has them.\n";
+    }
+
+    [[nodiscard]] std::string text_of(const Facts& facts) const
+    {
+        if (facts.are_few) {
+            std::vector<std::string> texts;
+            for (const Fact& fact : facts.list) {
+                texts.push_back(sentence(fmt::format("{}: {}", fact.name, fact.text)));
+            }
+            return listed(texts, "; ") + "\n";
+        }
         std::string out = "| | |\n| :--- | :--- |\n";
-        for (const Fact& fact : list) {
+        for (const Fact& fact : facts.list) {
             out += fmt::format("| {} | {} |\n", markdown_text(fact.name), sentence(fact.text));
         }
         return out;
@@ -232,6 +270,12 @@ class MarkdownWriter {
         return markdown_text(is_summary_ ? elided(inert_text(text), width) : std::string{text});
     }
 
+    [[nodiscard]] std::string described() const
+    {
+        return content_.title + (content_.description.empty() ? "" : ": " + content_.description);
+    }
+
+    const Document& content_;
     bool is_summary_;
 };
 
@@ -252,7 +296,7 @@ std::string markdown_text(std::string_view text)
 
 std::string to_markdown(const Document& content)
 {
-    const std::string text = MarkdownWriter{content.is_summary}.text(content.blocks);
+    const std::string text = MarkdownWriter{content}.text(content.blocks);
     return content.is_summary ? text + "\n" : text;  // what comes next in a job's summary is not joined to it
 }
 

@@ -17,7 +17,7 @@ namespace memsweep::reporters {
 template <typename Report>
 [[nodiscard]] std::string to_markdown(const Report& report)
 {
-    return to_markdown(document(report, Audience{.medium = Medium::markdown}));
+    return to_markdown(document(report));
 }
 
 // Text inside such a document: on one line, and shown as it is: what Markdown, HTML or GitHub's own links (@name, #1,

@@ -18,14 +18,21 @@ class TerminalWriter {
 
     void write(const Blocks& blocks)
     {
-        for (const Block& block : blocks) {
-            std::visit([this](const auto& part) { write(part); }, block.part);
-            after_heading_ = std::holds_alternative<Heading>(block.part);
-        }
+        for_each_shown(
+            blocks, [this](Weight weight) { return is_shown(weight); },
+            [this](const Block& block) {
+                std::visit([this](const auto& part) { write(part); }, block.part);
+                after_heading_ = std::holds_alternative<Heading>(block.part);
+            });
     }
     [[nodiscard]] std::string finish() { return without_commands(out_); }
 
   private:
+    [[nodiscard]] bool is_shown(Weight weight) const
+    {
+        return style_.verbose ? weight != Weight::brief && weight != Weight::appendix : weight <= Weight::brief;
+    }
+
     void write(const Opening& opening)
     {
         if (!after_heading_) {
@@ -42,15 +49,10 @@ class TerminalWriter {
     {
         add_gap();
         out_ += heading(elided(inert_text(one.text), usable_width(style_)), style_) + "\n";
+        out_ += paragraph(one.about, "  ", style_);
     }
 
-    void write(const Paragraph& one)
-    {
-        if (one.is_apart) {
-            add_gap();
-        }
-        out_ += paragraph(one.text, one.mark, style_, one.tone);
-    }
+    void write(const Paragraph& one) { out_ += paragraph(one.text, one.mark, style_, one.tone); }
 
     void write(const Items& list)
     {
@@ -71,17 +73,26 @@ class TerminalWriter {
         if (!block.is_joined) {
             add_gap();
         }
-        out_ += table_text(block.table, style_);
-    }
-
-    void write(const Fold& fold)
-    {
-        if (fold.kind != Fold::Kind::data) {
-            write(Heading{fold.summary});
+        const std::size_t rows = block.table.rows.size();
+        if (style_.verbose || block.most_rows == 0 || rows <= block.most_rows) {
+            out_ += table_text(block.table, style_);
+            return;
         }
-        write(fold.blocks);
+        Table cut = block.table;
+        cut.rows.resize(block.most_rows);
+        cut.note += fmt::format("{}{} of {}; -v shows all", cut.note.empty() ? "" : ": ", block.most_rows, rows);
+        out_ += table_text(cut, style_);
     }
 
+    void write(const Section& section)
+    {
+        if (!section.title.empty()) {
+            write(Heading{section.title});
+        }
+        write(section.blocks);
+    }
+
+    void write(const Later& /*for_each_shown makes it*/) {}
     void write(const Charts& /*drawn in a page*/) {}
 
     void write(const Curves& curves)
@@ -92,11 +103,28 @@ class TerminalWriter {
         }
     }
 
-    void write(const Facts& list)
+    void write(const Facts& facts)
     {
-        for (const Fact& fact : list) {
-            out_ += paragraph(fmt::format("{}: {}", fact.name, fact.text), "  ", style_);
+        if (!facts.are_few) {
+            for (const Fact& fact : facts.list) {
+                out_ += paragraph(fmt::format("{}: {}", fact.name, fact.text), "  ", style_);
+            }
+            return;
         }
+        add_gap();
+        int width = 0;
+        for (const Fact& fact : facts.list) {
+            width = std::max(width, display_width(fact.name));
+        }
+        for (const Fact& fact : facts.list) {
+            out_ += paragraph(fact.text, padded_right(fact.name, width + 2), style_);
+        }
+    }
+
+    void write(const Omission& left_out)
+    {
+        add_gap();
+        out_ += paragraph(left_out.what + " are not shown here; -v shows them.", "", style_);
     }
 
     void write(const Warnings& warnings)

@@ -16,7 +16,7 @@ namespace memsweep::reporters {
 template <typename Report>
 [[nodiscard]] std::string to_terminal(const Report& report, const TerminalStyle& style)
 {
-    return to_terminal(document(report, Audience{.medium = Medium::terminal, .verbose = style.verbose}), style);
+    return to_terminal(document(report), style);
 }
 
 }  // namespace memsweep::reporters
