@@ -168,7 +168,8 @@ std::vector<scenarios::ProbeLimit> limits_of(const model::RunReport& report, dou
     std::vector<scenarios::ProbeLimit> limits;
     for (const CaseReport& one : report.cases) {
         for (const model::Metric& metric : one.metrics) {
-            if (model::shown_of(metric.name).is_sampled && one.status == model::Status::ok && metric.summary && metric.summary->min > 0) {
+            if (model::shown_of(metric.name).is_sampled && one.status == model::Status::ok && metric.summary &&
+                metric.summary->min > 0) {
                 limits.push_back(limit_of(one, metric, margin));
             }
         }

@@ -94,8 +94,8 @@ class Executor {
     [[nodiscard]] virtual Outcome run(const Program& program, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
-    // All at the same time: as many outcomes, in their order; one that fails costs no other. Only an executor of foreign
-    // programs can; a schedule asks no other for it.
+    // All at the same time: as many outcomes, in their order; one that fails costs no other. Only an executor of
+    // foreign programs can; a schedule asks no other for it.
     [[nodiscard]] virtual std::vector<Outcome> run_at_once(std::span<const Repetition> repetitions);
 };
 

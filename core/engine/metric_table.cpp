@@ -317,7 +317,8 @@ constexpr auto rows = std::to_array<Extractor>({
                                        c.outcome.record.baseline_working_set_bytes));
      },
      "a command has ended when it is looked at"},
-    {Id::live_bytes_peak, everywhere, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>, not_counted, {.races = true, .is_triggered = true, .needs_counters = true}},
+    {Id::live_bytes_peak, everywhere, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>, not_counted,
+     {.races = true, .is_triggered = true, .needs_counters = true}},
     {Id::floating_bytes_peak, everywhere,
      [](const Context& c) {
          return of_steps(c, static_cast<double>(c.outcome.record.discipline.floating_bytes_peak));
@@ -338,7 +339,8 @@ constexpr auto rows = std::to_array<Extractor>({
          return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
      },
      "no result was looked at"},
-    {Id::allocations, knows_allocations, allocated<&trace::Counts::allocations, &Record::arrays>, not_counted, {.needs_counters = true}},
+    {Id::allocations, knows_allocations, allocated<&trace::Counts::allocations, &Record::arrays>, not_counted,
+     {.needs_counters = true}},
     {Id::allocated_bytes, knows_allocations, allocated<&trace::Counts::allocated_bytes, &Record::allocated_bytes>,
      not_counted, {.needs_counters = true}},
     {Id::pages_touched, has_steps, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
@@ -418,9 +420,12 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return static_cast<double>(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
      }},
-    {Id::resident_peak, replays_on_host, counted_if_looked_at<&ReplayRecord::peak_bytes, &ReplayRecord::has_ended>, not_looked_at},
-    {Id::resident_end, replays_on_host, counted_if_looked_at<&ReplayRecord::end_bytes, &ReplayRecord::has_ended>, not_looked_at},
-    {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes, &ReplayRecord::was_idle>, not_idle},
+    {Id::resident_peak, replays_on_host, counted_if_looked_at<&ReplayRecord::peak_bytes, &ReplayRecord::has_ended>,
+     not_looked_at},
+    {Id::resident_end, replays_on_host, counted_if_looked_at<&ReplayRecord::end_bytes, &ReplayRecord::has_ended>,
+     not_looked_at},
+    {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes, &ReplayRecord::was_idle>,
+     not_idle},
     {Id::live_bytes_bound, replays_immediately, counted<&Record::replay, &ReplayRecord::live_bound>},
     {Id::retained_0s, replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
     {Id::retained_100ms, replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},

@@ -12,6 +12,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -67,12 +68,14 @@ struct PhaseMetric {
 };
 
 constexpr std::array<PhaseMetric, 6> phase_metrics{{
-    {"wall_time", [](const Phase& one) -> std::optional<double> { return one.time; }},
-    {"minor_faults", [](const Phase& one) -> std::optional<double> { return static_cast<double>(one.minor_faults); }},
-    {"major_faults", [](const Phase& one) -> std::optional<double> { return static_cast<double>(one.major_faults); }},
-    {"fault_time", [](const Phase& one) { return one.fault_time; }},
-    {"allocator_time", [](const Phase& one) { return one.allocator_time; }},
-    {"collector_wait_time", [](const Phase& one) { return one.collector_wait_time; }},
+    {model::metrics::wall_time, [](const Phase& one) -> std::optional<double> { return one.time; }},
+    {model::metrics::minor_faults,
+     [](const Phase& one) -> std::optional<double> { return static_cast<double>(one.minor_faults); }},
+    {model::metrics::major_faults,
+     [](const Phase& one) -> std::optional<double> { return static_cast<double>(one.major_faults); }},
+    {model::metrics::fault_time, [](const Phase& one) { return one.fault_time; }},
+    {model::metrics::allocator_time, [](const Phase& one) { return one.allocator_time; }},
+    {model::metrics::collector_wait_time, [](const Phase& one) { return one.collector_wait_time; }},
 }};
 
 Metric metric_of(const PhaseMetric& wanted, const CaseReport& report, const std::string& phase)
@@ -134,9 +137,9 @@ std::string matrix_name(const CaseReport& report)
 // What such a case is about; a case that was not measured has none.
 const Metric* main_metric(const CaseReport& report)
 {
-    constexpr std::array<std::string_view, 2> by_rank{"bandwidth", "latency"};
-    for (const std::string_view name : by_rank) {
-        if (const Metric* metric = model::find_metric(report, name)) {
+    for (const model::MetricInfo* figure : model::shown_at({model::ShownAt::figures})) {
+        const Metric* const metric = figure->shown.is_sampled ? model::find_metric(report, figure->name) : nullptr;
+        if (metric != nullptr) {
             return metric;
         }
     }

@@ -18,6 +18,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/time_contrast.hpp"
 #include "core/measure/verdict.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
 
 namespace memsweep::measure {
@@ -67,7 +68,7 @@ std::optional<Held> held_of(const CaseReport& other, const std::vector<Held::Sam
     }
     if (released != samples.end()) {
         held.released_at = released->point;
-        held.drain_seconds = case_median(other, {}, "drain_time");
+        held.drain_seconds = case_median(other, {}, model::metrics::drain_time);
     }
     return held;
 }
@@ -82,7 +83,7 @@ constexpr std::array<BaseOf, 2> other_axes{{{"trim", "none"}, {"copy", "false"}}
 
 std::optional<MetricEffect> peak_of(const CaseReport& base, const CaseReport& other)
 {
-    for (const std::string_view metric : {"working_set_peak", "live_bytes_peak"}) {
+    for (const std::string_view metric : {model::metrics::working_set_peak, model::metrics::live_bytes_peak}) {
         const auto from = case_median(base, {}, metric);
         const auto to = case_median(other, {}, metric);
         if (from && to) {
@@ -156,18 +157,18 @@ Key key_of(const CaseReport& report)
 
 bool per_op(const CaseReport& report)
 {
-    return case_median(report, {}, "time_per_op").has_value();
+    return case_median(report, {}, model::metrics::time_per_op).has_value();
 }
 
 std::string_view time_metric(const CaseReport& report)
 {
-    return per_op(report) ? "time_per_op" : "wall_time";
+    return per_op(report) ? model::metrics::time_per_op : model::metrics::wall_time;
 }
 
 PlacedTime placed_time(const CaseReport& report)
 {
     return {case_median(report, {}, time_metric(report)),
-            case_median(report, {}, per_op(report) ? "faults_per_op" : "minor_faults")};
+            case_median(report, {}, per_op(report) ? model::metrics::faults_per_op : model::metrics::minor_faults)};
 }
 
 std::optional<Shift> ratio_of(const CaseReport& alone, const CaseReport& placed)
@@ -215,7 +216,7 @@ std::optional<Held> held(const CaseReport& base, const CaseReport& other)
         }
         return found;
     }
-    const auto peak = case_median(other, {}, "floating_bytes_peak");
+    const auto peak = case_median(other, {}, model::metrics::floating_bytes_peak);
     const Held::Sample only{{}, peak.value_or(0)};
     return only.bytes > 0 ? std::optional{Held{.first = only, .last = only}} : std::nullopt;
 }

@@ -15,6 +15,7 @@
 #include "core/measure/replay_verdict.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -196,7 +197,7 @@ void add_short_programs(const model::RunReport& report, std::vector<Finding>& fi
     Finding finding{.kind = FindingKind::short_program, .importance = Importance::note, .count = 0};
     double shortest = 0;
     for (const CaseReport& one : report.cases) {
-        const Metric* const time = start ? model::find_metric(one, "wall_time") : nullptr;
+        const Metric* const time = start ? model::find_metric(one, model::metrics::wall_time) : nullptr;
         if (time == nullptr || !time->summary || time->summary->median >= enough * *start) {
             continue;
         }
@@ -206,8 +207,10 @@ void add_short_programs(const model::RunReport& report, std::vector<Finding>& fi
         }
     }
     if (finding.count > 0) {
-        finding.metrics = {
-            {.metric = "wall_time", .unit = model::Unit::seconds, .value = shortest, .base_value = start}};
+        finding.metrics = {{.metric = std::string{model::metrics::wall_time},
+                            .unit = model::Unit::seconds,
+                            .value = shortest,
+                            .base_value = start}};
         findings.push_back(std::move(finding));
     }
 }
@@ -220,7 +223,7 @@ constexpr double noise_limit = 0.05;
 
 const Metric* judged_metric(const CaseReport& report)
 {
-    for (const std::string_view name : {"wall_time", "time_per_op"}) {
+    for (const std::string_view name : {model::metrics::wall_time, model::metrics::time_per_op}) {
         const Metric* metric = model::find_metric(report, name);
         if (metric != nullptr && !present(metric->values).empty()) {
             return metric;
@@ -332,7 +335,7 @@ std::optional<double> start_price(const model::RunReport& report)
 {
     std::optional<double> price = report.calibration.harness_seconds_per_run;
     for (const CaseReport& one : report.cases) {
-        const Metric* const time = price ? model::find_metric(one, "wall_time") : nullptr;
+        const Metric* const time = price ? model::find_metric(one, model::metrics::wall_time) : nullptr;
         for (const double seconds : time != nullptr ? present(time->values) : std::vector<double>{}) {
             price = std::min(*price, seconds);
         }
@@ -372,9 +375,7 @@ std::vector<Finding> findings(const model::RunReport& report)
     for (std::string& sentence : replay_sentences(report.cases)) {
         found.push_back({.kind = FindingKind::replay, .importance = Importance::note, .words = std::move(sentence)});
     }
-    for (std::string& sentence : probe_sentences(report.cases)) {
-        found.push_back({.kind = FindingKind::probe, .importance = Importance::note, .words = std::move(sentence)});
-    }
+    std::ranges::move(probe_findings(report.cases), std::back_inserter(found));
     add_placements(report.cases, found);
     add_contrasts(report.cases, found);
     add_trims(report.cases, found);

@@ -61,7 +61,7 @@ struct Finding {
     std::vector<MetricEffect> metrics{};  // what it rests on, the first of them first
     std::size_t count{1};                 // of cases, metrics, runs: how many it is true of
     std::size_t total{};                  // of how many; 0: nobody asks
-    std::string words{};                  // of others: the reason of a case, a warning; of probes and replays all of it
+    std::string words{};                  // of others: the reason of a case, a warning; of replays all of it
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace> about{};
 };
 
@@ -85,7 +85,7 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
 // the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
 // probe.
-[[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
+[[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
 // What a probe measured that no memory does: loads that are faster in a larger working set, n chains that bring more
 // than n times what one brings, loads that are faster while others stream. Either the best samples show it, by more

@@ -14,6 +14,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -163,7 +164,7 @@ void FleetBuilder::add_link(const CaseReport& one, const std::string& from, cons
         }
     }
     for (const model::Metric& metric : one.metrics) {
-        if (metric.summary && (metric.name == "bandwidth" || metric.name == "latency")) {
+        if (metric.summary && model::shown_of(metric.name).is_sampled) {
             Link& link = links_[metric.name + " " + name];
             link.matrix.name = metric.name + " " + name;
             link.matrix.unit = metric.unit;

@@ -13,6 +13,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/verdict.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -56,8 +57,8 @@ std::optional<MachineDrift> drift_of(TimedWork kind, std::string_view work, cons
 // The kernel's time a fault in each repetition; empty where one is unknown.
 std::vector<double> fault_prices(const model::CaseReport& report)
 {
-    const auto times = case_values(report, {}, "kernel_time");
-    const auto faults = case_values(report, {}, "minor_faults");
+    const auto times = case_values(report, {}, model::metrics::kernel_time);
+    const auto faults = case_values(report, {}, model::metrics::minor_faults);
     std::vector<double> prices;
     for (std::size_t i = 0; i < std::min(times.size(), faults.size()); ++i) {
         if (!times[i] || !faults[i] || *faults[i] <= 0) {
@@ -70,8 +71,8 @@ std::vector<double> fault_prices(const model::CaseReport& report)
 
 std::optional<MachineDrift> drift_of_own_faults(const CasePair& pair)
 {
-    const auto before = case_median(*pair.base, {}, "minor_faults");
-    const auto after = case_median(*pair.candidate, {}, "minor_faults");
+    const auto before = case_median(*pair.base, {}, model::metrics::minor_faults);
+    const auto after = case_median(*pair.candidate, {}, model::metrics::minor_faults);
     if (!before || !after || std::abs(*after - *before) > as_many_faults * *before) {
         return std::nullopt;
     }
@@ -85,19 +86,20 @@ std::optional<double> share_of(TimedWork kind, const model::CaseReport& base, st
     std::string_view part;
     switch (kind) {
     case TimedWork::first_touch:
-        part = "fault_time";
+        part = model::metrics::fault_time;
         break;
     case TimedWork::release:
-        part = "allocator_time";
+        part = model::metrics::allocator_time;
         break;
     case TimedWork::own_faults:
-        part = "kernel_time";
+        part = model::metrics::kernel_time;
         break;
     case TimedWork::computation:
     case TimedWork::copy:
         return std::nullopt;
     }
-    const auto whole = case_median(base, {}, metric == "cpu_time" ? "cpu_time" : "wall_time");
+    const auto whole = case_median(
+        base, {}, metric == model::metrics::cpu_time ? model::metrics::cpu_time : model::metrics::wall_time);
     const auto spent = case_median(base, {}, part);
     return spent && whole && *whole > 0 ? std::optional{std::clamp(*spent / *whole, 0.0, 1.0)} : std::nullopt;
 }

@@ -8,6 +8,7 @@
 
 #include "core/measure/names.hpp"
 #include "core/measure/paired.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -125,10 +126,10 @@ void stop_waiting_for_wall_time(Comparison& comparison, const Criteria& criteria
 {
     for (MetricComparison& metric : comparison.metrics) {
         const bool open = metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::insufficient;
-        if (metric.metric != "wall_time" || !open || metric.hidden || is_named(criteria, metric.metric)) {
+        if (metric.metric != model::metrics::wall_time || !open || metric.hidden || is_named(criteria, metric.metric)) {
             continue;
         }
-        const MetricComparison* const processor = verdict_on(comparison, metric.pair, "cpu_time");
+        const MetricComparison* const processor = verdict_on(comparison, metric.pair, model::metrics::cpu_time);
         const auto rounds = rounds_of(comparison.pairs[metric.pair], metric.metric);
         const PairedQuestion question{metric.unit, metric.better, metric.metric_class, metric.threshold, {}};
         if (processor != nullptr && processor->verdict == Verdict::same && !rounds.empty() &&

@@ -1,22 +1,19 @@
 #include "core/measure/findings.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/device_findings.hpp"
-#include "core/measure/format.hpp"
 #include "core/measure/probed_cases.hpp"
 #include "core/measure/statistics.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -32,42 +29,45 @@ constexpr double impossible_factor = 1.1;
 // Best samples have no interval, and a processor's clock frequency may have changed between two of them.
 constexpr double best_impossible_factor = 1.25;
 
-// "1.35x [1.30, 1.41]"
-std::string factor_text(const CaseReport& base, const CaseReport& other, std::string_view metric)
+// `value` (the median or the best) of one case, beside that of another.
+MetricEffect figure(std::string_view metric, Unit unit, double ProbedCase::*value, const ProbedCase& one,
+                    const ProbedCase* base = nullptr)
 {
-    const Shift shift = case_shift(base, other, metric).value();
-    const std::string interval = shift.interval ? fmt::format(" [{}, {}]", format_factor(shift.interval->front()),
-                                                              format_factor(shift.interval->back()))
-                                                : std::string{};
-    return fmt::format("{}x{}", format_factor(shift.estimate), interval);
-}
-
-std::string threads_text(std::int64_t threads)
-{
-    return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
-}
-
-// "24.1 GB/s read, 20.4 GB/s copied, 21.9 GB/s in a triad": the best of every kind of store.
-std::string rates_text(Cases cases, std::int64_t threads)
-{
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kernels{
-        {{"read", "read"}, {"copy", "copied"}, {"triad", "in a triad"}}};
-    std::vector<std::string> rates;
-    for (const auto& [kernel, spoken_as] : kernels) {
-        const auto rate = best(measured(cases, "probe_bandwidth", "bandwidth", [&](const CaseReport& one) {
-            return text_of(one, "kernel") == kernel && number_of(one, "threads") == threads;
-        }));
-        if (rate) {
-            rates.push_back(fmt::format("{} {}", format_value(Unit::bytes_per_second, rate->median), spoken_as));
-        }
+    MetricEffect found{.metric = std::string{metric}, .unit = unit, .value = one.*value, .of = one.report};
+    if (base != nullptr) {
+        found.base_value = base->*value;
+        found.effect = case_shift(*base->report, *one.report, metric);
+        found.base = base->report;
     }
-    return fmt::format("{}", fmt::join(rates, ", "));
+    return found;
+}
+
+MetricEffect rate(const ProbedCase& one, const ProbedCase* base = nullptr)
+{
+    return figure(model::metrics::bandwidth, Unit::bytes_per_second, &ProbedCase::median, one, base);
+}
+
+MetricEffect least_latency(const ProbedCase& one, const ProbedCase* base = nullptr)
+{
+    return figure(model::metrics::latency, Unit::seconds, &ProbedCase::best, one, base);
+}
+
+void add(FindingKind kind, std::vector<MetricEffect> figures, std::vector<Finding>& findings)
+{
+    if (!figures.empty()) {
+        const MetricEffect& first = figures.front();
+        findings.push_back({.kind = kind,
+                            .importance = Importance::note,
+                            .case_id = first.of->id,
+                            .base = first.base != nullptr ? first.base->id : "",
+                            .metrics = std::move(figures)});
+    }
 }
 
 std::vector<std::int64_t> thread_counts(Cases cases)
 {
     std::vector<std::int64_t> counts;
-    for (const ProbedCase& one : measured(cases, "probe_bandwidth", "bandwidth")) {
+    for (const ProbedCase& one : measured(cases, "probe_bandwidth", model::metrics::bandwidth)) {
         counts.push_back(number_of(*one.report, "threads"));
     }
     std::ranges::sort(counts);
@@ -76,24 +76,29 @@ std::vector<std::int64_t> thread_counts(Cases cases)
     return counts;
 }
 
-void add_bandwidth(Cases cases, std::vector<std::string>& sentences)
+// Of each number of threads the best of every kind of store.
+void add_bandwidth(Cases cases, std::vector<Finding>& findings)
 {
-    std::vector<std::string> parts;
+    std::vector<MetricEffect> figures;
     for (const std::int64_t threads : thread_counts(cases)) {
-        const std::string rates = rates_text(cases, threads);
-        if (!rates.empty()) {
-            parts.push_back(fmt::format("{}: {}", threads_text(threads), rates));
+        for (const std::string_view kernel : {"read", "copy", "triad"}) {
+            if (const auto found =
+                    best(measured(cases, "probe_bandwidth", model::metrics::bandwidth, [&](const CaseReport& one) {
+                        return text_of(one, "kernel") == kernel && number_of(one, "threads") == threads;
+                    }))) {
+                figures.push_back(rate(*found));
+            }
         }
     }
-    add_sentence(sentences, "bandwidth, bytes read and written", parts, "; ");
+    add(FindingKind::probe_bandwidth, std::move(figures), findings);
 }
 
-void add_stores(Cases cases, std::vector<std::string>& sentences)
+void add_stores(Cases cases, std::vector<Finding>& findings)
 {
-    std::vector<std::string> parts;
+    std::vector<MetricEffect> figures;
     for (const std::int64_t threads : thread_counts(cases)) {
         const auto copies = [&](std::string_view store) {
-            return best(measured(cases, "probe_bandwidth", "bandwidth", [&](const CaseReport& one) {
+            return best(measured(cases, "probe_bandwidth", model::metrics::bandwidth, [&](const CaseReport& one) {
                 return text_of(one, "kernel") == "copy" && text_of(one, "store") == store &&
                        number_of(one, "threads") == threads;
             }));
@@ -101,19 +106,18 @@ void add_stores(Cases cases, std::vector<std::string>& sentences)
         const auto plain = copies("plain");
         const auto past = copies("nt");
         if (plain && past) {
-            parts.push_back(fmt::format("{} by {}", factor_text(*plain->report, *past->report, "bandwidth"),
-                                        threads_text(threads)));
+            figures.push_back(rate(*past, &*plain));
         }
     }
-    add_sentence(sentences, "non-temporal stores copy at this multiple of plain ones", parts, ", ");
+    add(FindingKind::probe_stores, std::move(figures), findings);
 }
 
-// "2.18x [2.15, 2.20] by one thread (nt)": where zeroes are written at another rate than data, by more than a tenth.
-void add_zeroes(Cases cases, std::vector<std::string>& sentences)
+// Where zeroes are written at another rate than data, by more than a tenth.
+void add_zeroes(Cases cases, std::vector<Finding>& findings)
 {
     constexpr double clear_share = 0.1;
-    std::vector<std::string> parts;
-    for (const ProbedCase& zeroes : measured(cases, "probe_bandwidth", "bandwidth")) {
+    std::vector<MetricEffect> figures;
+    for (const ProbedCase& zeroes : measured(cases, "probe_bandwidth", model::metrics::bandwidth)) {
         if (text_of(*zeroes.report, "variant") != "zeroes") {
             continue;
         }
@@ -122,29 +126,24 @@ void add_zeroes(Cases cases, std::vector<std::string>& sentences)
                    text_of(one, "store") == text_of(*zeroes.report, "store") &&
                    number_of(one, "threads") == number_of(*zeroes.report, "threads");
         };
-        const auto data = best(measured(cases, "probe_bandwidth", "bandwidth", same));
-        const auto shift = data ? case_shift(*data->report, *zeroes.report, "bandwidth") : std::nullopt;
+        const auto data = best(measured(cases, "probe_bandwidth", model::metrics::bandwidth, same));
+        const auto shift = data ? case_shift(*data->report, *zeroes.report, model::metrics::bandwidth) : std::nullopt;
         if (!shift || !shift->is_ratio || std::abs(shift->estimate - 1) <= clear_share) {
             continue;
         }
         const bool is_noise = shift->interval && shift->interval->front() <= 1 && shift->interval->back() >= 1;
         if (!is_noise) {
-            parts.push_back(fmt::format("{} by {} ({})", factor_text(*data->report, *zeroes.report, "bandwidth"),
-                                        threads_text(number_of(*zeroes.report, "threads")),
-                                        text_of(*zeroes.report, "store")));
+            figures.push_back(rate(zeroes, &*data));
         }
     }
-    add_sentence(sentences,
-                 "zeroes are written at this multiple of other data's rate, so a benchmark that writes zeroes "
-                 "measures another machine",
-                 parts, ", ");
+    add(FindingKind::probe_zeroes, std::move(figures), findings);
 }
 
 // By pages, in the order of sizes.
 std::map<std::string, std::vector<ProbedCase>> latencies(Cases cases)
 {
     std::map<std::string, std::vector<ProbedCase>> by_pages;
-    for (const ProbedCase& one : measured(cases, "probe_latency", "latency")) {
+    for (const ProbedCase& one : measured(cases, "probe_latency", model::metrics::latency)) {
         by_pages[text_of(*one.report, "pages")].push_back(one);
     }
     for (auto& [pages, found] : by_pages) {
@@ -169,18 +168,14 @@ std::vector<ProbedCase> levels(const std::vector<ProbedCase>& by_size)
     return found;
 }
 
-void add_latency(Cases cases, std::vector<std::string>& sentences)
+void add_latency(Cases cases, std::vector<Finding>& findings)
 {
     for (const auto& [pages, by_size] : latencies(cases)) {
-        std::vector<std::string> parts;
+        std::vector<MetricEffect> figures;
         for (const ProbedCase& level : levels(by_size)) {
-            const auto bytes = static_cast<std::uint64_t>(number_of(*level.report, "size"));
-            parts.push_back(fmt::format("{} {} {}", format_value(Unit::seconds, level.best),
-                                        level.report == by_size.back().report ? "at" : "up to",
-                                        base::exact_size(bytes)));
+            figures.push_back(least_latency(level));
         }
-        sentences.push_back(
-            fmt::format("a load on {} pages takes {} (least of the samples)", pages, fmt::join(parts, ", ")));
+        add(FindingKind::probe_latency, std::move(figures), findings);
     }
 }
 
@@ -212,7 +207,8 @@ std::vector<Contradiction> falling_latencies(const std::vector<ProbedCase>& by_s
         const std::span larger = std::span{by_size}.subspan(i + 1);
         const ProbedCase& large = *std::ranges::min_element(larger, {}, &ProbedCase::median);
         const ProbedCase& fastest = *std::ranges::min_element(larger, {}, &ProbedCase::best);
-        const bool medians_differ = shown_above(*large.report, *small.report, "latency", impossible_factor);
+        const bool medians_differ =
+            shown_above(*large.report, *small.report, model::metrics::latency, impossible_factor);
         const double best_excess = small.best / fastest.best;
         if (auto one = contradiction(FindingKind::implausible_latency, small,
                                      best_excess > best_impossible_factor ? fastest : large, best_excess,
@@ -226,7 +222,7 @@ std::vector<Contradiction> falling_latencies(const std::vector<ProbedCase>& by_s
 // n chains load at most n times as much as one.
 std::vector<Contradiction> impossible_chains(Cases cases)
 {
-    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
+    const auto chains = measured(cases, "probe_parallel_loads", model::metrics::bandwidth);
     const ProbedCase* const one = with_number(chains, "chains", 1);
     std::vector<Contradiction> found;
     for (const ProbedCase& several : chains) {
@@ -234,7 +230,8 @@ std::vector<Contradiction> impossible_chains(Cases cases)
         if (one == nullptr || count <= 1) {
             continue;
         }
-        const bool medians_differ = shown_above(*one->report, *several.report, "bandwidth", count * impossible_factor);
+        const bool medians_differ =
+            shown_above(*one->report, *several.report, model::metrics::bandwidth, count * impossible_factor);
         if (auto excess =
                 contradiction(FindingKind::implausible_chains, *one, several, several.best / one->best / count,
                               several.median / one->median / count, medians_differ)) {
@@ -252,7 +249,7 @@ struct LoadedLatency {
 
 std::optional<LoadedLatency> loaded_latency(Cases cases)
 {
-    const auto loaded = measured(cases, "probe_loaded_latency", "latency");
+    const auto loaded = measured(cases, "probe_loaded_latency", model::metrics::latency);
     const ProbedCase* const idle = with_number(loaded, "load", 0);
     const ProbedCase* const busy = with_number(loaded, "load", 100);
     return idle != nullptr && busy != nullptr ? std::optional{LoadedLatency{*idle, *busy}} : std::nullopt;
@@ -268,37 +265,64 @@ std::optional<Contradiction> sooner_under_load(Cases cases)
     const auto& [idle, busy] = *found;
     return contradiction(FindingKind::implausible_loaded_latency, idle, busy, idle.best / busy.best,
                          idle.median / busy.median,
-                         shown_above(*busy.report, *idle.report, "latency", impossible_factor));
+                         shown_above(*busy.report, *idle.report, model::metrics::latency, impossible_factor));
 }
 
-void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
+void add_parallel_loads(Cases cases, std::vector<Finding>& findings)
 {
-    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
+    const auto chains = measured(cases, "probe_parallel_loads", model::metrics::bandwidth);
     const ProbedCase* const one = with_number(chains, "chains", 1);
     const auto most = best(chains);
     if (one != nullptr && most && most->report != one->report && impossible_chains(cases).empty()) {
-        sentences.push_back(fmt::format("{} chains of loads at once bring {} times what one brings: {}",
-                                        number_of(*most->report, "chains"), format_factor(most->best / one->best),
-                                        format_value(Unit::bytes_per_second, most->best)));
+        add(FindingKind::probe_chains,
+            {figure(model::metrics::bandwidth, Unit::bytes_per_second, &ProbedCase::best, *most, one)}, findings);
     }
     const auto doubt = sooner_under_load(cases);
     if (const auto load = loaded_latency(cases); load && !(doubt && doubt->by_best)) {
-        sentences.push_back(fmt::format("a load takes {}x the time while the other processors stream: {} against {} "
-                                        "(least of the samples)",
-                                        format_factor(load->busy.best / load->idle.best),
-                                        format_value(Unit::seconds, load->busy.best),
-                                        format_value(Unit::seconds, load->idle.best)));
+        add(FindingKind::probe_loaded_latency, {least_latency(load->busy, &load->idle)}, findings);
     }
 }
 
-void add_faults(Cases cases, std::vector<std::string>& sentences)
+void add_faults(Cases cases, std::vector<Finding>& findings)
 {
-    std::vector<std::string> parts;
-    for (const ProbedCase& one : measured(cases, "probe_faults", "time_per_fault")) {
-        parts.push_back(fmt::format("{} {}, {} pages", format_value(Unit::seconds, one.median),
-                                    spoken(text_of(*one.report, "kind")), text_of(*one.report, "pages")));
+    std::vector<MetricEffect> figures;
+    for (const ProbedCase& one : measured(cases, "probe_faults", model::metrics::time_per_fault)) {
+        figures.push_back(figure(model::metrics::time_per_fault, Unit::seconds, &ProbedCase::median, one));
     }
-    add_sentence(sentences, "a page fault costs", parts, "; ");
+    add(FindingKind::probe_faults, std::move(figures), findings);
+}
+
+using Transfers = std::map<std::string, ProbedCase, std::less<>>;  // by their names
+
+std::map<std::string, Transfers> transfers_by_device(Cases cases, std::string_view metric)
+{
+    std::map<std::string, Transfers> found;
+    for (const ProbedCase& one : measured(cases, "probe_device", metric)) {
+        found[text_of(*one.report, "device")].emplace(text_of(*one.report, "transfer"), one);
+    }
+    return found;
+}
+
+using TransferNames = std::initializer_list<std::string_view>;
+
+// Of each device those of the transfers that were measured, beside their bases where such are named.
+void add_transfers(Cases cases, FindingKind kind, TransferNames wanted, TransferNames bases,
+                   std::vector<Finding>& findings)
+{
+    const bool are_loads = kind == FindingKind::device_loads;
+    for (const auto& [device, transfers] :
+         transfers_by_device(cases, are_loads ? model::metrics::latency : model::metrics::bandwidth)) {
+        std::vector<MetricEffect> figures;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            const auto one = transfers.find(wanted.begin()[i]);
+            const auto base = bases.size() == 0 ? transfers.end() : transfers.find(bases.begin()[i]);
+            if (one != transfers.end() && (bases.size() == 0 || base != transfers.end())) {
+                const ProbedCase* const beside = bases.size() == 0 ? nullptr : &base->second;
+                figures.push_back(are_loads ? least_latency(one->second) : rate(one->second, beside));
+            }
+        }
+        add(kind, std::move(figures), findings);
+    }
 }
 
 std::vector<const CaseReport*> pointers_to(std::span<const CaseReport> cases)
@@ -349,31 +373,37 @@ std::vector<Finding> implausible_findings(std::span<const CaseReport> all)
     for (const Contradiction& one : worst) {
         const bool are_chains = one.kind == FindingKind::implausible_chains;
         const auto value = one.by_best ? &ProbedCase::best : &ProbedCase::median;
-        findings.push_back({.kind = one.kind,
-                            .importance = Importance::warning,
-                            .case_id = one.other.report->id,
-                            .base = one.base.report->id,
-                            .metrics = {{.metric = are_chains ? "bandwidth" : "latency",
-                                         .unit = are_chains ? Unit::bytes_per_second : Unit::seconds,
-                                         .value = one.other.*value,
-                                         .base_value = one.base.*value}},
-                            .about = one});
+        findings.push_back(
+            {.kind = one.kind,
+             .importance = Importance::warning,
+             .case_id = one.other.report->id,
+             .base = one.base.report->id,
+             .metrics = {{.metric = std::string{are_chains ? model::metrics::bandwidth : model::metrics::latency},
+                          .unit = are_chains ? Unit::bytes_per_second : Unit::seconds,
+                          .value = one.other.*value,
+                          .base_value = one.base.*value}},
+             .about = one});
     }
     return findings;
 }
 
-std::vector<std::string> probe_sentences(std::span<const CaseReport> all)
+std::vector<Finding> probe_findings(std::span<const CaseReport> all)
 {
     const std::vector<const CaseReport*> cases = pointers_to(all);
-    std::vector<std::string> sentences;
-    add_bandwidth(cases, sentences);
-    add_stores(cases, sentences);
-    add_zeroes(cases, sentences);
-    add_latency(cases, sentences);
-    add_parallel_loads(cases, sentences);
-    add_faults(cases, sentences);
-    std::ranges::move(device_sentences(cases), std::back_inserter(sentences));
-    return sentences;
+    std::vector<Finding> findings;
+    add_bandwidth(cases, findings);
+    add_stores(cases, findings);
+    add_zeroes(cases, findings);
+    add_latency(cases, findings);
+    add_parallel_loads(cases, findings);
+    add_faults(cases, findings);
+    add_transfers(cases, FindingKind::device_copies,
+                  {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy"}, {}, findings);
+    add_transfers(cases, FindingKind::device_staging, {"host_to_device_staged", "device_to_host_staged"},
+                  {"host_to_device_pageable", "device_to_host_pageable"}, findings);
+    add_transfers(cases, FindingKind::device_loads,
+                  {"host_device_latency_sm", "device_local_latency_sm", "device_l2_latency_sm"}, {}, findings);
+    return findings;
 }
 
 }  // namespace memsweep::measure

@@ -2,9 +2,6 @@
 
 #include <variant>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace memsweep::measure {
 
 using model::CaseReport;
@@ -38,14 +35,6 @@ const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_
     const auto one =
         std::ranges::find(found, number, [&](const ProbedCase& each) { return number_of(*each.report, name); });
     return one == found.end() ? nullptr : &*one;
-}
-
-void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
-                  std::string_view separator)
-{
-    if (!parts.empty()) {
-        sentences.push_back(fmt::format("{}: {}", subject, fmt::join(parts, separator)));
-    }
 }
 
 }  // namespace memsweep::measure

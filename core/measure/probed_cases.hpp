@@ -1,4 +1,4 @@
-// The measured cases of a probe, as its sentences read them: by scenario and metric, by device and transfer.
+// The measured cases of a probe, as findings read them: by scenario and metric, by device and transfer.
 //
 // Ownership  they point into the reports that they were made from.
 #pragma once
@@ -58,9 +58,5 @@ template <typename Wanted>
 // nullptr: none has this value of a parameter.
 [[nodiscard]] const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name,
                                             std::int64_t number);
-
-// "bandwidth: PART; PART"; nothing where there are no parts.
-void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
-                  std::string_view separator);
 
 }  // namespace memsweep::measure

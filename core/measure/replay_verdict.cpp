@@ -13,6 +13,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::measure {
@@ -33,9 +34,10 @@ struct Moment {
     std::string_view metric;
     std::string_view when;
 };
-constexpr std::array moments{Moment{"resident_peak", "at the peak"}, Moment{"resident_end", "at the end"},
-                             Moment{"resident_idle", "after idling"}};
-constexpr Moment above_baseline{"working_set_peak_delta", "above the baseline at the peak"};
+constexpr std::array moments{Moment{model::metrics::resident_peak, "at the peak"},
+                             Moment{model::metrics::resident_end, "at the end"},
+                             Moment{model::metrics::resident_idle, "after idling"}};
+constexpr Moment above_baseline{model::metrics::working_set_peak_delta, "above the baseline at the peak"};
 
 const model::Summary* summary_in(const CaseReport& report, std::string_view metric)
 {
@@ -54,7 +56,8 @@ using Group = std::vector<Weighed>;
 bool is_replay(const CaseReport& report)
 {
     return report.status == model::Status::ok && value_on(report, "on") != "null" &&
-           summary_in(report, "time_per_event") != nullptr && summary_in(report, "working_set_peak_delta") != nullptr;
+           summary_in(report, model::metrics::time_per_event) != nullptr &&
+           summary_in(report, model::metrics::working_set_peak_delta) != nullptr;
 }
 
 // The parameters in which the replays differ.
@@ -118,7 +121,7 @@ const Weighed& most(const Group& group, std::string_view metric)
     return *std::ranges::max_element(group, {}, [&](const Weighed& one) { return part_of(one, metric).median; });
 }
 
-constexpr std::string_view time_metric = "time_per_event";
+constexpr std::string_view time_metric = model::metrics::time_per_event;
 
 // Those that are not told apart from the least, or by so little that it is no advice.
 Group leaders(const Group& group, std::string_view metric)
@@ -153,8 +156,8 @@ std::string unweighed(const Group& group)
         return std::string{device_reason};
     }
     for (const Weighed& one : group) {
-        const model::Summary* const bound = summary_in(*one.report, "live_bytes_bound");
-        const model::Summary* const recorded = summary_in(*one.report, "live_bytes_peak");
+        const model::Summary* const bound = summary_in(*one.report, model::metrics::live_bytes_bound);
+        const model::Summary* const recorded = summary_in(*one.report, model::metrics::live_bytes_peak);
         if (bound != nullptr && recorded != nullptr && bound->max > recorded->max * (1 + most_live_beyond_recorded)) {
             return fmt::format(
                 "memory is not weighed, since up to {} may be live at once in a replay of these threads, "

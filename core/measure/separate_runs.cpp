@@ -13,6 +13,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/verdict.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -37,7 +38,8 @@ bool depends_on_load(const model::Unit unit, const model::Better better)
 
 bool waits(std::string_view metric)
 {
-    return metric != "cpu_time" && metric != "user_time" && metric != "system_time";
+    return metric != model::metrics::cpu_time && metric != model::metrics::user_time &&
+           metric != model::metrics::system_time;
 }
 
 struct Waiting {
@@ -48,8 +50,8 @@ struct Waiting {
 // Of each repetition; empty where it was not measured.
 std::vector<Waiting> waiting(const CaseReport& report)
 {
-    const Metric* const time = model::find_metric(report, "wall_time");
-    const Metric* const delay = model::find_metric(report, "run_delay_time");
+    const Metric* const time = model::find_metric(report, model::metrics::wall_time);
+    const Metric* const delay = model::find_metric(report, model::metrics::run_delay_time);
     std::vector<Waiting> all;
     if (time == nullptr || delay == nullptr || time->values.size() != delay->values.size()) {
         return all;
@@ -129,7 +131,7 @@ std::optional<double> waiting_share(const CaseReport& report)
 // work takes another time, of the processors too.
 bool has_finalizer_thread(const CaseReport& report)
 {
-    return case_median(report, {}, "finalizers_registered").value_or(0) > 0;
+    return case_median(report, {}, model::metrics::finalizers_registered).value_or(0) > 0;
 }
 
 // By how much the slower side is slower.
@@ -150,7 +152,7 @@ std::string why_turns(const CasePair& pair, const MetricComparison& metric)
         return {};
     }
     const double more = std::abs(*after - *before);
-    const auto wall = case_median(*pair.base, {}, "wall_time");
+    const auto wall = case_median(*pair.base, {}, model::metrics::wall_time);
     // All that the case waited may have been in this one event.
     const bool in_one = metric.metric.ends_with("_max") && wall &&
                         more * *wall >= std::abs(*metric.candidate_median - *metric.base_median);
@@ -199,8 +201,8 @@ std::vector<double> as_times(std::vector<double> values, bool are_rates)
 // How much longer the slower side waited for a processor; empty: not known.
 std::optional<double> longer_waiting(const CasePair& pair, bool worse)
 {
-    const auto longer = case_median(worse ? *pair.candidate : *pair.base, {}, "run_delay_time");
-    const auto shorter = case_median(worse ? *pair.base : *pair.candidate, {}, "run_delay_time");
+    const auto longer = case_median(worse ? *pair.candidate : *pair.base, {}, model::metrics::run_delay_time);
+    const auto shorter = case_median(worse ? *pair.base : *pair.candidate, {}, model::metrics::run_delay_time);
     return longer && shorter ? std::optional{*longer - *shorter} : std::nullopt;
 }
 
@@ -208,7 +210,7 @@ bool is_more_than_waiting(const CasePair& pair, const MetricComparison& metric)
 {
     const bool worse = metric.verdict == Verdict::regressed;
     const auto waited = longer_waiting(pair, worse);
-    const auto time = case_median(worse ? *pair.base : *pair.candidate, {}, "wall_time");
+    const auto time = case_median(worse ? *pair.base : *pair.candidate, {}, model::metrics::wall_time);
     return !waited || !time || *time <= 0 ||
            slowdown(metric) - price_of_waiting * *waited / *time > metric.threshold.relative;
 }

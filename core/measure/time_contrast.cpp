@@ -12,12 +12,12 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
-
 
 std::optional<double> difference(const CaseReport& base, const CaseReport& other, std::string_view metric)
 {
@@ -33,7 +33,7 @@ std::optional<double> each(const CaseReport& report, std::string_view metric, bo
     if (!per_operation || !total) {
         return total;
     }
-    const auto operations = case_median(report, {}, "operations");
+    const auto operations = case_median(report, {}, model::metrics::operations);
     return operations && *operations > 0 ? std::optional{*total / *operations} : std::nullopt;
 }
 
@@ -58,22 +58,22 @@ struct Faults {
 double fault_price(const CaseReport& report, std::string_view count_metric, bool per_operation)
 {
     const double count = case_median(report, {}, count_metric).value_or(0);
-    return count > 0 ? each(report, "fault_time", per_operation).value_or(0) / count : 0;
+    return count > 0 ? each(report, model::metrics::fault_time, per_operation).value_or(0) / count : 0;
 }
 
 // Results of earlier versions know one kind of fault only.
 std::optional<Faults> faults(const CaseReport& base, const CaseReport& other, bool per_operation)
 {
-    const std::string_view count_metric = per_operation ? "faults_per_op" : "minor_faults";
+    const std::string_view count_metric = per_operation ? model::metrics::faults_per_op : model::metrics::minor_faults;
     const auto count = difference(base, other, count_metric);
     if (!count) {
         return std::nullopt;
     }
-    if (const auto seconds = part(base, other, "fault_time", per_operation)) {
+    if (const auto seconds = part(base, other, model::metrics::fault_time, per_operation)) {
         return Faults{*seconds, *count, fault_price(base, count_metric, per_operation),
                       fault_price(other, count_metric, per_operation)};
     }
-    const auto cost = case_median(other, {}, "fault_cost");
+    const auto cost = case_median(other, {}, model::metrics::fault_cost);
     return cost ? std::optional{Faults{*count * *cost, *count}} : std::nullopt;
 }
 
@@ -84,17 +84,17 @@ struct MachineTime {
     bool per_operation{};
     bool waits{};  // false: the time on a processor, which waiting is no part of
 };
-constexpr std::array<MachineTime, 5> machine_times{{{"wall_time", false, true},
-                                                    {"cpu_time", false, false},
-                                                    {"time_per_op", true, true},
-                                                    {"call_time_mean", true, true},
-                                                    {"call_time_max", false, true}}};
+constexpr std::array<MachineTime, 5> machine_times{{{model::metrics::wall_time, false, true},
+                                                    {model::metrics::cpu_time, false, false},
+                                                    {model::metrics::time_per_op, true, true},
+                                                    {model::metrics::call_time_mean, true, true},
+                                                    {model::metrics::call_time_max, false, true}}};
 
 // Bounded by what all the faults cost, since fault_cost is the price of a base page and some may be of other kinds.
 double dearer_faults(const CaseReport& slower, const MachineContrast& prices, bool per_operation)
 {
-    const auto count = each(slower, "minor_faults", per_operation);
-    const auto seconds = each(slower, "fault_time", per_operation);
+    const auto count = each(slower, model::metrics::minor_faults, per_operation);
+    const auto seconds = each(slower, model::metrics::fault_time, per_operation);
     if (!count || prices.price_before <= 0 || prices.price_after <= prices.price_before) {
         return 0;
     }
@@ -131,10 +131,11 @@ bool is_slower(const TimeContrast& time)
 
 std::optional<Attribution> attribute(const CaseReport& base, const CaseReport& other)
 {
-    const bool per_operation = difference(base, other, "time_per_op").has_value();
-    auto extra = part(base, other, "wall_time", per_operation);
+    const bool per_operation = difference(base, other, model::metrics::time_per_op).has_value();
+    auto extra = part(base, other, model::metrics::wall_time, per_operation);
     if (!extra && per_operation) {
-        extra = difference(base, other, "time_per_op");  // results of earlier versions do not count operations
+        extra = difference(base, other,
+                           model::metrics::time_per_op);  // results of earlier versions do not count operations
     }
     if (!extra || *extra <= 0) {
         return std::nullopt;
@@ -150,9 +151,9 @@ std::optional<Attribution> attribute(const CaseReport& base, const CaseReport& o
                        .extra_faults = found->count,
                        .base_fault_price = found->base_price,
                        .fault_price = found->price};
-    result.allocator = part(base, other, "allocator_time", result.per_operation);
-    result.waiting = part(base, other, "collector_wait_time", result.per_operation);
-    result.run_delay = part(base, other, "run_delay_time", result.per_operation);
+    result.allocator = part(base, other, model::metrics::allocator_time, result.per_operation);
+    result.waiting = part(base, other, model::metrics::collector_wait_time, result.per_operation);
+    result.run_delay = part(base, other, model::metrics::run_delay_time, result.per_operation);
     result.unexplained = result.extra - result.faults - result.allocator.value_or(0) - result.waiting.value_or(0) -
                          result.run_delay.value_or(0);
     result.explained = 1 - result.unexplained / result.extra;
@@ -170,19 +171,19 @@ std::optional<MachineContrast> machine_contrast(const CaseReport& faster, const 
     MachineContrast result{.extra = *extra};
     const bool per_operation = judged->per_operation;
     if (judged->waits) {
-        const auto before = each(faster, "run_delay_time", per_operation);
-        const auto after = each(slower, "run_delay_time", per_operation);
+        const auto before = each(faster, model::metrics::run_delay_time, per_operation);
+        const auto after = each(slower, model::metrics::run_delay_time, per_operation);
         result.run_delay = before && after ? std::max(*after - *before, 0.0) : 0;
     }
-    result.price_before = case_median(faster, {}, "fault_cost").value_or(0);
-    result.price_after = case_median(slower, {}, "fault_cost").value_or(0);
+    result.price_before = case_median(faster, {}, model::metrics::fault_cost).value_or(0);
+    result.price_after = case_median(slower, {}, model::metrics::fault_cost).value_or(0);
     result.fault_price = dearer_faults(slower, result, per_operation);
     if (result.run_delay <= 0 && result.fault_price <= 0) {
         return std::nullopt;
     }
     if (per_operation) {
-        const auto before = each(faster, "wall_time", true);
-        const auto after = each(slower, "wall_time", true);
+        const auto before = each(faster, model::metrics::wall_time, true);
+        const auto after = each(slower, model::metrics::wall_time, true);
         if (before && after && *before > 0) {
             result.wall_left = (*after - *before - result.run_delay - result.fault_price) / *before;
         }

@@ -11,6 +11,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::model {
 
@@ -54,11 +55,11 @@ struct NamedThreshold {
 // Times of one event lie between two readings of the clock, which take some 20 ns each and come in steps: draining
 // nothing takes 50 to 150 ns, and no 5 % of that is a change.
 constexpr Threshold one_event{0.05, 100e-9};
-constexpr std::array<NamedThreshold, 5> named{{{"minor_faults", {0.02, 64}},
-                                               {"faults_over_expected", {0.02, 64}},
-                                               {"faults_per_op", {0.02, 1}},
-                                               {"major_faults", {0, 1}},
-                                               {"queue_depth_peak", {0.05, 1}}}};
+constexpr std::array<NamedThreshold, 5> named{{{model::metrics::minor_faults, {0.02, 64}},
+                                               {model::metrics::faults_over_expected, {0.02, 64}},
+                                               {model::metrics::faults_per_op, {0.02, 1}},
+                                               {model::metrics::major_faults, {0, 1}},
+                                               {model::metrics::queue_depth_peak, {0.05, 1}}}};
 
 std::string_view without_point(std::string_view metric)
 {

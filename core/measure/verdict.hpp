@@ -20,6 +20,10 @@
 #include "core/model/metric.hpp"
 #include "core/model/names.hpp"
 
+namespace memsweep::model {
+struct CaseReport;
+}
+
 namespace memsweep::measure {
 
 // How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
@@ -82,6 +86,7 @@ struct MetricEffect {
     std::optional<double> value{}, base_value{};  // in `unit`
     std::optional<Shift> effect{};                // value against base_value
     std::optional<Verdict> verdict{};             // where it was judged
+    const model::CaseReport *of{}, *base{};       // where it is of another case than the first of its finding
 };
 
 struct Judgement {

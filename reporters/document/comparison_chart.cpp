@@ -1,3 +1,4 @@
+#include "core/model/metric_id.hpp"
 #include "reporters/document/comparison_parts.hpp"
 
 #include <algorithm>
@@ -58,12 +59,12 @@ void keep_one_time(std::vector<const MetricComparison*>& metrics)
 {
     std::set<std::size_t> with_time_per_op;
     for (const MetricComparison* metric : metrics) {
-        if (metric->metric == "time_per_op") {
+        if (metric->metric == model::metrics::time_per_op) {
             with_time_per_op.insert(metric->pair);
         }
     }
     std::erase_if(metrics, [&](const MetricComparison* metric) {
-        return metric->metric == "wall_time" && with_time_per_op.contains(metric->pair);
+        return metric->metric == model::metrics::wall_time && with_time_per_op.contains(metric->pair);
     });
 }
 

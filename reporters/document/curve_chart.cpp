@@ -1,3 +1,4 @@
+#include "core/model/metric_id.hpp"
 #include "reporters/document/run_charts.hpp"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ std::string strip_title(const ChartCase& one, const model::CaseReport& base)
 {
     const model::CaseReport drawn = drawn_repetition(*one.report);
     std::vector<std::string> parts;
-    if (const auto peak = measure::case_median(drawn, {}, "working_set_peak")) {
+    if (const auto peak = measure::case_median(drawn, {}, model::metrics::working_set_peak)) {
         parts.push_back("peak " + value_text(*peak, model::Unit::bytes));
     }
     const auto mode = measure::mode_of(base);

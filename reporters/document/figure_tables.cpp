@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/measure/findings.hpp"
+#include "core/model/metric_id.hpp"
 #include "reporters/document/run_tables.hpp"
-#include "reporters/wording/finding_words.hpp"
+#include "reporters/wording/probe_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -159,7 +160,7 @@ std::string joined(const std::string& left, const std::string& right)
 bool are_figures(const Cases& cases)
 {
     const auto tells_working_set = [](const auto* one) {
-        return model::find_metric(*one, "working_set_peak") != nullptr;
+        return model::find_metric(*one, model::metrics::working_set_peak) != nullptr;
     };
     return std::ranges::none_of(cases, tells_working_set) &&
            std::ranges::any_of(cases, [](const auto* one) { return !one->facts.empty(); });

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/history_chart.hpp"
 #include "reporters/text/escaping.hpp"
@@ -187,10 +188,11 @@ ChartSection case_section(const History& history, const Trend& first, const std:
 {
     ChartSection section{inert_text(short_id(first.case_id, history.scenario)), {}};
     const Trend* time = nullptr;
-    for (const std::string_view metric : {"time_per_op", "bandwidth", "wall_time"}) {
+    for (const std::string_view metric :
+         {model::metrics::time_per_op, model::metrics::bandwidth, model::metrics::wall_time}) {
         time = time == nullptr ? find_trend(history, first, metric) : time;
     }
-    for (const Trend* trend : {time, find_trend(history, first, "working_set_peak")}) {
+    for (const Trend* trend : {time, find_trend(history, first, model::metrics::working_set_peak)}) {
         if (trend != nullptr && std::ranges::find(shown, trend) == shown.end()) {
             section.charts.push_back(history_chart(history, *trend));
         }

@@ -8,6 +8,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/replay_verdict.hpp"
+#include "core/model/metric_id.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
@@ -37,7 +38,7 @@ Cases replays_of(const Cases& cases)
 {
     Cases found;
     std::ranges::copy_if(cases, std::back_inserter(found),
-                         [](const auto* one) { return summarised(*one, "time_per_event") != nullptr; });
+                         [](const auto* one) { return summarised(*one, model::metrics::time_per_event) != nullptr; });
     return found;
 }
 
@@ -58,12 +59,12 @@ std::vector<Replayed> replayed(const Cases& cases)
     const CaseKeys keys{found};
     std::vector<Replayed> all;
     for (const model::CaseReport* report : found) {
-        const auto peak = median_in(*report, "resident_peak");
-        const auto bytes = peak ? peak : median_in(*report, "working_set_peak_delta");
+        const auto peak = median_in(*report, model::metrics::resident_peak);
+        const auto bytes = peak ? peak : median_in(*report, model::metrics::working_set_peak_delta);
         if (report->status != model::Status::ok || !bytes) {
             continue;
         }
-        const model::Summary& time = *summarised(*report, "time_per_event")->summary;
+        const model::Summary& time = *summarised(*report, model::metrics::time_per_event)->summary;
         const std::string name = keys.name(*report, " ");  // "jemalloc finalizer 2": what differs among them
         all.push_back({.report = report,
                        .name = name.empty() ? report->id : name,
@@ -156,18 +157,18 @@ std::optional<Table> replay_table(const Cases& cases)
     const CaseKeys keys{found};
     struct Shown {
         const char* title;
-        const char* metric;
+        std::string_view metric;
         model::Unit unit;
     };
-    constexpr std::array shown{Shown{"per event", "time_per_event", model::Unit::seconds},
-                               Shown{"dispatch", "dispatch_per_event", model::Unit::seconds},
-                               Shown{"p99 alloc", "allocate_time_p99", model::Unit::seconds},
-                               Shown{"peak", "resident_peak", model::Unit::bytes},
-                               Shown{"end", "resident_end", model::Unit::bytes},
-                               Shown{"idle", "resident_idle", model::Unit::bytes},
-                               Shown{"all freed", "retained_0s", model::Unit::bytes},
-                               Shown{"trimmed", "retained_trimmed", model::Unit::bytes},
-                               Shown{"faults", "minor_faults", model::Unit::one}};
+    constexpr std::array shown{Shown{"per event", model::metrics::time_per_event, model::Unit::seconds},
+                               Shown{"dispatch", model::metrics::dispatch_per_event, model::Unit::seconds},
+                               Shown{"p99 alloc", model::metrics::allocate_time_p99, model::Unit::seconds},
+                               Shown{"peak", model::metrics::resident_peak, model::Unit::bytes},
+                               Shown{"end", model::metrics::resident_end, model::Unit::bytes},
+                               Shown{"idle", model::metrics::resident_idle, model::Unit::bytes},
+                               Shown{"all freed", model::metrics::retained_0s, model::Unit::bytes},
+                               Shown{"trimmed", model::metrics::retained_trimmed, model::Unit::bytes},
+                               Shown{"faults", model::metrics::minor_faults, model::Unit::one}};
     Table table{.title = "Time and memory",
                 .note =
                     "medians; dispatch: the same events on no memory, which the time contains; waiting is in neither; "
@@ -185,8 +186,8 @@ std::optional<Table> replay_table(const Cases& cases)
     for (const model::CaseReport* report : found) {
         std::vector<Cell> row = keys.cells(*report);
         for (const Shown& one : shown) {
-            const bool is_old_peak = std::string_view{one.metric} == "resident_peak" && !median_in(*report, one.metric);
-            const char* const metric = is_old_peak ? "working_set_peak_delta" : one.metric;
+            const bool is_old_peak = one.metric == model::metrics::resident_peak && !median_in(*report, one.metric);
+            const std::string_view metric = is_old_peak ? model::metrics::working_set_peak_delta : one.metric;
             row.push_back(value_cell(median_in(*report, metric), one.unit));
         }
         const auto at = std::ranges::find(weighed, report, &Replayed::report);

@@ -1,3 +1,4 @@
+#include "core/model/metric_id.hpp"
 #include "reporters/document/run_document.hpp"
 
 #include <algorithm>
@@ -227,7 +228,7 @@ constexpr std::string_view stalls_in_0_1 = "memory_stall_time";
 
 const model::Metric* stalls_of(const model::CaseReport& watched)
 {
-    const model::Metric* const pressure = model::find_metric(watched, "pressure");
+    const model::Metric* const pressure = model::find_metric(watched, model::metrics::pressure);
     return pressure != nullptr ? pressure : model::find_metric(watched, stalls_in_0_1);
 }
 
@@ -244,7 +245,8 @@ std::string watch_sentence(const model::RunReport& report)
     const bool has_stall = stall != nullptr && !stall->values.empty() && stall->values.front();
     return fmt::format(
         "Exit code {} after {}: {} resident at the peak, {} minor and {} major faults{}.", report.run.exit_code,
-        figure("wall_time"), figure("working_set_peak"), figure("minor_faults"), figure("major_faults"),
+        figure(model::metrics::wall_time), figure(model::metrics::working_set_peak),
+        figure(model::metrics::minor_faults), figure(model::metrics::major_faults),
         has_stall ? fmt::format(", {} of memory stalls on this machine", figure(stall->name)) : std::string{});
 }
 

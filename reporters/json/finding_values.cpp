@@ -62,6 +62,12 @@ Json finding_json(const measure::Finding& finding)
     }
     for (const MetricEffect& metric : metrics.subspan(std::min<std::size_t>(metrics.size(), 1))) {
         Json more = Json::object();
+        if (metric.of != nullptr) {
+            more["case"] = metric.of->id;
+        }
+        if (metric.base != nullptr) {
+            more["base"] = metric.base->id;
+        }
         add_metric(metric, more);
         json["more_metrics"].push_back(std::move(more));
     }

@@ -14,12 +14,12 @@
 #include "core/measure/history.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/probe_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-using measure::Contradiction;
 using measure::counted;
 using measure::Finding;
 using measure::FindingKind;
@@ -121,48 +121,6 @@ std::string placement_text(const PlacementCost& cost)
                              format_factor(cost.most.ratio->estimate), most, cause);
 }
 
-std::string size_text(const measure::ProbedCase& one)
-{
-    return base::exact_size(static_cast<std::uint64_t>(measure::number_of(*one.report, "size")));
-}
-
-std::string value_of(const measure::ProbedCase& one, const Contradiction& of)
-{
-    return format_value(model::Unit::seconds, of.by_best ? one.best : one.median);
-}
-
-std::string_view basis_text(const Contradiction& of)
-{
-    return of.by_best ? "" : " in the median";
-}
-
-// "23"
-std::string times_text(const Contradiction& chains)
-{
-    return format_factor(chains.by_best ? chains.other.best / chains.base.best
-                                        : chains.other.median / chains.base.median);
-}
-
-std::string contradiction_text(const Contradiction& one)
-{
-    if (one.kind == FindingKind::implausible_latency) {
-        return fmt::format("latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}{}, but a "
-                           "larger working set is never faster; something else ran beside it",
-                           measure::text_of(*one.base.report, "pages"), value_of(one.base, one), size_text(one.base),
-                           value_of(one.other, one), size_text(one.other), basis_text(one));
-    }
-    if (one.kind == FindingKind::implausible_chains) {
-        return fmt::format(
-            "parallel loads are not trustworthy here: {0} chains bring {1} times what one brings{2}, but "
-            "{0} chains cannot bring more than {0} times as much; something else ran beside the one",
-            measure::number_of(*one.other.report, "chains"), times_text(one), basis_text(one));
-    }
-    return fmt::format("latency under load is not trustworthy here: a load takes {} with idle memory and {} while the "
-                       "other processors stream{}, but a load is never faster for that; something else ran beside the "
-                       "first",
-                       value_of(one.base, one), value_of(one.other, one), basis_text(one));
-}
-
 std::string effect_text(const MetricEffect& metric)
 {
     return measure::shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value);
@@ -211,18 +169,6 @@ std::string held_part(const Held& held, std::string_view base_name)
     return held.released_at.empty() ? text : text + release_text(held);
 }
 
-std::string doubt_text(const Contradiction& one)
-{
-    switch (one.kind) {
-    case FindingKind::implausible_latency:
-        return fmt::format("slower than at {}{}", size_text(one.other), basis_text(one));
-    case FindingKind::implausible_chains:
-        return fmt::format("{} times one chain{}", times_text(one), basis_text(one));
-    default:
-        return fmt::format("slower than under load{}", basis_text(one));
-    }
-}
-
 std::string sentence(const measure::CaseContrast& contrast)
 {
     std::vector<std::string> parts;
@@ -258,12 +204,22 @@ std::string sentence(const Finding& finding)
         return assertion_text(finding);
     case FindingKind::busy_machine:
     case FindingKind::replay:
-    case FindingKind::probe:
         return finding.words;
     case FindingKind::implausible_latency:
     case FindingKind::implausible_chains:
     case FindingKind::implausible_loaded_latency:
-        return contradiction_text(std::get<Contradiction>(finding.about));
+        return contradiction_text(std::get<measure::Contradiction>(finding.about));
+    case FindingKind::probe_bandwidth:
+    case FindingKind::probe_stores:
+    case FindingKind::probe_zeroes:
+    case FindingKind::probe_latency:
+    case FindingKind::probe_chains:
+    case FindingKind::probe_loaded_latency:
+    case FindingKind::probe_faults:
+    case FindingKind::device_copies:
+    case FindingKind::device_staging:
+    case FindingKind::device_loads:
+        return probe_text(finding);
     case FindingKind::placement_cost:
         return placement_text(std::get<PlacementCost>(finding.about));
     case FindingKind::contrast:

@@ -18,15 +18,12 @@ struct Statement {
 [[nodiscard]] std::string sentence(const measure::Finding& finding);
 [[nodiscard]] std::vector<Statement> statements(std::span<const measure::Finding> findings);
 
-// "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page faults explain 81 % of the extra time
-// (...); holds 762.9 MiB after drop".
+// "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page faults explain 81 % of the extra
+// time (...); holds 762.9 MiB after drop".
 [[nodiscard]] std::string sentence(const measure::CaseContrast& contrast);
 
 // "holds 762.9 MiB after drop and still 762.9 MiB after collect; released between the samples after_collect and
 // after_drain (drains took 18.0 ms)".
 [[nodiscard]] std::string held_part(const measure::Held& held, std::string_view base_name);
-
-// To be said beside a case: "slower than at 64MiB", "23 times one chain".
-[[nodiscard]] std::string doubt_text(const measure::Contradiction& one);
 
 }  // namespace memsweep::reporters

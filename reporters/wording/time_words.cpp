@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -20,7 +21,8 @@ constexpr double min_share = 0.005;  // what is shown as 0 %
 
 std::string noun_of(const measure::TimeContrast& time)
 {
-    return time.metric == "wall_time" ? "time" : fmt::format("time per {}", model::name_of(time.operation));
+    return time.metric == model::metrics::wall_time ? "time"
+                                                    : fmt::format("time per {}", model::name_of(time.operation));
 }
 
 bool near_one(const Shift& ratio)

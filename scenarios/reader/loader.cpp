@@ -64,12 +64,12 @@ class Loading {
             Fields settings{*layer, "an included settings file", reading};
             settings.check(settings_table().options());
             check_texts(settings);
-            read_settings(settings, reading, run);
+            read_settings(settings, settings_table(), reading, run);
         }
         Fields top{root, "a scenario", reading};
         top.check(scenario_table().options());
         check_subject(top);
-        read_settings(top, reading, run);
+        read_settings(top, scenario_table(), reading, run);
         override_settings(overrides_, run, sources_, diagnostics_);
         plan_.settings = run.settings;
         read_object(top, "requires", requires_table(), reading, plan_.requirements);

@@ -66,9 +66,10 @@ void read_labels(const Fields& top, model::Plan& plan)
     plan.description = text == nullptr ? std::string{} : *text;
 }
 
-void read_settings(const Fields& fields, const Reading& reading, RunSettings& run)
+void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, const Reading& reading,
+                   RunSettings& run)
 {
-    fields.read(settings_table(), run);
+    fields.read(table, run);
     if (const Node* series = fields.raw("series")) {
         run.series = {.working_set = true, .live_bytes = true};
         read_object(*series, "series", series_table(), reading, run.series);

@@ -22,7 +22,8 @@ struct Plan;
 namespace memsweep::scenarios {
 
 // Reads what `fields` (a scenario or a settings file) says on top of what `run` holds.
-void read_settings(const Fields& fields, const Reading& reading, RunSettings& run);
+void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, const Reading& reading,
+                   RunSettings& run);
 
 // 2, or "2+".
 [[nodiscard]] model::RankNeed read_ranks(const Fields& top);

@@ -136,27 +136,6 @@ def umpire(name, texts):
     return json.dumps({"category": "operation", "name": name, "string_args": texts, "numeric_args": {"size": 1}, "timestamp": 1}).encode() + b"\n"
 
 
-def number(value):
-    digits = [value & 0x7F]
-    while value := value >> 7:
-        digits.append(value & 0x7F | 0x80)
-    return bytes(reversed(digits))
-
-
-def workload(threads, body):
-    """DJ Delorie's: `body(i)` is a thread's operations."""
-    head_bytes = 3 * 6 + 6 * threads + 8
-    bodies, starts, at = [], [], head_bytes
-    for i in range(threads):
-        starts.append(at)
-        bodies.append(body(i))
-        at += len(bodies[-1])
-    wide = lambda value: bytes([value >> 28 & 0x7F | 0x80, value >> 21 & 0x7F | 0x80, value >> 14 & 0x7F | 0x80, value >> 7 & 0x7F | 0x80,
-                                value & 0x7F])
-    head = b"\x08" + wide(1 << 27) + b"\x09" + wide(1 << 20) + b"\x0a" + wide(threads) + b"".join(b"\x0b" + wide(start) for start in starts)
-    return (head + b"\x01").ljust(head_bytes, b"\0") + b"".join(bodies)
-
-
 def deep(count):
     return b'{"format":"memsweep-result","format_version":1,"x":' + b"[" * count + b"]" * count + b"}"
 
@@ -211,9 +190,6 @@ BOMBS = {
                               b"".join(b"%d,1,allocate,0x10,1,0\n" % i for i in range(400_000)), 1), ["import"]),
     "mtrace of live blocks.gz": (
         lambda: gzip.compress(b"= Start\n" + b"".join(b"@ x + 0x%x 0x8\n" % (16 * i) for i in range(1, 1_520_000)), 1), ["import"]),
-    "workload that is long.gz": (lambda: lines(b"\x05\x01", 120, workload(1, lambda i: b"")), ["import"]),
-    "workload of waits": (
-        lambda: workload(60_000, lambda i: (b"\x07" + number(i + 2) if i < 59_999 else b"") + b"\x06" + number(i + 1) + b"\x01"), ["import=0"]),
     "malloc-bench of one block.gz": (lambda: lines(b"\x0a\x06\x0a\x04\x08\x00\x10\x40", 24), ["import=0"]),
     "fleetbench of sizes.gz": (lambda: lines(b"1,1.5,1.5\n", 64), ["import"]),
     # traces

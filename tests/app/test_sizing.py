@@ -182,24 +182,20 @@ class Sizing(CliTest):
                     self.assertIn("The trace's sizes are " + ("as requested" if as_asked else "rounded up to 512 B"), self.said(trace))
 
     def test_devices_are_never_added_up(self):
-        legacy = "Event Type,Device ID,Address,Stream,Size (bytes),Free Memory,Total Memory,Current Allocs,Start,End,Elapsed,Location\n"
-        row = "Alloc,{0},0x10,0,{1},1,2,1,0.5,0.6,0.1,a.cu:1\n"
         first, second = Allocator(9), Allocator(9)
         first.alloc(3000 * MIB)
         second.alloc(1000 * MIB)
         one, other = first.snapshot(), second.snapshot(device=1)
         both = {"segments": one["segments"] + other["segments"], "device_traces": one["device_traces"] + other["device_traces"][1:]}
-        for name, log in (("two.pickle", both), ("legacy.csv", legacy + row.format(0, 3000 * MIB) + row.format(1, 1000 * MIB))):
-            with self.subTest(log=name):
-                trace = self.trace(name, log)
-                refused = self.expect(2, "fit", trace).errors
-                self.assertIn("--device", refused)
-                self.assertIn("device 0, device 1", refused)
-                for device, wanted in (("0", 3000 * MIB), ("1", 1000 * MIB)):
-                    report = self.fit(trace, "--device", device, "--policy", "first_fit")
-                    self.assertEqual((report["live_peak"], report["memory"]), (wanted, f"device {device}"))
-                self.assertIn("Only device 1", self.said(trace, "--device", "1"))
-                self.expect(2, "fit", trace, "--device", "9")
+        trace = self.trace("two.pickle", both)
+        refused = self.expect(2, "fit", trace).errors
+        self.assertIn("--device", refused)
+        self.assertIn("device 0, device 1", refused)
+        for device, wanted in (("0", 3000 * MIB), ("1", 1000 * MIB)):
+            report = self.fit(trace, "--device", device, "--policy", "first_fit")
+            self.assertEqual((report["live_peak"], report["memory"]), (wanted, f"device {device}"))
+        self.assertIn("Only device 1", self.said(trace, "--device", "1"))
+        self.expect(2, "fit", trace, "--device", "9")
         self.assertEqual(self.fit(self.trace("one.pickle", one))["live_peak"], 3000 * MIB)
         self.expect(2, "fit", trace, "--device", "gpu")
 

@@ -69,7 +69,7 @@ class Valgrind(Imports):
                  ("_Znwj(4)", "_ZdlPv", 4), ("_ZnamSt11align_val_t(size 384, al 64)", "_ZdaPvSt11align_val_t", 384)]
         for call, free, size in forms:
             with self.subTest(call=call):
-                self.check(f"--7-- {call} = 0x7F10\n--7-- {free}(0x7F10)\n", {"allocations": 1, "frees": 1, "bytes_allocated": size, "bad_lines": 0})
+                self.check(f"==7== Memcheck\n--7-- {call} = 0x7F10\n--7-- {free}(0x7F10)\n", {"allocations": 1, "frees": 1, "bytes_allocated": size, "bad_lines": 0})
                 self.check(f"--7-- {call} = 0x0\n--7-- malloc(1) = 0x10\n", {"allocations": 1, "failures": 1, "bad_lines": 0})
         for line in ("posix_memalign(al 64, size 77) = 0", "malloc(five) = 0x2000", "malloc(5) = what", "malloc(5"):
             with self.subTest(line=line):

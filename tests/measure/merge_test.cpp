@@ -118,7 +118,7 @@ TEST_CASE("a run is merged once only, also through a merged result, and by no fo
     CHECK_THAT(refusal({first, first}, true), Contains("r1"));
     model::RunReport both = result("m1", {});
     both.run.tags["merged_from"] = "r1 r2";
-    CHECK_THAT(refusal({first, both}), Contains("holds run r1"));
+    CHECK_THAT(refusal({first, both}), Contains("run r1 is in"));
     const auto made = merged({both, result("r3", {})});
     REQUIRE(made);
     CHECK(made->run.tags.at("merged_from") == "r1 r2 r3");

@@ -39,7 +39,7 @@ TEST_CASE("a probe's bandwidth is reported by threads, the best of all stores", 
 {
     const std::vector cases{rate("read", "none", 1, 12),  rate("copy", "plain", 1, 10), rate("copy", "nt", 1, 15),
                             rate("triad", "plain", 1, 9), rate("read", "none", 2, 20),  rate("scale", "nt", 2, 99)};
-    CHECK(probe_sentences(cases) ==
+    CHECK(sentences(probe_findings(cases)) ==
           std::vector<std::string>{
               "bandwidth, bytes read and written: one thread: 12.0 GB/s read, 15.0 GB/s copied, 9.00 GB/s in a triad; "
               "2 threads: 20.0 GB/s read",
@@ -61,14 +61,14 @@ TEST_CASE("zeroes that are written at another rate than data are a finding from 
         rate("write", "plain", 1, 30), zeroes("plain", 1, 32.9), rate("write", "nt", 1, 44),     zeroes("nt", 1, 96),
         rate("write", "nt", 2, 60),    zeroes("nt", 2, 48),      rate("memset", "opaque", 1, 20)};
     CHECK(
-        probe_sentences(cases) ==
+        sentences(probe_findings(cases)) ==
         std::vector<std::string>{"zeroes are written at this multiple of other data's rate, so a benchmark that writes "
                                  "zeroes measures another machine: 2.2x [2.2, 2.2] by one thread (nt), "
                                  "0.80x [0.80, 0.80] by 2 threads (nt)"});
     const std::vector alike{rate("write", "nt", 1, 44), zeroes("nt", 1, 41)};
-    CHECK(probe_sentences(alike).empty());
+    CHECK(probe_findings(alike).empty());
     const std::vector alone{zeroes("nt", 1, 41), rate("write", "plain", 1, 90)};
-    CHECK(probe_sentences(alone).empty());
+    CHECK(probe_findings(alone).empty());
 }
 
 TEST_CASE("a probe's latency is reported by the levels at which it climbs", "[unit]")
@@ -78,7 +78,7 @@ TEST_CASE("a probe's latency is reported by the levels at which it climbs", "[un
                             load("4k", 128 << 10, 4),  load("4k", 256 << 10, 11), load("4k", 1 << 20, 100),
                             load("thp", 1 << 20, 90)};
     CHECK(
-        probe_sentences(cases) ==
+        sentences(probe_findings(cases)) ==
         std::vector<std::string>{"a load on 4k pages takes 1.10 ns up to 64KiB, 12.0 ns up to 512KiB, 100.0 ns at 1MiB "
                                  "(least of the samples)",
                                  "a load on thp pages takes 90.0 ns at 1MiB (least of the samples)"});
@@ -96,7 +96,7 @@ TEST_CASE("a probe's parallel and loaded loads and its faults are reported besid
                    "time_per_fault", {250e-9}),
         probe_case("probe_faults", {{"kind", std::string{"shared_first_touch"}}, {"pages", std::string{"4k"}}},
                    "time_per_fault", {500e-9})};
-    CHECK(probe_sentences(cases) ==
+    CHECK(sentences(probe_findings(cases)) ==
           std::vector<std::string>{
               "8 chains of loads at once bring 7.0 times what one brings: 7.00 GB/s",
               "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns (least of the "
@@ -113,7 +113,7 @@ TEST_CASE("a probe's devices are reported one by one", "[unit]")
     const std::vector cases{copy("host_to_device_memcpy_ce", "gpu1", 25), copy("device_local_copy", "gpu0", 900),
                             copy("host_to_device_memcpy_ce", "gpu0", 24), copy("device_to_host_memcpy_ce", "gpu0", 23),
                             copy("all_to_host_memcpy_ce", "gpu0", 99)};
-    CHECK(probe_sentences(cases) ==
+    CHECK(sentences(probe_findings(cases)) ==
           std::vector<std::string>{"gpu0 copies 24.0 GB/s from pinned host memory, 23.0 GB/s to it, 900.0 GB/s within",
                                    "gpu1 copies 25.0 GB/s from pinned host memory"});
 }
@@ -129,7 +129,7 @@ TEST_CASE("what staging is worth, and what a kernel's load takes, is said of eac
                             of("device_to_host_staged", "bandwidth", {33e9}),
                             of("host_device_latency_sm", "latency", {1.3e-6, 1.2e-6, 1.25e-6}),
                             of("device_l2_latency_sm", "latency", {144e-9})};
-    CHECK(probe_sentences(cases) ==
+    CHECK(sentences(probe_findings(cases)) ==
           std::vector<std::string>{"ordinary host memory and gpu0: 34.0 GB/s to it staged, 9.00 GB/s by its driver's "
                                    "own copy",
                                    "a load of a kernel on gpu0 takes (least of the samples): 1.20 us from host memory; "
@@ -140,9 +140,9 @@ TEST_CASE("what no probe measured makes no sentence", "[unit]")
 {
     CaseReport skipped = rate("read", "none", 1, 12);
     skipped.status = model::Status::skipped;
-    CHECK(probe_sentences(std::vector{skipped}).empty());
-    CHECK(probe_sentences(std::vector{case_report({{"size", "8"}}, {metric("latency", {1e-9})})}).empty());
-    CHECK(probe_sentences({}).empty());
+    CHECK(probe_findings(std::vector{skipped}).empty());
+    CHECK(probe_findings(std::vector{case_report({{"size", "8"}}, {metric("latency", {1e-9})})}).empty());
+    CHECK(probe_findings({}).empty());
 }
 
 TEST_CASE("what a probe says of latencies on a busy machine is the least of the samples", "[unit]")
@@ -161,21 +161,21 @@ TEST_CASE("what a probe says of latencies on a busy machine is the least of the 
     const std::vector cases{latency(4 << 20, {30, 900, 1000}), latency(64 << 20, {100, 101, 102}),
                             chains(1, {0.05, 0.06, 0.5}),      chains(16, {4, 4.1, 4.2}),
                             loaded(0, {100, 800, 900}),        loaded(100, {150, 160, 170})};
-    CHECK(probe_sentences(std::span{cases}.first(2)) ==
+    CHECK(sentences(probe_findings(std::span{cases}.first(2))) ==
           std::vector<std::string>{
               "a load on 4k pages takes 30.0 ns up to 4MiB, 100.0 ns at 64MiB (least of the samples)"});
-    const std::vector<std::string> rest = probe_sentences(std::span{cases}.subspan(2));
+    const std::vector<std::string> rest = sentences(probe_findings(std::span{cases}.subspan(2)));
     REQUIRE(!rest.empty());
     CHECK(rest.back() ==
           "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns (least "
           "of the samples)");
     // No sample of the one chain was undisturbed: 23 times as much is not told as what memory does.
     const std::vector impossible{chains(1, {0.1, 0.1, 0.1}), chains(16, {2.3, 2.3, 2.3})};
-    CHECK(probe_sentences(impossible).empty());
+    CHECK(probe_findings(impossible).empty());
     CHECK(implausible_findings(impossible).size() == 1);
     // Nor that memory answers sooner while others stream through it.
     const std::vector sooner{loaded(0, {154, 155, 156}), loaded(100, {83.9, 84, 85})};
-    CHECK(probe_sentences(sooner).empty());
+    CHECK(probe_findings(sooner).empty());
     CHECK(
         sentences(implausible_findings(sooner)) ==
         std::vector<std::string>{

@@ -7,6 +7,7 @@
 
 #include "reporters/wording/comparison_words.hpp"
 #include "reporters/wording/finding_words.hpp"
+#include "reporters/wording/probe_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
 namespace memsweep::measure {

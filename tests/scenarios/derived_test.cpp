@@ -38,11 +38,10 @@ std::string escaped(std::string_view text)
 
 std::string bounds(const OptionInfo& option)
 {
-    constexpr std::size_t most_listed = 40;
+    if (option.name == "headline") {
+        return "those of `memsweep list metrics`";
+    }
     if (option.choices != nullptr && option.name != "op") {
-        if (option.choices().size() > most_listed) {
-            return "those of `memsweep list metrics`";
-        }
         return fmt::format("`{}`", fmt::join(option.choices(), "` `"));
     }
     if (!scenarios::has_bounds(option.kind)) {

@@ -1,0 +1,18 @@
+// What a probe found of a machine and of its devices, in words.
+#pragma once
+
+#include <string>
+
+#include "core/measure/findings.hpp"
+
+namespace memsweep::reporters {
+
+// Of the kinds that begin with probe_ and device_.
+[[nodiscard]] std::string probe_text(const measure::Finding& finding);
+
+[[nodiscard]] std::string contradiction_text(const measure::Contradiction& one);
+
+// To be said beside a case: "slower than at 64MiB", "23 times one chain".
+[[nodiscard]] std::string doubt_text(const measure::Contradiction& one);
+
+}  // namespace memsweep::reporters
