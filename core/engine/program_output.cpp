@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
+#define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): the name is xxhash.h's
 #include <xxhash.h>
 
 #include "core/base/printable.hpp"

@@ -84,7 +84,7 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
             }
         }
     }
-    finding.about = std::move(changed);
+    finding.about = changed;
     return finding;
 }
 

@@ -101,7 +101,7 @@ void add_skipped(const std::vector<CaseReport>& cases, std::vector<Finding>& fin
 
 void add_placements(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
 {
-    for (PlacementCost& cost : placement_costs(cases)) {
+    for (const PlacementCost& cost : placement_costs(cases)) {
         const PlacementContrast& most = cost.most;
         Shift mean = cost.count == 1 ? *most.ratio : Shift{true, cost.mean, {}};
         findings.push_back(
@@ -111,7 +111,7 @@ void add_placements(const std::vector<CaseReport>& cases, std::vector<Finding>& 
              .base = most.alone->id,
              .metrics = {{.metric = std::string{most.metric}, .unit = model::Unit::seconds, .effect = mean}},
              .count = cost.count,
-             .about = std::move(cost)});
+             .about = cost});
     }
 }
 
