@@ -41,8 +41,8 @@ struct Scope {
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// The node itself, or `storage` holding its value when it is a string with placeholders; its place is the command line's
-// where that set the value. Null when that failed; the diagnostics say why.
+// The node itself, or `storage` holding its value when it is a string with placeholders; its place is then that of the
+// command line, if that set the value. Null when that failed; the diagnostics say why.
 [[nodiscard]] const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics);
 
 // true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.

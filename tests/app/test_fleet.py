@@ -202,7 +202,7 @@ class Fleets(CliTest):
         document = self.merged(["r0.json", "r1.json", "r2.json"])
         self.assertEqual([host["name"] for host in document["hosts"]], ["a", "b"])
         self.assertEqual(document["metrics"][0]["n"], [6, 3])
-        self.assertIn("holds run", self.expect(2, "merge", "r0.json", "r1.json", "r0.json", "-o", "no.json").errors)
+        self.assertIn("is in r0.json too", self.expect(2, "merge", "r0.json", "r1.json", "r0.json", "-o", "no.json").errors)
         self.expect(0, "merge", "r0.json", "r1.json", "--one-machine", "-o", "one.json")
         self.assertEqual(strict_json((self.folder / "one.json").read_bytes())["format"], "memsweep-result")
         self.small("other", steps=[alloc(size="1MiB"), drop()], repetitions=3)

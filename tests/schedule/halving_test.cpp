@@ -1,4 +1,5 @@
-// A schedule of one's own over the Runner: successive halving, which drops the slower half of the cases after each rung.
+// A schedule of one's own over the Runner: successive halving, which drops the slower half of the cases after each
+// rung.
 #include <algorithm>
 #include <string>
 #include <utility>
