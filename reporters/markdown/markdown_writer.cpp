@@ -115,7 +115,7 @@ class MarkdownWriter {
                 const bool is_open = !is_folded(block);
                 std::string part = section != nullptr && section->title.empty() && is_open
                                        ? text(section->blocks)
-                                       : std::visit([this](const auto& one) { return text_of(one); }, block.part);
+                                       : std::visit([this](const auto& one) { return this->text_of(one); }, block.part);
                 if (!is_open) {
                     part = fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n",
                                        markdown_text(summary_of(block)), part);
