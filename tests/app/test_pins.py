@@ -56,9 +56,9 @@ def members(schema, path=""):
     """What a schema allows, a line each: the place of a member, and its type or its values."""
     for name, part in schema.items() if isinstance(schema, dict) else enumerate(schema):
         if isinstance(part, (dict, list)) and name not in ("enum", "type", "required"):
-            yield from members(part, f"{path}/{name}")
+            yield from members(part, f"{path}{name}.")
         elif name not in ("description", "title", "$id", "$schema"):
-            yield f"{path}/{name} {json.dumps(part)}"
+            yield f"{path}{name} {json.dumps(part)}"
 
 
 def schemas():
