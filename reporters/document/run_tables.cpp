@@ -56,7 +56,7 @@ Shown overview_of(const Cases& cases, const std::vector<std::string>& headline, 
     Shown shown;
     for (const std::string& name : headline) {
         const model::MetricInfo* const metric = model::find_metric(model::metric_catalog(), name);
-        if (metric != nullptr && metric->name != time.name) {
+        if (metric != nullptr && metric->name != time.name && std::ranges::find(shown, metric) == shown.end()) {
             shown.push_back(metric);
         }
     }

@@ -368,7 +368,7 @@ struct Describe {
     std::string operator()(std::uint64_t value) const { return fmt::format("{}", value); }
     std::string operator()(double value) const { return fmt::format("{:#}", value); }  // 1.0, not 1
     std::string operator()(const std::string& value) const { return in_quotes(value); }
-    std::string operator()(const List& /*value*/) const { return "a list"; }
+    std::string operator()(const List& value) const { return value.empty() ? "an empty list" : "a list"; }
     std::string operator()(const Object& /*value*/) const { return "an object"; }
 };
 

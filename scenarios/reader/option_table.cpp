@@ -1,6 +1,8 @@
 #include "scenarios/reader/option_table.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,8 +109,15 @@ std::string accepted(const OptionInfo& option)
         return fmt::format("{} {} to {}", what, format_bound(option.kind, option.min),
                            format_bound(option.kind, option.max));
     }
-    return option.choices == nullptr ? std::string{what}
-                                     : fmt::format("{} {}", what, fmt::join(option.choices(), ", "));
+    if (option.choices == nullptr) {
+        return std::string{what};
+    }
+    constexpr std::size_t most_named = 64;
+    const auto choices = option.choices();
+    const auto named = std::span{choices}.first(std::min(choices.size(), most_named));
+    return named.size() == choices.size()
+               ? fmt::format("{} {}", what, fmt::join(choices, ", "))
+               : fmt::format("{} {} and {} more", what, fmt::join(named.first(3), ", "), choices.size() - 3);
 }
 
 std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option)

@@ -153,14 +153,12 @@ Substituted substitute_parts(std::string_view text, const Scope& scope)
     }
 }
 
-// Where the value of a text that begins with a placeholder was set.
+// Where the value of a text's first placeholder was set.
 Place place_of(const Node& node, std::string_view text, const Scope& scope)
 {
     constexpr std::string_view of_axis = "axis.";
-    if (!text.starts_with("${")) {
-        return node.place;
-    }
-    std::string_view name = text.substr(2, text.find('}') - 2);
+    const std::size_t begin = text.find("${") + 2;
+    std::string_view name = text.substr(begin, text.find('}', begin) - begin);
     const Flags* const flags = name.starts_with(of_axis) ? scope.axis_flags : scope.variable_flags;
     name.remove_prefix(name.starts_with(of_axis) ? of_axis.size() : 0);
     const auto flag = flags == nullptr ? Flags::const_iterator{} : flags->find(name);

@@ -12,6 +12,9 @@
 namespace memsweep::test {
 namespace {
 
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+
 bool is_shown_unasked(std::string_view metric)
 {
     const model::ShownAt at = model::shown_of(metric).at;
@@ -37,6 +40,19 @@ TEST_CASE("every scenario of the catalog shows what it is for", "[unit]")
             plan->assertions.empty() || std::ranges::any_of(plan->assertions, is_of_what_is_shown);
         CHECK((claims_what_is_shown || !plan->settings.headline.empty()));
     }
+}
+
+TEST_CASE("what is wrong with a headline is said shortly", "[unit]")
+{
+    const auto errors = [](std::string_view headline) {
+        return errors_of(scenario_text(R"("steps": [{"op": "collect"}], "headline": )" + std::string{headline}));
+    };
+    CHECK(errors(R"(["wall_time"])").empty());
+    REQUIRE(errors("[]").size() == 1);
+    CHECK_THAT(errors("[]").front(), Contains("must be a list of wall_time, cpu_time, time_per_op and "));
+    CHECK_THAT(errors("[]").front(), EndsWith("more, not an empty list"));
+    REQUIRE(errors(R"(["wal_time"])").size() == 1);
+    CHECK_THAT(errors(R"(["wal_time"])").front(), Contains("did you mean \"wall_time\"?"));
 }
 
 }  // namespace memsweep::test

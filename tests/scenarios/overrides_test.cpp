@@ -85,6 +85,11 @@ TEST_CASE("a variable is replaced, with the type that the text has", "[unit]")
     CHECK(errors_of(text, variable("count", "1.0")) ==
           Errors{"--set count=1.0: \"count\" must be an integer from 1 to 1,000,000,000, not 1.0 (from \"${count}\" at "
                  "t:6:47)"});
+    CHECK(errors_of(scenario_text(R"("variables": {"m": "leak"}, "release": {"mode": "un${m}"},
+                                     "steps": [{"op": "collect"}])"),
+                    variable("m", "known"))
+              .front()
+              .starts_with("--set m=known: \"mode\": unknown value \"unknown\" (from \"un${m}\" at t:"));
     CHECK(errors_of(text, variable("cuont", "5")) ==
           Errors{"--set cuont=5: unknown variable \"cuont\"; did you mean \"count\"?"});
     CHECK(errors_of(text, variable("count", "${tag}"))
