@@ -1,6 +1,9 @@
 #include "core/device/runtime.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
+#include <vector>
 
 namespace memsweep::device {
 
@@ -65,6 +68,27 @@ base::Expected<Event> record(Runtime& runtime, const Stream& stream)
 base::Expected<Latch> hold(Runtime& runtime, const Stream& stream)
 {
     return runtime.hold(stream.id()).map([&](LatchId id) { return Latch{runtime, id}; });
+}
+
+base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from, std::uint64_t bytes,
+                                       Pattern pattern)
+{
+    constexpr std::uint64_t part_bytes = 4U << 20U;
+    constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+    std::vector<std::byte> scratch(std::min(part_bytes, bytes));
+    Mismatch all;
+    for (std::uint64_t done = 0; done < bytes; done += scratch.size()) {
+        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), bytes - done)};
+        Address source = from;
+        source.offset_bytes += done;
+        MEMSWEEP_TRY(runtime.copy(stream, at(part.data()), source, part.size()));
+        MEMSWEEP_TRY(runtime.wait(stream));
+        const Mismatch found =
+            check_pattern(part, {.seed = pattern.seed, .first_word = pattern.first_word + done / word_bytes});
+        all.first_byte = all.words == 0 ? done + found.first_byte : all.first_byte;
+        all.words += found.words;
+    }
+    return all;
 }
 
 }  // namespace memsweep::device

@@ -4,7 +4,7 @@
 // Units    bytes, seconds, hertz, bytes per second; an absent optional is unknown, never 0.
 //
 // Sources  Facts come from clGetDeviceInfo, or from cudaGetDeviceProperties and cudaDeviceGetAttribute, and NVML for
-//          links.
+//          links and for what tells one card from another.
 //
 // Errors   device: a call that failed, by its name and what it answered; asynchronous work that failed shows at the
 //          next wait. not_supported: this runtime or device has no such thing, and why. invalid_input: a device, a
@@ -66,6 +66,13 @@ struct DeviceFacts {
     std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
     std::optional<std::uint32_t> nvlinks;      // that are up
     std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
+    std::string environment;                   // what the process's variables ask of the driver; empty: nothing
+    std::string uuid;                          // "GPU-8c3a…"; empty: not told
+    std::string serial;                        // of the board; the same
+    std::optional<bool> has_ecc;               // its memory is checked
+    std::optional<bool> is_partitioned;        // multi-instance GPU (MIG) is on
+    std::optional<double> power_limit_w;
+    std::optional<std::uint64_t> link_replays;  // of packets on its link to the host, since the driver was loaded
 };
 
 // The link to the host as it is now: idle devices let it fall to its slowest.
@@ -82,7 +89,8 @@ struct Clocks {
     std::uint64_t memory_hz{};
     std::uint64_t max_processors_hz{};
     std::uint64_t max_memory_hz{};
-    std::string held_back_by;  // "power_cap, hot"; empty: nothing
+    std::string held_back_by;  // "power_cap, hot_hardware"; empty: nothing
+    bool is_throttled{};       // by heat or a failing supply, which pass: not by a limit that always holds
 };
 
 // What one direction of such a link carries at most, after encoding and packet headers of 256 byte payloads.
@@ -93,9 +101,11 @@ struct Clocks {
 // From one device to another.
 struct PeerLink {
     bool copies{};                         // a single copy takes both ends, however the runtime carries it out
-    bool direct{};                         // one device reads and writes the other's memory itself
+    bool possible{};                       // one device can read and write the other's memory, once access is on
+    bool direct{};                         // it is on
     std::string reason;                    // why not direct; empty when it is
-    std::optional<std::uint32_t> nvlinks;  // straight to each other
+    std::optional<std::uint32_t> nvlinks;  // between them, straight or through a switch
+    bool through_switch{};
 };
 
 // What a runtime holds for its user at this moment, counted as it is asked for and given back.
@@ -170,7 +180,8 @@ class Runtime {
     // Ordinary memory becomes registered memory until it is closed; the memory itself stays the caller's.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> close(MemoryId memory) = 0;
-    // The address of a block of device memory for other libraries of the same maker; nullptr: there is none.
+    // The address of a block of device memory for other libraries of the same maker, in one space with those of the
+    // host's memory; nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of the kind mapped the processor's, at this address, until unmap gives it back to the device.
     [[nodiscard]] virtual base::Expected<std::byte*> map(MemoryId memory, Access access) = 0;
@@ -292,5 +303,10 @@ class Memory {
 [[nodiscard]] base::Expected<Stream> open_stream(Runtime& runtime, std::uint32_t device);
 [[nodiscard]] base::Expected<Event> record(Runtime& runtime, const Stream& stream);
 [[nodiscard]] base::Expected<Latch> hold(Runtime& runtime, const Stream& stream);
+
+// What the processor finds where a device's memory is copied to it over this stream, 4 MiB at a time, compared with the
+// pattern: no kernel of any device has a part in it. Multiples of 8 bytes; waits.
+[[nodiscard]] base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from,
+                                                     std::uint64_t bytes, Pattern pattern);
 
 }  // namespace memsweep::device

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,8 +23,6 @@ using device::Mismatch;
 constexpr std::uint64_t part_bytes = 4U << 20U;  // whole words
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
-using Look = std::function<Mismatch(std::span<const std::byte> part, std::uint64_t offset_bytes)>;
-
 // Calls work(stream, part, offset) for one part after the other of memory that a processor does not reach; `part` is
 // scratch memory of as many bytes.
 template <typename Work>
@@ -38,30 +35,6 @@ Expected<void> each_part(device::Runtime& runtime, std::uint32_t device, const E
         MEMSWEEP_TRY(work(stream.id(), part, at));
     }
     return {};
-}
-
-void add(Mismatch& all, const Mismatch& part, std::uint64_t offset_bytes)
-{
-    if (all.words == 0 && part.words != 0) {
-        all.first_byte = offset_bytes + part.first_byte;
-    }
-    all.words += part.words;
-}
-
-Expected<Mismatch> look_through(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, const Look& look)
-{
-    if (end.host() != nullptr) {
-        return look({end.host(), end.bytes()}, 0);
-    }
-    Mismatch all;
-    const auto look_at = [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) -> Expected<void> {
-        MEMSWEEP_TRY(runtime.copy(stream, device::at(part.data()), end.at(at), part.size()));
-        MEMSWEEP_TRY(runtime.wait(stream));
-        add(all, look(part, at), at);
-        return {};
-    };
-    MEMSWEEP_TRY(each_part(runtime, device, end, look_at));
-    return all;
 }
 
 // What a driver allocates itself; nothing for memory that the kernel gives.
@@ -208,23 +181,36 @@ Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const E
 
 Expected<Mismatch> check_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::uint64_t seed)
 {
-    return look_through(runtime, device, end, [seed](std::span<const std::byte> part, std::uint64_t offset_bytes) {
-        return device::check_pattern(part, {.seed = seed, .first_word = offset_bytes / word_bytes});
-    });
+    if (end.host() != nullptr) {
+        return device::check_pattern({end.host(), end.bytes()}, {.seed = seed});
+    }
+    const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
+    return device::check_by_host(runtime, stream.id(), end.at(), end.bytes(), {.seed = seed});
 }
 
 Expected<Mismatch> check_filled(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::byte value)
 {
-    return look_through(runtime, device, end, [value](std::span<const std::byte> part, std::uint64_t /*offset*/) {
-        Mismatch found;
+    Mismatch found;
+    const auto look = [&](std::span<const std::byte> part, std::uint64_t offset_bytes) {
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (part[i] != value) {
-                found.first_byte = found.words == 0 ? i : found.first_byte;
+                found.first_byte = found.words == 0 ? offset_bytes + i : found.first_byte;
                 found.words += found.words == 0 || i % word_bytes == 0 ? 1U : 0U;
             }
         }
+    };
+    if (end.host() != nullptr) {
+        look({end.host(), end.bytes()}, 0);
         return found;
-    });
+    }
+    const auto look_at = [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) -> Expected<void> {
+        MEMSWEEP_TRY(runtime.copy(stream, device::at(part.data()), end.at(at), part.size()));
+        MEMSWEEP_TRY(runtime.wait(stream));
+        look(part, at);
+        return {};
+    };
+    MEMSWEEP_TRY(each_part(runtime, device, end, look_at));
+    return found;
 }
 
 }  // namespace memsweep::transfer

@@ -63,6 +63,7 @@ device::PeerLink FakeRuntime::peer(std::uint32_t from, std::uint32_t to) const
 {
     const Lock lock{mutex_};
     device::PeerLink link{.copies = from < facts_.size() && to < facts_.size(),
+                          .possible = machine_.peers || from == to,
                           .direct = from == to || direct_.contains({from, to})};
     if (!link.direct) {
         link.reason = machine_.peers ? "peer access is off" : "these devices have no peer access";
@@ -113,11 +114,16 @@ std::optional<device::Clocks> FakeRuntime::clocks(std::uint32_t number) const
 {
     const auto link = host_link(number);
     constexpr std::uint64_t mega = 1'000'000;
+    const bool is_hot = link && link->generation != 1 && looks_ < machine_.hot_looks;
+    looks_ += link && link->generation != 1 ? 1U : 0U;
     return link ? std::optional{device::Clocks{.processors_hz = (link->generation == 1 ? 345 : 1755) * mega,
                                                .memory_hz = 2619 * mega,
                                                .max_processors_hz = 1980 * mega,
                                                .max_memory_hz = 2619 * mega,
-                                               .held_back_by = link->generation == 1 ? "idle" : "power_cap"}}
+                                               .held_back_by = is_hot                  ? "hot_hardware"
+                                                               : link->generation == 1 ? "idle"
+                                                                                       : "power_cap",
+                                               .is_throttled = is_hot}}
                 : std::nullopt;
 }
 

@@ -26,7 +26,8 @@ struct FakeMachine {
     std::uint64_t memory_bytes{1ULL << 30U};  // of each device
     double bytes_per_s{1e9};
     double latency_s{1e-6};
-    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued, as the clocks rest
+    std::uint32_t hot_looks{};  // of the looks at the clocks of busy devices, so many first ones find them hot
+    bool link{};                // PCI Express, which rests at generation 1 while nothing is queued, as the clocks rest
     bool shares_host_memory{};
     bool is_on_bus{};                        // PCI, at "0000:01:00.0", "0000:02:00.0" and so on
     std::optional<std::uint32_t> numa_node;  // that the first device is attached to
@@ -181,6 +182,7 @@ class FakeRuntime final : public device::Runtime {
     FakeMachine machine_;
     std::vector<device::DeviceFacts> facts_;
     std::vector<FakeCache> caches_;  // of each device
+    mutable std::uint32_t looks_{};  // at the clocks of a busy device
     double loading_s_{};             // of the command that is being carried out
     mutable std::recursive_mutex mutex_;
     std::map<device::MemoryId, Block> blocks_;

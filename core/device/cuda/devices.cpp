@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -28,9 +29,28 @@ using NodeSet = int (*)(void* device, unsigned words, unsigned long* nodes, unsi
 using Text = int (*)(char* text, unsigned bytes);
 using ClockOf = int (*)(void* device, unsigned clock, unsigned* megahertz);
 using Reasons = int (*)(void* device, unsigned long long* bits);
+using TextOf = int (*)(void* device, char* text, unsigned bytes);
+using Modes = int (*)(void* device, unsigned* now, unsigned* next);
 using LinkEnd = int (*)(void* device, unsigned link, PciInfo* other);
 
 constexpr unsigned max_links = 18;
+
+// The bits of nvmlClocksEventReasons. That a device is idle, or runs at the clocks somebody set, is among them too.
+constexpr std::array<const char*, 9> reason_words{"idle",         "set_clocks",  "power_cap",
+                                                  "slowdown",     "sync_boost",  "hot_software",
+                                                  "hot_hardware", "power_brake", "display_clock"};
+constexpr std::uint64_t throttling = 0x8 | 0x20 | 0x40 | 0x80;  // slowdown, hot_software, hot_hardware, power_brake
+
+std::string words_of(std::uint64_t reasons)
+{
+    std::string text;
+    for (std::size_t bit = 0; bit < reason_words.size(); ++bit) {
+        if ((reasons >> bit & 1U) != 0) {
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", reason_words.at(bit));
+        }
+    }
+    return text;
+}
 
 std::string in_small_letters(std::string address)
 {
@@ -81,6 +101,19 @@ std::optional<std::uint32_t> node_of(const std::string& address)
     return file >> node && node >= 0 ? std::optional{static_cast<std::uint32_t>(node)} : std::nullopt;
 }
 
+// Variables that change what the driver does with streams and devices, and so what is measured.
+std::string environment()
+{
+    std::string text;
+    for (const char* const name : {launch_blocking, "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_VISIBLE_DEVICES",
+                                   "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING"}) {
+        if (const char* const value = std::getenv(name); value != nullptr) {
+            text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+        }
+    }
+    return text;
+}
+
 FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& nvml)
 {
     FoundDevice found;
@@ -96,6 +129,7 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     facts.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
     facts.bus_address = bus_address(device);
     facts.device_class = DeviceClass::gpu;
+    facts.environment = environment();
     facts.memory_bytes = properties.totalGlobalMem;
     facts.largest_block_bytes = properties.totalGlobalMem;
     facts.compute_units = static_cast<std::uint32_t>(properties.multiProcessorCount);
@@ -114,6 +148,7 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     if (const std::int64_t cache = attribute(cudaDevAttrL2CacheSize, device); cache > 0) {
         facts.cache_bytes = static_cast<std::uint64_t>(cache);
     }
+    nvml.identify(facts);
     found.nvlinks = nvml.nvlinks(facts.bus_address);
     if (nvml.is_there()) {
         facts.nvlinks = static_cast<std::uint32_t>(found.nvlinks.size());
@@ -217,33 +252,22 @@ std::optional<Clocks> Nvml::clocks(const std::string& bus_address) const
     if (device == nullptr) {
         return std::nullopt;
     }
+    const std::optional<std::uint64_t> reasons = reasons_of(device);
     const Clocks clocks{.processors_hz = ask("nvmlDeviceGetClockInfo", of_processors),
                         .memory_hz = ask("nvmlDeviceGetClockInfo", of_memory),
                         .max_processors_hz = ask("nvmlDeviceGetMaxClockInfo", of_processors),
                         .max_memory_hz = ask("nvmlDeviceGetMaxClockInfo", of_memory),
-                        .held_back_by = held_back_by(device)};
+                        .held_back_by = reasons ? words_of(*reasons) : "unknown",
+                        .is_throttled = (reasons.value_or(0) & throttling) != 0};
     return clocks.processors_hz != 0 ? std::optional{clocks} : std::nullopt;
 }
 
-// That a device is idle, or runs at the clocks somebody set, is among the reasons of NVML: it is said too.
-std::string Nvml::held_back_by(void* device) const
+std::optional<std::uint64_t> Nvml::reasons_of(void* device) const
 {
-    constexpr std::array<const char*, 9> names{"idle",         "set_clocks",  "power_cap",
-                                               "slowdown",     "sync_boost",  "hot_software",
-                                               "hot_hardware", "power_brake", "display_clock"};
     auto ask = find<Reasons>("nvmlDeviceGetCurrentClocksEventReasons");
     ask = ask != nullptr ? ask : find<Reasons>("nvmlDeviceGetCurrentClocksThrottleReasons");
     unsigned long long bits = 0;
-    std::string text;
-    if (ask == nullptr || ask(device, &bits) != 0) {
-        return "unknown";
-    }
-    for (std::size_t bit = 0; bit < names.size(); ++bit) {
-        if ((bits >> bit & 1U) != 0) {
-            text += fmt::format("{}{}", text.empty() ? "" : ", ", names.at(bit));
-        }
-    }
-    return text;
+    return ask != nullptr && ask(device, &bits) == 0 ? std::optional<std::uint64_t>{bits} : std::nullopt;
 }
 
 std::optional<std::uint32_t> Nvml::nearest_node(const std::string& bus_address) const
@@ -265,14 +289,16 @@ std::optional<std::uint32_t> Nvml::nearest_node(const std::string& bus_address) 
     return std::nullopt;
 }
 
-std::vector<std::string> Nvml::nvlinks(const std::string& bus_address) const
+std::vector<NvLink> Nvml::nvlinks(const std::string& bus_address) const
 {
-    std::vector<std::string> ends;
+    constexpr unsigned type_switch = 2;  // nvmlIntNvLinkDeviceType_t
+    std::vector<NvLink> links;
     void* const device = handle_of(bus_address);
     const auto state = find<LinkState>("nvmlDeviceGetNvLinkState");
     const auto other_end = find<LinkEnd>("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    const auto other_type = find<LinkState>("nvmlDeviceGetNvLinkRemoteDeviceType");
     if (device == nullptr || state == nullptr) {
-        return ends;
+        return links;
     }
     for (unsigned link = 0; link < max_links; ++link) {
         unsigned is_active = 0;
@@ -282,9 +308,57 @@ std::vector<std::string> Nvml::nvlinks(const std::string& bus_address) const
         PciInfo other{};
         const bool known = other_end != nullptr && other_end(device, link, &other) == 0;
         other.address.back() = '\0';
-        ends.push_back(known ? same_spelling(other.address.data()) : std::string{});
+        unsigned type = 0;
+        links.push_back(
+            {.other_end = known ? same_spelling(other.address.data()) : std::string{},
+             .is_to_switch = other_type != nullptr && other_type(device, link, &type) == 0 && type == type_switch});
     }
-    return ends;
+    return links;
+}
+
+void Nvml::identify(DeviceFacts& facts) const
+{
+    void* const device = handle_of(facts.bus_address);
+    if (device == nullptr) {
+        return;
+    }
+    const auto text = [&](const char* name) {
+        std::array<char, 96> said{};  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+        const auto call = find<TextOf>(name);
+        return call != nullptr && call(device, said.data(), static_cast<unsigned>(said.size())) == 0
+                   ? std::string{said.data()}
+                   : std::string{};
+    };
+    const auto number = [&](const char* name) -> std::optional<unsigned> {
+        const auto call = find<Number>(name);
+        unsigned value = 0;
+        return call != nullptr && call(device, &value) == 0 ? std::optional{value} : std::nullopt;
+    };
+    const auto mode = [&](const char* name) -> std::optional<bool> {  // as it is now, and after the next start
+        const auto call = find<Modes>(name);
+        unsigned now = 0;
+        unsigned next = 0;
+        return call != nullptr && call(device, &now, &next) == 0 ? std::optional{now != 0} : std::nullopt;
+    };
+    facts.uuid = text("nvmlDeviceGetUUID");
+    facts.serial = text("nvmlDeviceGetSerial");
+    facts.has_ecc = mode("nvmlDeviceGetEccMode");
+    facts.is_partitioned = mode("nvmlDeviceGetMigMode");
+    facts.link_replays = number("nvmlDeviceGetPcieReplayCounter");
+    if (const auto milliwatts = number("nvmlDeviceGetPowerManagementLimit")) {
+        facts.power_limit_w = *milliwatts / 1e3;
+    }
+}
+
+LinksBetween links_between(const FoundDevice& from, const FoundDevice& to)
+{
+    const auto straight = std::ranges::count(from.nvlinks, to.facts.bus_address, &NvLink::other_end);
+    const auto to_switch = [](const FoundDevice& device) {
+        return std::ranges::count(device.nvlinks, true, &NvLink::is_to_switch);
+    };
+    const auto switched = std::min(to_switch(from), to_switch(to));
+    return straight > 0 ? LinksBetween{.count = static_cast<std::uint32_t>(straight)}
+                        : LinksBetween{.count = static_cast<std::uint32_t>(switched), .through_switch = switched > 0};
 }
 
 base::Error failure(const char* call, cudaError_t code)

@@ -14,6 +14,12 @@
 
 namespace memsweep::device::cuda {
 
+// A link that is up, and what is at its other end.
+struct NvLink {
+    std::string other_end;  // its PCI address; empty: not told
+    bool is_to_switch{};
+};
+
 // What NVIDIA's management library knows of links, clocks and nodes: loaded when it is there, with declarations of our
 // own, because its header often is not.
 //
@@ -33,25 +39,38 @@ class Nvml {
     [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
     [[nodiscard]] std::optional<Clocks> clocks(const std::string& bus_address) const;
     [[nodiscard]] std::string driver_version() const;
-    // Of each NVLink that is up: the PCI address of its other end, which may be a switch.
-    [[nodiscard]] std::vector<std::string> nvlinks(const std::string& bus_address) const;
+    // Those that are up.
+    [[nodiscard]] std::vector<NvLink> nvlinks(const std::string& bus_address) const;
+    // Sets what tells this card from another of its kind, and how it is set up.
+    void identify(DeviceFacts& facts) const;
 
   private:
     template <typename Function>
     [[nodiscard]] Function find(const char* name) const;
-    [[nodiscard]] std::string held_back_by(void* device) const;
+    [[nodiscard]] std::optional<std::uint64_t> reasons_of(void* device) const;  // for its clocks
     [[nodiscard]] void* handle_of(const std::string& bus_address) const;
 
     void* library_{};
 };
+
+// Set to anything but 0, every launch of a kernel waits until the kernel is done.
+inline constexpr const char* launch_blocking = "CUDA_LAUNCH_BLOCKING";
 
 struct FoundDevice {
     DeviceFacts facts;
     bool has_managed{};
     bool has_pools{};  // stream-ordered memory
     bool can_register{};
-    std::vector<std::string> nvlinks;  // addresses of their other ends
+    std::vector<NvLink> nvlinks;
 };
+
+// Links from one device straight to another; where there is none and both have links to switches, as many as the one
+// that has fewer has.
+struct LinksBetween {
+    std::uint32_t count{};
+    bool through_switch{};
+};
+[[nodiscard]] LinksBetween links_between(const FoundDevice& from, const FoundDevice& to);
 
 // not_supported: no driver, one too old, or no device.
 [[nodiscard]] base::Expected<int> count_devices();

@@ -90,14 +90,15 @@ PeerLink CudaRuntime::peer(std::uint32_t from, std::uint32_t to) const
     if (from >= found_.size() || to >= found_.size()) {
         return {.reason = "there is no such device"};
     }
-    PeerLink link{.copies = true, .direct = from == to};
+    PeerLink link{.copies = true, .possible = from == to, .direct = from == to};
     if (link.direct) {
         return link;
     }
     int can = 0;
     const cudaError_t code = cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to));
     const std::lock_guard lock{mutex_};
-    if (code != cudaSuccess || can == 0) {
+    link.possible = code == cudaSuccess && can != 0;
+    if (!link.possible) {
         link.reason = code == cudaSuccess
                           ? "cudaDeviceCanAccessPeer says no: no link joins them, or the system forbids it"
                           : failure("cudaDeviceCanAccessPeer", code).message;
@@ -106,7 +107,11 @@ PeerLink CudaRuntime::peer(std::uint32_t from, std::uint32_t to) const
     } else {
         link.direct = true;
     }
-    link.nvlinks = static_cast<std::uint32_t>(std::ranges::count(found_[from].nvlinks, found_[to].facts.bus_address));
+    if (nvml_->is_there()) {
+        const LinksBetween links = links_between(found_[from], found_[to]);
+        link.nvlinks = links.count;
+        link.through_switch = links.through_switch;
+    }
     return link;
 }
 
@@ -116,9 +121,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
     if (link.direct == on) {
         return {};
     }
-    int can = 0;
-    forget_failure(cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to)));
-    if (can == 0 || from == to) {
+    if (!link.possible || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
     MEMSWEEP_TRY(choose(from));

@@ -1,7 +1,9 @@
 // Streams of CUDA: copies, kernels, events, latches.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -74,16 +76,23 @@ base::Expected<void> CudaRuntime::queue_copy(const Stream& on, const End& to, co
 
 base::Expected<void> CudaRuntime::queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes)
 {
+    MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(choose(on.device));
     return outcome("cudaMemsetAsync", cudaMemsetAsync(to.data, std::to_integer<int>(value), bytes, on.stream));
 }
 
 base::Expected<void> CudaRuntime::check_direct(const Stream& on, const End& end) const
 {
-    const bool is_own = end.on_host || end.device == on.device;
-    return is_own || peer(on.device, end.device).direct
-               ? base::Expected<void>{}
-               : base::fail(ErrorCode::not_supported, peer(on.device, end.device).reason);
+    if (end.on_host || end.device == on.device) {
+        return {};
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        if (direct_.contains({on.device, end.device})) {
+            return {};
+        }
+    }
+    return base::fail(ErrorCode::not_supported, peer(on.device, end.device).reason);
 }
 
 base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End& to, const End& from,
@@ -132,6 +141,7 @@ base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& ma
 
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
+    MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(choose(on.device));
     return outcome("pattern kernel", cuda::queue_pattern(on.stream, on.grids.pattern, to.data, bytes, pattern));
 }
@@ -140,6 +150,7 @@ base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stre
                                                      std::uint64_t bytes, Pattern pattern)
 {
     unsigned long long result[2] = {0, std::numeric_limits<unsigned long long>::max()};
+    MEMSWEEP_TRY(check_direct(on, from));
     MEMSWEEP_TRY(choose(on.device));
     MEMSWEEP_TRY(outcome("cudaMemcpyAsync",
                          cudaMemcpyAsync(on.found, result, sizeof result, cudaMemcpyHostToDevice, on.stream)));
@@ -224,6 +235,12 @@ base::Expected<double> CudaRuntime::seconds_of(const Event& first, const Event& 
 base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
 {
     const auto found = MEMSWEEP_TRY(find(stream));
+    if (const char* const blocks = std::getenv(launch_blocking); blocks != nullptr && std::string_view{blocks} != "0") {
+        return base::fail(
+            ErrorCode::not_supported,
+            fmt::format("{}={} lets nothing be queued behind a kernel that holds a stream: unset it to measure streams",
+                        launch_blocking, blocks));
+    }
     Latch made{.stream = stream};
     {
         const std::lock_guard lock{mutex_};

@@ -64,7 +64,7 @@ PeerLink OpenClRuntime::peer(std::uint32_t from, std::uint32_t to) const
         return {.reason = "there is no such device"};
     }
     if (from == to) {
-        return {.copies = true, .direct = true};
+        return {.copies = true, .possible = true, .direct = true};
     }
     if (found_[from].platform != found_[to].platform) {
         return {.reason = "these devices have different drivers, which know nothing of each other"};
