@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <map>
 
 namespace memsweep::probe {
@@ -13,7 +12,6 @@ using device::Access;
 using device::MemoryKind;
 
 constexpr std::byte poison{0xA5};
-constexpr std::size_t kept_queued = 2;  // copies of the other queue, so that it never runs dry
 // Of copies. Drivers block who queues about a thousand, and then only the latch's own timeout lets go.
 constexpr std::uint64_t max_behind_latch = 256;
 constexpr std::uint64_t warm_up_behind_latch = 4;  // before the first event: as many as nvbandwidth's
@@ -97,12 +95,31 @@ Expected<CopyQueue> CopyQueue::open(device::Runtime& runtime, const CopySpec& sp
     if (spec.streams_at_once > 1) {
         MEMSWEEP_TRY(runtime.share_device(queue.stream_.id(), spec.streams_at_once));
     }
-    for (const auto& [end, memory] : {std::pair{&spec.from, &queue.from_}, std::pair{&spec.to, &queue.to_}}) {
-        *memory = MEMSWEEP_TRY(device::allocate(
-            runtime, {.device = end->device, .kind = end->kind, .bytes = spec.bytes, .stream = queue.stream_.id()}));
-    }
+    queue.from_ = MEMSWEEP_TRY(queue.make_end(spec.from));
+    queue.to_ = MEMSWEEP_TRY(queue.make_end(spec.to));
     MEMSWEEP_TRY(queue.write_source());
     return queue;
+}
+
+Expected<CopyQueue::End> CopyQueue::make_end(const CopyEnd& spec) const
+{
+    End end;
+    end.memory = MEMSWEEP_TRY(device::allocate(
+        *runtime_, {.device = spec.device, .kind = spec.kind, .bytes = spec_.bytes, .stream = stream_.id()}));
+    if (on_device(spec.kind) && spec.device != spec_.stream_device) {
+        end.owner = MEMSWEEP_TRY(device::open_stream(*runtime_, spec.device));
+    }
+    return end;
+}
+
+const device::Stream& CopyQueue::owner_of(const End& end) const noexcept
+{
+    return end.owner.valid() ? end.owner : stream_;
+}
+
+bool CopyQueue::is_between_devices() const noexcept
+{
+    return on_device(spec_.from.kind) && on_device(spec_.to.kind) && spec_.from.device != spec_.to.device;
 }
 
 bool CopyQueue::is_timed_by_events() const noexcept
@@ -117,16 +134,18 @@ std::uint64_t CopyQueue::warm_up_copies() const noexcept
 
 const std::byte* CopyQueue::host_memory() const noexcept
 {
-    return from_.host() != nullptr ? from_.host() : to_.host();
+    return from_.memory.host() != nullptr ? from_.memory.host() : to_.memory.host();
 }
 
 // Writes the pattern, or one value throughout.
-Expected<void> CopyQueue::write_end(device::Memory& memory, std::optional<std::byte> value)
+Expected<void> CopyQueue::write_end(End& end, std::optional<std::byte> value)
 {
+    const device::Memory& memory = end.memory;
     if (on_device(memory.kind())) {
-        MEMSWEEP_TRY(value ? runtime_->fill(stream_.id(), memory.at(), *value, spec_.bytes)
-                           : runtime_->write_pattern(stream_.id(), memory.at(), spec_.bytes, {.seed = spec_.seed}));
-        return runtime_->wait(stream_.id());
+        const device::StreamId owner = owner_of(end).id();
+        MEMSWEEP_TRY(value ? runtime_->fill(owner, memory.at(), *value, spec_.bytes)
+                           : runtime_->write_pattern(owner, memory.at(), spec_.bytes, {.seed = spec_.seed}));
+        return runtime_->wait(owner);
     }
     return on_host(*runtime_, memory, Access::write, [&](std::byte* host) {
         if (value) {
@@ -153,8 +172,9 @@ Expected<void> CopyQueue::prepare()
 Expected<void> CopyQueue::enqueue(std::uint64_t copies)
 {
     for (std::uint64_t copy = 0; copy < copies; ++copy) {
-        MEMSWEEP_TRY(spec_.by_kernel ? runtime_->copy_by_kernel(stream_.id(), to_.at(), from_.at(), spec_.bytes)
-                                     : runtime_->copy(stream_.id(), to_.at(), from_.at(), spec_.bytes));
+        MEMSWEEP_TRY(spec_.by_kernel
+                         ? runtime_->copy_by_kernel(stream_.id(), to_.memory.at(), from_.memory.at(), spec_.bytes)
+                         : runtime_->copy(stream_.id(), to_.memory.at(), from_.memory.at(), spec_.bytes));
     }
     return {};
 }
@@ -162,13 +182,18 @@ Expected<void> CopyQueue::enqueue(std::uint64_t copies)
 Expected<device::Mismatch> CopyQueue::verify()
 {
     const device::Pattern pattern{.seed = spec_.seed};
-    if (on_device(to_.kind())) {
-        return runtime_->check_pattern(stream_.id(), to_.at(), spec_.bytes, pattern);
+    if (on_device(to_.memory.kind())) {
+        return runtime_->check_pattern(owner_of(to_).id(), to_.memory.at(), spec_.bytes, pattern);
     }
     device::Mismatch found;
     const auto look = [&](std::byte* host) { found = device::check_pattern({host, spec_.bytes}, pattern); };
-    MEMSWEEP_TRY(on_host(*runtime_, to_, Access::read, look));
+    MEMSWEEP_TRY(on_host(*runtime_, to_.memory, Access::read, look));
     return found;
+}
+
+Expected<device::Mismatch> CopyQueue::verify_by_host()
+{
+    return device::check_by_host(*runtime_, owner_of(to_).id(), to_.memory.at(), spec_.bytes, {.seed = spec_.seed});
 }
 
 Expected<double> CopyQueue::run(std::uint64_t copies, const sys::Clock& clock, const Meanwhile& meanwhile)
@@ -187,22 +212,75 @@ Expected<double> CopyQueue::run(std::uint64_t copies, const sys::Clock& clock, c
     return sys::seconds_of(clock.now() - begin);
 }
 
+AtOnce& AtOnce::operator+=(const AtOnce& next)
+{
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+        seconds[i] += next.seconds[i];
+    }
+    stayed_busy = stayed_busy && next.stayed_busy;
+    return *this;
+}
+
 namespace {
 
-Expected<double> batch_together(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::uint64_t copies,
-                                const sys::Clock& clock)
+// What a queue is timed by, and the end of what keeps it busy behind that.
+struct Window {
+    device::Event begin, end, last;
+};
+
+Expected<Window> queue_window(device::Runtime& runtime, CopyQueue& queue, std::uint64_t copies, std::uint64_t more)
+{
+    Window window;
+    MEMSWEEP_TRY(queue.enqueue(queue.warm_up_copies()));
+    window.begin = MEMSWEEP_TRY(device::record(runtime, queue.stream()));
+    MEMSWEEP_TRY(queue.enqueue(copies));
+    window.end = MEMSWEEP_TRY(device::record(runtime, queue.stream()));
+    MEMSWEEP_TRY(queue.enqueue(more));
+    window.last = MEMSWEEP_TRY(device::record(runtime, queue.stream()));
+    return window;
+}
+
+// Whether one queue was still copying when another was done. The clocks of two devices cannot be compared: of those
+// the answer of the moment at which the other had just been waited for counts, which may be late, and then it is no.
+Expected<bool> was_busy(device::Runtime& runtime, const Window& busy, const Window& done, bool same_device,
+                        bool has_ended)
+{
+    if (!has_ended || !same_device) {
+        return !has_ended;
+    }
+    return runtime.seconds_between(done.end.id(), busy.last.id()).map([](double seconds) { return seconds >= 0; });
+}
+
+Expected<AtOnce> batch_at_once(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::size_t measured,
+                               std::uint64_t copies, std::uint64_t times, const Meanwhile& meanwhile)
 {
     std::vector<device::Latch> latches;
-    for (CopyQueue& queue : queues) {
+    for (const CopyQueue& queue : queues) {
         latches.push_back(MEMSWEEP_TRY(device::hold(runtime, queue.stream())));
-        MEMSWEEP_TRY(queue.enqueue(copies));
     }
-    const auto begin = clock.now();
+    std::vector<Window> windows;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        const bool is_only_one = measured == 1 && i == 0;  // nobody is measured beside what it would go on with
+        windows.push_back(
+            MEMSWEEP_TRY(queue_window(runtime, queues[i], copies, is_only_one ? 0 : (times - 1) * copies)));
+    }
     Expected<void> all;
-    for (device::Latch& latch : latches) {
+    std::ranges::for_each(latches.rbegin(), latches.rend(), [&](device::Latch& latch) {  // the measured ones last
         if (auto let_go = latch.close(); !let_go) {
             all = let_go;
         }
+    });
+    if (meanwhile) {
+        meanwhile();
+    }
+    for (std::size_t i = 0; i < measured; ++i) {
+        if (auto done = runtime.wait(windows[i].end.id()); !done) {
+            all = done;
+        }
+    }
+    std::vector<bool> ended;
+    for (const Window& window : windows) {
+        ended.push_back(runtime.happened(window.last.id()).value_or(true));
     }
     for (const CopyQueue& queue : queues) {
         if (auto done = runtime.wait(queue.stream().id()); !done) {
@@ -210,71 +288,29 @@ Expected<double> batch_together(device::Runtime& runtime, std::vector<CopyQueue>
         }
     }
     MEMSWEEP_TRY(all);
-    return sys::seconds_of(clock.now() - begin);
-}
-
-Expected<Contended> batch_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other,
-                                    std::uint64_t copies, const sys::Clock& clock, const Meanwhile& meanwhile)
-{
-    auto held = MEMSWEEP_TRY(device::hold(runtime, measured.stream()));
-    auto other_held = MEMSWEEP_TRY(device::hold(runtime, other.stream()));
-    MEMSWEEP_TRY(measured.enqueue(measured.warm_up_copies()));
-    const auto begin = MEMSWEEP_TRY(device::record(runtime, measured.stream()));
-    MEMSWEEP_TRY(measured.enqueue(copies));
-    const auto end = MEMSWEEP_TRY(device::record(runtime, measured.stream()));
-    std::deque<device::Event> ahead;
-    const auto add_one = [&]() -> Expected<void> {
-        MEMSWEEP_TRY(other.enqueue(1));
-        ahead.push_back(MEMSWEEP_TRY(device::record(runtime, other.stream())));
-        return {};
-    };
-    for (std::size_t i = 0; i < kept_queued; ++i) {
-        MEMSWEEP_TRY(add_one());
-    }
-    Contended result;
-    const auto let_go = other_held.close().and_then([&] { return held.close(); });
-    const auto started = clock.now();
-    if (meanwhile) {
-        meanwhile();
-    }
-    for (bool done = !let_go; !done;) {
-        done = MEMSWEEP_TRY(runtime.happened(end.id()));
-        if (MEMSWEEP_TRY(runtime.happened(ahead.front().id()))) {
-            result.other_bytes += other.spec().bytes;
-            ahead.pop_front();
-            MEMSWEEP_TRY(add_one());
+    AtOnce result;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        result.seconds.push_back(MEMSWEEP_TRY(runtime.seconds_between(windows[i].begin.id(), windows[i].end.id())));
+        for (std::size_t other = 0; i < measured && other < queues.size(); ++other) {
+            const bool same_device = queues[i].spec().stream_device == queues[other].spec().stream_device;
+            result.stayed_busy =
+                result.stayed_busy &&
+                (other == i || MEMSWEEP_TRY(was_busy(runtime, windows[other], windows[i], same_device, ended[other])));
         }
     }
-    const double waited = sys::seconds_of(clock.now() - started);
-    const auto all_done = runtime.wait(measured.stream().id());
-    const auto others_done = runtime.wait(other.stream().id());
-    MEMSWEEP_TRY(let_go);
-    MEMSWEEP_TRY(all_done);
-    MEMSWEEP_TRY(others_done);
-    result.seconds = MEMSWEEP_TRY(runtime.seconds_between(begin.id(), end.id()));
-    // What the other queue moved was counted over the processor's span, which is the longer of the two.
-    const double share = waited > 0 ? std::min(result.seconds / waited, 1.0) : 0;
-    result.other_bytes = static_cast<std::uint64_t>(static_cast<double>(result.other_bytes) * share);
     return result;
 }
 
 }  // namespace
 
-Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::uint64_t copies,
-                              const sys::Clock& clock)
+Expected<AtOnce> run_at_once(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::size_t measured,
+                             std::uint64_t copies, std::uint64_t times, const Meanwhile& meanwhile)
 {
-    const std::uint64_t most = std::max<std::uint64_t>(max_behind_latch / most_on_one_device(queues), 1);
-    return sum_of_batches(copies, most, [&](std::uint64_t batch, bool /*is_first*/) {
-        return batch_together(runtime, queues, batch, clock);
-    });
-}
-
-Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other, std::uint64_t copies,
-                                  const sys::Clock& clock, const Meanwhile& meanwhile)
-{
-    const std::uint64_t most = max_behind_latch - measured.warm_up_copies();
+    const std::uint64_t of_one = max_behind_latch / most_on_one_device(queues);
+    const std::uint64_t warm_up = queues.front().warm_up_copies();
+    const std::uint64_t most = std::max<std::uint64_t>(of_one > warm_up ? (of_one - warm_up) / times : 1, 1);
     return sum_of_batches(copies, most, [&](std::uint64_t batch, bool is_first) {
-        return batch_contended(runtime, measured, other, batch, clock, is_first ? meanwhile : Meanwhile{});
+        return batch_at_once(runtime, queues, measured, batch, times, is_first ? meanwhile : Meanwhile{});
     });
 }
 

@@ -7,6 +7,9 @@
 // warm up. Pageable memory is timed by the processor instead: copies of it may not return until they are done, which
 // they never are behind a latch.
 //
+// Owners   Memory of a device is written, poisoned and checked by that device, whoever moves the data: a mover that
+//          reaches a wrong place would find its own pattern there again.
+//
 // Units    bytes, seconds.
 //
 // Errors   those of device::Runtime.
@@ -62,7 +65,9 @@ class CopyQueue {
 
     [[nodiscard]] base::Expected<void> prepare();  // poisons the destination; waits
     [[nodiscard]] base::Expected<void> enqueue(std::uint64_t copies);
-    [[nodiscard]] base::Expected<device::Mismatch> verify();
+    [[nodiscard]] base::Expected<device::Mismatch> verify();          // by the destination's device
+    [[nodiscard]] base::Expected<device::Mismatch> verify_by_host();  // copied to the processor part by part
+    [[nodiscard]] bool is_between_devices() const noexcept;
 
     // Seconds of so many copies, one after another. `meanwhile` is called while they are in progress, where they
     // are timed by events.
@@ -71,32 +76,36 @@ class CopyQueue {
 
   private:
     CopyQueue(device::Runtime& runtime, const CopySpec& spec) : runtime_{&runtime}, spec_{spec} {}
+    // One end of the copies, and the stream of its device where that is not the mover's.
+    struct End {
+        device::Memory memory;
+        device::Stream owner;
+    };
+    [[nodiscard]] base::Expected<End> make_end(const CopyEnd& spec) const;
+    [[nodiscard]] const device::Stream& owner_of(const End& end) const noexcept;
     [[nodiscard]] base::Expected<void> write_source();
-    [[nodiscard]] base::Expected<void> write_end(device::Memory& memory, std::optional<std::byte> value);
+    [[nodiscard]] base::Expected<void> write_end(End& end, std::optional<std::byte> value);
 
     device::Runtime* runtime_;
     CopySpec spec_;
     device::Stream stream_;
-    device::Memory from_, to_;
+    End from_, to_;
 };
 
-// Every queue's copies at once, released together: seconds until the last is done, by the processor's clock.
-[[nodiscard]] base::Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& queues,
-                                                  std::uint64_t copies, const sys::Clock& clock);
-
-// The first queue's copies while the second's go on until the first are done.
-struct Contended {
-    double seconds{};             // of the first queue's copies
-    std::uint64_t other_bytes{};  // that the second moved until then
-    Contended& operator+=(const Contended& next) noexcept
-    {
-        seconds += next.seconds;
-        other_bytes += next.other_bytes;
-        return *this;
-    }
+// What each of several queues took for its copies while all the others were copying too.
+struct AtOnce {
+    std::vector<double> seconds;  // of each queue, by its own device's events
+    bool stayed_busy{true};       // every queue had copies left when the last of the measured ones was done
+    AtOnce& operator+=(const AtOnce& next);
 };
-[[nodiscard]] base::Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other,
-                                                      std::uint64_t copies, const sys::Clock& clock,
-                                                      const Meanwhile& meanwhile = {});
+
+// So many copies of each queue, and as many more behind them until all of the first `measured` queues are done with
+// theirs: a queue is given `times` as many copies as are timed. What takes less than the `times`th part of the slowest
+// one's time runs dry, and stayed_busy says so.
+//
+// Sources  nvbandwidth (NVIDIA): the copies that interfere are twice as many.
+[[nodiscard]] base::Expected<AtOnce> run_at_once(device::Runtime& runtime, std::vector<CopyQueue>& queues,
+                                                 std::size_t measured, std::uint64_t copies, std::uint64_t times,
+                                                 const Meanwhile& meanwhile = {});
 
 }  // namespace memsweep::probe

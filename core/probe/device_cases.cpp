@@ -323,7 +323,8 @@ std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::ve
 std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
                   const device::Runtime& runtime)
 {
-    const bool needs_two = is_of_pairs(what.kind) || is_of_all(what.kind);
+    const bool is_with_host = what.kind == CaseKind::all_to_host || what.kind == CaseKind::host_to_all;
+    const bool needs_two = is_of_pairs(what.kind) || (is_of_all(what.kind) && !is_with_host);
     if (needs_two && devices.size() < 2) {
         return "needs two devices";
     }

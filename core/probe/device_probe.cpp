@@ -73,6 +73,12 @@ void set_version_facts(model::CaseReport& report, const device::DeviceFacts& fac
     if (!facts.driver_version.empty()) {
         set_fact(report, "driver_version", facts.driver_version);
     }
+    if (!facts.uuid.empty()) {
+        set_fact(report, "uuid", facts.uuid);
+    }
+    if (!facts.environment.empty()) {
+        set_fact(report, "environment", facts.environment);
+    }
 }
 
 struct Samples {
@@ -92,7 +98,7 @@ class Measuring {
     [[nodiscard]] Expected<void> sample(model::CaseReport& report)
     {
         copies_ = MEMSWEEP_TRY(warm_up());
-        for (std::uint32_t number = 0; number < context_.settings.samples && !context_.stopped(); ++number) {
+        while (samples_.seconds.size() < context_.settings.samples && !context_.stopped()) {
             if (auto taken = one_sample(report); !taken || report.status == model::Status::failed) {
                 return taken;
             }
@@ -117,14 +123,27 @@ class Measuring {
         set_fact(report, "mover", std::string{first.spec().by_kernel ? "kernel" : "copy engine"});
         set_fact(report, "from", std::string{device::name_of(first.spec().from.kind)});
         set_fact(report, "to", std::string{device::name_of(first.spec().to.kind)});
-        const bool by_events = first.is_timed_by_events() && !is_of_all(what_.kind);
         set_fact(report, "timed_by",
-                 std::string{by_events ? "events of the device, queued behind a latch" : "the processor's clock"});
+                 std::string{first.is_timed_by_events() ? "events of the device, queued behind a latch"
+                                                        : "the processor's clock"});
         set_fact(report, "verified",
-                 fmt::format("{} of {} samples, every word", samples_.seconds.size(), samples_.seconds.size()));
+                 fmt::format("{} of {} samples, every word{}", samples_.seconds.size(), samples_.seconds.size(),
+                             seen_by_host_ ? ", by its own device; the last one by the host too" : ""));
         if (!samples_.other_rates.empty()) {
             set_fact(report, "other_direction",
                      fmt::format("{:.2f} GB/s", measure::median(samples_.other_rates) / 1e9));
+        }
+        if (throttled_ > 0) {
+            set_fact(report, "throttled",
+                     throttled_ <= context_.settings.samples
+                         ? fmt::format("{} samples dropped and taken again ({})", throttled_, held_back_by_)
+                         : fmt::format("throughout ({})", held_back_by_));
+        }
+        if (queues_.size() > 1) {
+            set_fact(report, "at_once",
+                     ran_dry_ == 0 ? fmt::format("{} streams, all busy to the end", queues_.size())
+                                   : fmt::format("{} streams, of which one was done too early in {} samples",
+                                                 queues_.size(), ran_dry_));
         }
         if (const std::byte* const host = first.host_memory(); host != nullptr) {
             set_fact(report, "placement",
@@ -151,24 +170,29 @@ class Measuring {
     [[nodiscard]] double median_rate() const { return samples_.rates.empty() ? 0 : measure::median(samples_.rates); }
 
   private:
-    [[nodiscard]] bool is_contended() const { return what_.both_directions && !is_of_all(what_.kind); }
-
     // Queues whose bytes count: those of the other direction keep it busy.
     [[nodiscard]] std::size_t counted() const { return what_.both_directions ? queues_.size() / 2 : queues_.size(); }
 
-    [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
+    // What each queue took. Where one of those that keep the others busy was done too early, with twice as many copies
+    // again; what no number of them keeps busy is not measured.
+    [[nodiscard]] Expected<AtOnce> run(std::uint64_t copies)
     {
         const Meanwhile look = [&] {
             link_ = runtime_.host_link(queues_[0].spec().stream_device);
             clocks_ = runtime_.clocks(queues_[0].spec().stream_device);
         };
-        if (is_contended()) {
-            return run_contended(runtime_, queues_[0], queues_[1], copies, context_.clock, look);
+        if (queues_.size() == 1) {
+            return queues_[0].run(copies, context_.clock, look).map([](double seconds) {
+                return AtOnce{.seconds = {seconds}};
+            });
         }
-        const double seconds =
-            MEMSWEEP_TRY(queues_.size() == 1 ? queues_[0].run(copies, context_.clock, look)
-                                             : run_together(runtime_, queues_, copies, context_.clock));
-        return Contended{.seconds = seconds};
+        constexpr std::uint64_t most_times = 16;
+        for (;; times_ *= 2) {
+            auto taken = MEMSWEEP_TRY(run_at_once(runtime_, queues_, counted(), copies, times_, look));
+            if (taken.stayed_busy || times_ >= most_times) {
+                return taken;
+            }
+        }
     }
 
     // As many copies as make a sample long enough, but not too long; one where the source is written anew.
@@ -179,13 +203,14 @@ class Measuring {
         }
         const bool renewed = queues_.front().spec().renewed;
         MEMSWEEP_TRY(run(renewed ? 1 : warm_up_copies));
-        const Contended once = MEMSWEEP_TRY(run(1));
-        if (renewed || once.seconds <= 0) {
+        const AtOnce once = MEMSWEEP_TRY(run(1));
+        const double longest = longest_of(once);
+        if (renewed || longest <= 0) {
             return 1;
         }
         const double wanted = std::min(std::max(context_.settings.sample_seconds, 0.0), max_seconds);
         constexpr double max_copies = 10'000;
-        return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / once.seconds), 1.0, max_copies));
+        return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / longest), 1.0, max_copies));
     }
 
     [[nodiscard]] Expected<void> one_sample(model::CaseReport& report)
@@ -193,24 +218,52 @@ class Measuring {
         for (CopyQueue& queue : queues_) {
             MEMSWEEP_TRY(queue.prepare());
         }
-        const auto took = MEMSWEEP_TRY(run(copies_));
+        const AtOnce took = MEMSWEEP_TRY(run(copies_));
+        const bool is_last = samples_.seconds.size() + 1 == context_.settings.samples;
         for (CopyQueue& queue : queues_) {
-            const auto found = MEMSWEEP_TRY(queue.verify());
+            auto found = MEMSWEEP_TRY(queue.verify());
+            if (found.words == 0 && is_last && queue.is_between_devices()) {
+                found = MEMSWEEP_TRY(queue.verify_by_host());
+                seen_by_host_ = true;
+            }
             if (found.words != 0) {
                 fail_sample(report, samples_.seconds.size() + 1, device::describe(found, queue.spec().bytes));
                 return {};
             }
         }
-        if (took.seconds <= 0) {
+        if (std::ranges::any_of(took.seconds, [](double seconds) { return seconds <= 0; })) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
-        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * counted());
-        samples_.seconds.push_back(took.seconds);
-        samples_.rates.push_back(bytes / took.seconds);
-        if (is_contended()) {
-            samples_.other_rates.push_back(static_cast<double>(took.other_bytes) / took.seconds);
+        if (clocks_ && clocks_->is_throttled) {
+            held_back_by_ = clocks_->held_back_by;
+            if (++throttled_ <= context_.settings.samples) {  // then what is throttled is what this device does
+                return {};
+            }
+        }
+        if (!took.stayed_busy) {
+            ++ran_dry_;
+        }
+        samples_.seconds.push_back(longest_of(took));
+        samples_.rates.push_back(rate_of(took, 0, counted()));
+        if (what_.both_directions) {
+            samples_.other_rates.push_back(rate_of(took, counted(), queues_.size()));
         }
         return {};
+    }
+
+    [[nodiscard]] double longest_of(const AtOnce& took) const
+    {
+        return *std::max_element(took.seconds.begin(), took.seconds.begin() + static_cast<std::ptrdiff_t>(counted()));
+    }
+
+    // Bytes per second of some of the queues together, each over its own time.
+    [[nodiscard]] double rate_of(const AtOnce& took, std::size_t first, std::size_t last) const
+    {
+        double rate = 0;
+        for (std::size_t i = first; i < last; ++i) {
+            rate += static_cast<double>(queues_[i].spec().bytes * copies_) / took.seconds[i];
+        }
+        return rate;
     }
 
     const ProbeContext& context_;
@@ -218,6 +271,11 @@ class Measuring {
     const DeviceCase& what_;
     std::vector<CopyQueue> queues_;
     std::uint64_t copies_{1};
+    std::uint64_t times_{2};  // as many copies of a queue as are timed
+    std::uint32_t ran_dry_{};
+    std::uint32_t throttled_{};
+    std::string held_back_by_;  // a throttled sample
+    bool seen_by_host_{};
     Samples samples_;
     std::optional<device::HostLink> link_;
     std::optional<device::Clocks> clocks_;
@@ -249,6 +307,7 @@ void set_peer_facts(model::CaseReport& report, Ends ends, const device::Runtime&
     set_fact(report, "peer_access", link.direct ? std::string{"yes"} : "no: " + link.reason);
     if (link.nvlinks) {
         set_fact(report, "nvlinks", *link.nvlinks);
+        set_fact(report, "through_switch", link.through_switch);
     }
 }
 

@@ -140,6 +140,50 @@ std::vector<model::CaseReport> probe_topology(const ProbeContext& context)
     return cases;
 }
 
+namespace {
+
+// "possible, off now, 4 NVLinks through a switch"
+std::string peer_text(const device::PeerLink& link)
+{
+    if (!link.possible) {
+        return "no: " + link.reason;
+    }
+    const std::string links = !link.nvlinks ? std::string{}
+                              : *link.nvlinks == 0
+                                  ? ", no NVLink"
+                                  : fmt::format(", {} NVLink{}{}", *link.nvlinks, *link.nvlinks == 1 ? "" : "s",
+                                                link.through_switch ? " through a switch" : "");
+    return fmt::format("possible, {} now{}", link.direct ? "on" : "off", links);
+}
+
+// What tells a card from another of its kind, and how it is set up; what is not told is left out.
+void set_identity(model::CaseReport& report, const device::DeviceFacts& facts)
+{
+    const auto set_text = [&](const char* name, const std::string& text) {
+        if (!text.empty()) {
+            set_fact(report, name, text);
+        }
+    };
+    const auto set_mode = [&](const char* name, const std::optional<bool>& mode) {
+        if (mode) {
+            set_fact(report, name, std::string{*mode ? "on" : "off"});
+        }
+    };
+    set_text("uuid", facts.uuid);
+    set_text("serial", facts.serial);
+    set_text("environment", facts.environment);
+    set_mode("ecc", facts.has_ecc);
+    set_mode("mig", facts.is_partitioned);
+    if (facts.power_limit_w) {
+        set_fact(report, "power_limit", fmt::format("{:.0f} W", *facts.power_limit_w));
+    }
+    if (facts.link_replays) {
+        set_fact(report, "link_replays", *facts.link_replays);
+    }
+}
+
+}  // namespace
+
 std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime)
 {
     std::vector<model::CaseReport> cases;
@@ -167,13 +211,13 @@ std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime
         if (facts.memory_bytes_per_s) {
             set_fact(report, "memory_ceiling", fmt::format("{:.1f} GB/s", *facts.memory_bytes_per_s / 1e9));
         }
+        set_identity(report, facts);
         if (const auto link = runtime.host_link(number)) {
             set_fact(report, "link", fmt::format("PCIe {} x{}, idle", link->generation, link->lanes));
         }
         for (std::uint32_t other = 0; other < runtime.devices().size(); ++other) {
             if (other != number) {
-                const auto link = runtime.peer(number, other);
-                set_fact(report, "peer_" + device_word(other), link.direct ? std::string{"yes"} : "no: " + link.reason);
+                set_fact(report, "peer_" + device_word(other), peer_text(runtime.peer(number, other)));
             }
         }
     }

@@ -299,6 +299,24 @@ TEST_CASE("devices are chosen, and the link is read while they copy", "[unit]")
                Catch::Contains("right after the last sample"));
 }
 
+TEST_CASE("a sample that the device's heat held back is taken again, and told", "[unit]")
+{
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce";
+    };
+    for (const auto& [hot_looks, told] : {std::pair{2U, "absent"},  // both before the first sample
+                                          {4U, "2 samples dropped and taken again (hot_hardware)"},
+                                          {1000U, "throughout (hot_hardware)"}}) {
+        tests::FakeRuntime runtime{{.hot_looks = hot_looks, .link = true}};
+        const auto cases = probe::probe_devices(context, runtime);
+        REQUIRE(cases.size() == 1);
+        CHECK(cases[0].status == model::Status::ok);
+        CHECK(model::find_metric(cases[0], "bandwidth")->values.size() == 3);
+        CHECK(fact(cases[0], "throttled") == told);
+    }
+}
+
 TEST_CASE("a call that fails ends its case as an error, and leaves nothing behind", "[unit]")
 {
     for (std::uint64_t nth = 1; nth <= 14; ++nth) {
@@ -386,7 +404,7 @@ TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit
         CHECK(report.status == model::Status::ok);
     }
     CHECK(fact(cases.front(), "copies_per_sample") == "10000");
-    CHECK(runtime.longest_queue() <= 256 + 3);  // the latch, and an event at each end
+    CHECK(runtime.longest_queue() <= 256 + 4);  // the latch, and events: two around what is timed, one at the end
 }
 
 TEST_CASE("loads of a device's memory are not answered by its cache, and those of the cache are", "[unit]")
@@ -422,6 +440,12 @@ TEST_CASE("one device has no pairs, and says so", "[unit]")
     check_whole(cases, runtime);
     CHECK(find(cases, "device=gpu0/transfer=device_to_device_memcpy_read_ce").reason == "needs two devices");
     CHECK(find(cases, "transfer=one_to_all_write_ce").reason == "needs two devices");
+    for (const char* const with_host : {"all_to_host_memcpy_ce", "all_to_host_bidirectional_memcpy_ce",
+                                        "host_to_all_memcpy_sm", "host_to_all_bidirectional_memcpy_sm"}) {
+        CHECK(find(cases, std::string{"transfer="} + with_host).status == model::Status::ok);
+    }
+    CHECK(fact(find(cases, "transfer=all_to_host_bidirectional_memcpy_ce"), "at_once") ==
+          "2 streams, all busy to the end");
 }
 
 TEST_CASE("OpenCL's devices are measured every way that they have", "[device]")
