@@ -68,6 +68,9 @@ try {
         }
     }
     held.begin = memory->host();
+    if (held.begin == nullptr) {  // where one space has the addresses of all, the device's own serves
+        held.begin = static_cast<std::byte*>(runtime_.native_address(memory->id()));
+    }
     if (held.begin == nullptr) {
         void* const reserved =
             ::mmap(nullptr, held.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
