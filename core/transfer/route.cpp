@@ -29,6 +29,8 @@ bool is_ordinary(const TransferEnd& end)
     return end.kind == TransferEnd::Kind::host && !is_directly_read(end);
 }
 
+constexpr std::uint64_t staged_from_bytes = 4U << 20U;  // to a device; from one, staging pays at every size
+
 struct Ends {
     bool src_device{}, dst_device{};
     std::uint32_t src{}, dst{};  // numbers of the devices
@@ -62,7 +64,8 @@ std::string no_peer_access(device::Runtime& runtime, const Ends& ends)
     return runtime.peer(ends.src, ends.dst).reason;
 }
 
-Route automatic_route(device::Runtime& runtime, const Ends& ends)
+Route automatic_route(device::Runtime& runtime, const Ends& ends, const model::TransferJob& job,
+                      const model::TransferOptions& options)
 {
     if (ends.on_host()) {
         return {Strategy::host, "both ends are host memory"};
@@ -77,8 +80,13 @@ Route automatic_route(device::Runtime& runtime, const Ends& ends)
                    : Route{Strategy::staged,
                            fmt::format("gpu{} does not reach the memory of gpu{}: {}", ends.src, ends.dst, why_not)};
     }
-    return ends.pinned_host ? Route{Strategy::pinned, "the driver reads and writes this host memory directly"}
-                            : Route{Strategy::staged, "ordinary host memory: the driver would copy it first itself"};
+    if (ends.pinned_host) {
+        return {Strategy::pinned, "the driver reads and writes this host memory directly"};
+    }
+    if (ends.dst_device && job.bytes < staged_from_bytes && options.chunk_bytes == 0) {
+        return {Strategy::direct, "ordinary host memory, and less than 4 MiB of it: the driver's own copy is quicker"};
+    }
+    return {Strategy::staged, "ordinary host memory: the driver would copy it first itself"};
 }
 
 tl::unexpected<base::Error> refusal(Strategy wanted, std::string_view needs, const model::TransferSpec& spec)
@@ -87,9 +95,11 @@ tl::unexpected<base::Error> refusal(Strategy wanted, std::string_view needs, con
                                                                   model::name_of(wanted), needs, model::to_text(spec)));
 }
 
-base::Expected<Route> forced_route(device::Runtime& runtime, const Ends& ends, Strategy wanted,
-                                   const model::TransferSpec& spec)
+base::Expected<Route> route_of(device::Runtime& runtime, const Ends& ends, const model::TransferJob& job,
+                               const model::TransferOptions& options)
 {
+    const Strategy wanted = options.strategy;
+    const model::TransferSpec& spec = job.spec;
     const Route as_asked{wanted, "asked for"};
     switch (wanted) {
     case Strategy::automatic:
@@ -123,13 +133,15 @@ base::Expected<Route> forced_route(device::Runtime& runtime, const Ends& ends, S
     case Strategy::direct:
         return ends.on_host() ? refusal(wanted, "a device", spec) : base::Expected<Route>{as_asked};
     }
-    return automatic_route(runtime, ends);
+    return automatic_route(runtime, ends, job, options);
 }
 
 }  // namespace
 
-base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferSpec& spec, model::Strategy wanted)
+base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
+                                   const model::TransferOptions& options)
 {
+    const model::TransferSpec& spec = job.spec;
     if (std::string missing = missing_device(runtime, spec); !missing.empty()) {
         return base::fail(base::ErrorCode::not_supported, std::move(missing));
     }
@@ -139,11 +151,11 @@ base::Expected<Route> choose_route(device::Runtime& runtime, const model::Transf
                           fmt::format("{}: a device copies to some memory, not to nowhere", model::to_text(spec)));
     }
     if (spec.src.kind == TransferEnd::Kind::null && !ends.on_host()) {
-        return wanted == Strategy::automatic || wanted == Strategy::direct
+        return options.strategy == Strategy::automatic || options.strategy == Strategy::direct
                    ? base::Expected<Route>{Route{Strategy::direct, "nothing is read: the device fills its memory"}}
-                   : refusal(wanted, "a source", spec);
+                   : refusal(options.strategy, "a source", spec);
     }
-    return forced_route(runtime, ends, wanted, spec);
+    return route_of(runtime, ends, job, options);
 }
 
 Direction direction_of(const model::TransferSpec& spec)

@@ -1,9 +1,10 @@
 // Which path a transfer takes, and why.
 //
 // Sources  Automatic: within one device a local copy; between two that reach each other a peer-to-peer copy; with host
-//          memory that the driver reads directly one copy of it; else staged through pinned slots. A strategy that is
-//          forced is taken where both ends allow it. Peer to peer between devices that do not reach each other is
-//          staged, and says so.
+//          memory that the driver reads directly one copy of it; ordinary memory of less than 4 MiB to a device by the
+//          driver's own copy, unless a chunk is named; else staged through pinned slots. A strategy that is forced is
+//          taken where both ends allow it. Peer to peer between devices that do not reach each other is staged, and
+//          says so. Where staging begins to pay: results/reference/gpu_h200/staging_by_size.csv.
 //
 // Errors   not_supported: the runtime has no such device; invalid_input: the ends do not allow the strategy forced.
 #pragma once
@@ -25,8 +26,8 @@ struct Route {
 };
 
 // Peer access that it needs is switched on, and stays so.
-[[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferSpec& spec,
-                                                 model::Strategy wanted);
+[[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
+                                                 const model::TransferOptions& options);
 
 // Copies within a device and between two have the same direction.
 [[nodiscard]] Direction direction_of(const model::TransferSpec& spec);

@@ -97,7 +97,7 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
                 continue;
             }
         }
-        auto route = MEMSWEEP_TRY(choose_route(*runtime_, job.spec, options_.strategy));
+        auto route = MEMSWEEP_TRY(choose_route(*runtime_, job, options_));
         PreparedTransfer& one = transfers_.emplace_back();
         one.job = job;
         one.route = std::move(route);

@@ -109,6 +109,7 @@ TEST_CASE("a chunk that nobody asked for grows with the root of a staged transfe
     FakeRuntime runtime;
     TransferOptions by_one;
     by_one.threads = 1;
+    by_one.strategy = Strategy::staged;
     const auto statistics =
         run(runtime, {job("host -> gpu0.ce -> gpu0", mib + 1), job("gpu0 -> gpu0.ce -> host", 100)}, by_one);
     CHECK(statistics.chunks == 5 + 1);

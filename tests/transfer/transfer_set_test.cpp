@@ -59,12 +59,18 @@ TEST_CASE("the path is chosen, said, and forced", "[unit]")
     tests::FakeRuntime apart;
     tests::FakeRuntime peers{{.peers = true}};
     const auto route = [](tests::FakeRuntime& runtime, const char* text, Strategy strategy = Strategy::automatic) {
-        return transfer::choose_route(runtime, *model::parse_transfer(text), strategy);
+        return transfer::choose_route(runtime, {*model::parse_transfer(text)}, {.strategy = strategy});
     };
     CHECK(route(apart, "host -> cpu -> host")->strategy == Strategy::host);
     CHECK(route(apart, "gpu0 -> gpu0.ce -> gpu0")->strategy == Strategy::local);
     CHECK(route(apart, "host:pinned -> gpu0.ce -> gpu0")->strategy == Strategy::pinned);
     CHECK(route(apart, "host -> gpu0.ce -> gpu0")->strategy == Strategy::staged);
+    const auto small = [&](const char* text, std::uint64_t chunk_bytes) {
+        return transfer::choose_route(apart, job(text, (4U << 20U) - 1), {.chunk_bytes = chunk_bytes})->strategy;
+    };
+    CHECK(small("host -> gpu0.ce -> gpu0", 0) == Strategy::direct);
+    CHECK(small("host -> gpu0.ce -> gpu0", 1U << 20U) == Strategy::staged);
+    CHECK(small("gpu0 -> gpu0.ce -> host", 0) == Strategy::staged);
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1")->strategy == Strategy::p2p);
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1", Strategy::staged)->strategy == Strategy::staged);
     const auto staged = route(apart, "gpu0 -> gpu0.ce -> gpu1", Strategy::p2p);
