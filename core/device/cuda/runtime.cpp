@@ -329,6 +329,7 @@ End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
             .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
             .kernels_reach = block.kind != MemoryKind::pageable,
             .is_managed = block.kind == MemoryKind::managed,
+            .is_pooled = block.kind == MemoryKind::stream_ordered,
             .device = block.device};
 }
 

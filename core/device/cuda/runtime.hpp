@@ -75,6 +75,7 @@ struct End {
     bool on_host{};  // pageable or pinned: a copy needs to know no device
     bool kernels_reach{};
     bool is_managed{};
+    bool is_pooled{};  // other devices' access to it is not that of cudaDeviceEnablePeerAccess
     std::uint32_t device{};
 };
 

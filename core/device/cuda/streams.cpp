@@ -86,6 +86,9 @@ base::Expected<void> CudaRuntime::check_direct(const Stream& on, const End& end)
     if (end.on_host || end.device == on.device) {
         return {};
     }
+    if (end.is_pooled) {
+        return base::fail(ErrorCode::not_supported, "memory of a device's pool is not opened to other devices");
+    }
     {
         const std::lock_guard lock{mutex_};
         if (direct_.contains({on.device, end.device})) {
