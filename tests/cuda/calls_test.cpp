@@ -19,8 +19,12 @@ namespace cudart = tests::fake_cudart;
 constexpr std::uint64_t bytes = 4096;
 
 struct Fresh {
-    Fresh() { cudart::reset(); }
-    std::unique_ptr<Runtime> runtime = *open_cuda();
+    explicit Fresh(const cudart::Devices& devices = {})
+    {
+        cudart::reset(devices);
+        runtime = *open_cuda();
+    }
+    std::unique_ptr<Runtime> runtime;
 };
 
 }  // namespace
@@ -138,7 +142,7 @@ TEST_CASE("a call whose failure is nobody's business is not left for the next la
 
 TEST_CASE("what the management library knows of a device is told", "[unit]")
 {
-    const Fresh fresh;
+    const Fresh fresh{{.count = 3}};
     const DeviceFacts& facts = fresh.runtime->devices()[0];
     CHECK(facts.driver_version == "580.105.08");
     CHECK(facts.runtime_version == CUDART_VERSION);
@@ -149,8 +153,9 @@ TEST_CASE("what the management library knows of a device is told", "[unit]")
     CHECK(clocks->memory_hz == 2'619'000'000);
     CHECK(clocks->max_processors_hz == 1'980'000'000);
     CHECK(clocks->held_back_by == "power_cap, hot_software");
-    CHECK_FALSE(fresh.runtime->clocks(1));
-    CHECK_FALSE(fresh.runtime->clocks(2));
+    CHECK(fresh.runtime->clocks(1));
+    CHECK_FALSE(fresh.runtime->clocks(2));  // which that library does not know
+    CHECK_FALSE(fresh.runtime->clocks(3));
 }
 
 TEST_CASE("memory that was locked is given back where the device has no address of it", "[unit]")

@@ -1,259 +1,49 @@
 #include "tests/cuda/fake_cudart.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <set>
 
-#include "core/device/cuda/kernels.hpp"
-#include "core/device/pattern.hpp"
+#include "tests/cuda/invented_machine.hpp"
 
 namespace memsweep::tests::fake_cudart {
 namespace {
 
-constexpr std::size_t memory_bytes = std::size_t{1} << 34U;
-constexpr std::size_t queue_limit = 1024;
-
-struct EventState {
-    std::uint64_t asked{};  // how often it was recorded, and how far the streams have come
-    std::uint64_t done{};
-    float at_ms{};
-};
-
-struct FakeStream {
-    std::deque<std::function<bool()>> queue;  // each returns whether it is done; false: it waits for something
-};
-
-struct Range {
-    std::size_t bytes{};
-    bool kernels_reach{};
-    std::byte* other{};  // the same memory at its second address
-    bool is_registered{};
-};
-
-struct Machine {
-    std::map<std::byte*, Range> ranges;
-    std::set<FakeStream*> streams;
-    std::set<std::shared_ptr<EventState>*> events;
-    std::set<std::uint64_t*> pools;
-    std::map<std::string, std::size_t> calls;
-    std::map<std::string, cudaError_t> failing;
-    cudaError_t sticky{cudaSuccess};
-    cudaError_t last{cudaSuccess};
-    bool gives_up{};  // latches do
-    float now_ms{};
-    int device{};
-};
-
-Machine& machine()
+bool exists(int device)
 {
-    static Machine made;
-    return made;
+    return device >= 0 && device < machine().devices.count;
 }
 
-cudaError_t answer(cudaError_t code)
+// The invented management library tells the same.
+void write_uuid(cudaUUID_t& uuid, int device)
 {
-    if (code != cudaSuccess) {
-        machine().last = code;
-    }
-    return code;
+    std::memcpy(uuid.bytes, "memsweep", 8);
+    uuid.bytes[15] = static_cast<char>(device);
 }
 
-// What a call answers before it does anything.
-cudaError_t enter(const char* function)
+// Of a wait that cannot end: what broke the work, or else a latch that holds it.
+cudaError_t answer_unfinished()
 {
-    Machine& here = machine();
-    ++here.calls[function];
-    if (const auto failing = here.failing.extract(function); !failing.empty()) {
-        return answer(failing.mapped());
-    }
-    return here.sticky;
-}
-
-FakeStream& of(cudaStream_t stream)
-{
-    return *reinterpret_cast<FakeStream*>(stream);
-}
-
-std::shared_ptr<EventState>& of(cudaEvent_t event)
-{
-    return *reinterpret_cast<std::shared_ptr<EventState>*>(event);
-}
-
-void go_on(FakeStream& stream)
-{
-    while (!stream.queue.empty() && machine().sticky == cudaSuccess && stream.queue.front()()) {
-        stream.queue.pop_front();
-    }
-}
-
-void go_on_everywhere()
-{
-    for (std::size_t round = 0; round <= machine().streams.size(); ++round) {  // one may wait for another
-        std::ranges::for_each(machine().streams, [](FakeStream* stream) { go_on(*stream); });
-    }
-}
-
-cudaError_t push(cudaStream_t stream, std::function<bool()> work)
-{
-    FakeStream& on = of(stream);
-    if (on.queue.size() >= queue_limit) {
-        go_on_everywhere();
-        machine().gives_up = on.queue.size() >= queue_limit;
-        go_on_everywhere();
-        machine().gives_up = false;
-    }
-    on.queue.push_back([work = std::move(work)] {
-        machine().now_ms += 0.001F;
-        return work();
-    });
-    return cudaSuccess;
-}
-
-std::pair<std::byte* const, Range>* range_of(const void* address)
-{
-    auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(address));
-    auto found = machine().ranges.upper_bound(at);
-    if (found == machine().ranges.begin()) {
-        return nullptr;
-    }
-    --found;
-    return at < found->first + found->second.bytes ? &*found : nullptr;
-}
-
-// What a kernel does with an address; false: it broke.
-bool reaches(const void* address, std::uint64_t alignment)
-{
-    const auto* const range = range_of(address);
-    if (range == nullptr || !range->second.kernels_reach) {
-        machine().sticky = cudaErrorIllegalAddress;
-    } else if (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) {
-        machine().sticky = cudaErrorMisalignedAddress;
-    }
-    return machine().sticky == cudaSuccess;
-}
-
-cudaError_t give(void** made, std::size_t bytes, bool kernels_reach)
-{
-    if (bytes > memory_bytes) {
-        return answer(cudaErrorMemoryAllocation);
-    }
-    auto* const data = static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    machine().ranges[data] = {.bytes = bytes, .kernels_reach = kernels_reach};
-    *made = data;
-    return cudaSuccess;
-}
-
-// At two addresses, of which kernels reach the second alone.
-cudaError_t give_twice(void** made, std::size_t bytes)
-{
-    if (bytes > memory_bytes) {
-        return answer(cudaErrorMemoryAllocation);
-    }
-    const int file = ::memfd_create("fake_cudart", 0);
-    if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
-        return answer(cudaErrorMemoryAllocation);
-    }
-    const auto map = [&] {
-        return static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-    };
-    std::byte* const host = map();
-    std::byte* const device = map();
-    ::close(file);
-    machine().ranges[host] = {.bytes = bytes, .other = device};
-    machine().ranges[device] = {.bytes = bytes, .kernels_reach = true, .other = host};
-    *made = host;
-    return cudaSuccess;
-}
-
-cudaError_t take_back(void* address)
-{
-    if (address == nullptr) {
-        return cudaSuccess;
-    }
-    go_on_everywhere();
-    auto* const data = static_cast<std::byte*>(address);
-    const auto found = machine().ranges.find(data);
-    if (found == machine().ranges.end()) {
-        return answer(cudaErrorInvalidValue);
-    }
-    const Range range = found->second;
-    machine().ranges.erase(found);
-    if (range.other == nullptr) {
-        std::free(data);
-        return cudaSuccess;
-    }
-    machine().ranges.erase(range.other);
-    ::munmap(data, range.bytes);
-    ::munmap(range.other, range.bytes);
-    return cudaSuccess;
+    return answer(machine().sticky == cudaSuccess ? cudaErrorLaunchTimeout : machine().sticky);
 }
 
 }  // namespace
-
-Holdings holdings()
-{
-    Holdings held{
-        .pools = machine().pools.size(), .streams = machine().streams.size(), .events = machine().events.size()};
-    for (const auto& [address, range] : machine().ranges) {
-        held.registrations += range.is_registered ? 1 : 0;
-        held.blocks += range.is_registered || (range.other != nullptr && range.kernels_reach) ? 0 : 1;
-    }
-    return held;
-}
-
-void reset()
-{
-    machine().calls.clear();
-    machine().failing.clear();
-    machine().sticky = machine().last = cudaSuccess;
-}
-
-std::size_t calls_of(const std::string& function)
-{
-    return machine().calls[function];
-}
-
-void fail_next(const std::string& function, cudaError_t code)
-{
-    machine().failing[function] = code;
-}
-
-cudaError_t remembered()
-{
-    return machine().sticky == cudaSuccess ? machine().last : machine().sticky;
-}
-
-void break_with(cudaError_t code)
-{
-    machine().sticky = code;
-}
-
-}  // namespace memsweep::tests::fake_cudart
-
-using namespace memsweep::tests::fake_cudart;
 
 // The library's own functions: their names and parameters are those of cuda_runtime_api.h.
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count)
 {
-    *count = 2;
+    *count = machine().devices.count;
     return enter("cudaGetDeviceCount");
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
 {
     *properties = {};
-    std::strcpy(properties->name, device == 0 ? "invented 0" : "invented 1");
+    std::snprintf(properties->name, sizeof properties->name, "invented %d", device);
+    write_uuid(properties->uuid, device);
     properties->totalGlobalMem = memory_bytes;
     properties->multiProcessorCount = 4;
     properties->major = 9;
@@ -280,9 +70,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int /*device
     }
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char* text, int /*bytes*/, int device)
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device)
 {
-    std::strcpy(text, device == 0 ? "0000:1B:00.0" : "0000:3D:00.0");
+    constexpr int first_bus = 0x1B;
+    constexpr int apart = 0x22;
+    std::snprintf(text, static_cast<std::size_t>(bytes), "0000:%02X:00.0", first_bus + device * apart);
     return enter("cudaDeviceGetPCIBusId");
 }
 
@@ -300,8 +92,12 @@ cudaError_t cudaRuntimeGetVersion(int* version)
 
 cudaError_t cudaSetDevice(int device)
 {
+    const cudaError_t code = enter("cudaSetDevice");
+    if (!exists(device)) {
+        return answer(cudaErrorInvalidDevice);
+    }
     machine().device = device;
-    return enter("cudaSetDevice");
+    return code;
 }
 
 cudaError_t cudaGetLastError()
@@ -328,39 +124,55 @@ const char* cudaGetErrorString(cudaError_t code)
                                                 : "invented";
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can, int /*device*/, int /*peer*/)
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer)
 {
-    *can = 1;
-    return enter("cudaDeviceCanAccessPeer");
+    const cudaError_t code = enter("cudaDeviceCanAccessPeer");
+    *can = code == cudaSuccess && machine().devices.peers && device != peer ? 1 : 0;
+    return code != cudaSuccess || (exists(device) && exists(peer)) ? code : answer(cudaErrorInvalidDevice);
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/)
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    return enter("cudaDeviceEnablePeerAccess");
+    if (const cudaError_t code = enter("cudaDeviceEnablePeerAccess"); code != cudaSuccess) {
+        return code;
+    }
+    if (!exists(peer) || peer == machine().device) {
+        return answer(cudaErrorInvalidDevice);
+    }
+    if (!machine().devices.peers || flags != 0) {
+        return answer(flags != 0 ? cudaErrorInvalidValue : cudaErrorPeerAccessUnsupported);
+    }
+    const bool is_new = machine().accesses.insert({machine().device, peer}).second;
+    return answer(is_new ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);
 }
 
-cudaError_t cudaDeviceDisablePeerAccess(int /*peer*/)
+// Like CUDA's it does not wait: what is queued meets the access as it is when it is done.
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    return enter("cudaDeviceDisablePeerAccess");
+    if (const cudaError_t code = enter("cudaDeviceDisablePeerAccess"); code != cudaSuccess) {
+        return code;
+    }
+    const bool was_on = machine().accesses.erase({machine().device, peer}) != 0;
+    return answer(was_on ? cudaSuccess : cudaErrorPeerAccessNotEnabled);
 }
 
 cudaError_t cudaMalloc(void** made, std::size_t bytes)
 {
     const cudaError_t code = enter("cudaMalloc");
-    return code == cudaSuccess ? give(made, bytes, true) : code;
+    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true, .home = machine().device}) : code;
 }
 
 cudaError_t cudaMallocManaged(void** made, std::size_t bytes, unsigned /*flags*/)
 {
     const cudaError_t code = enter("cudaMallocManaged");
-    return code == cudaSuccess ? give(made, bytes, true) : code;
+    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true}) : code;
 }
 
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* /*wanted*/)
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted)
 {
     const cudaError_t code = enter("cudaMemPoolCreate");
     if (code == cudaSuccess) {
-        auto* const made = new std::uint64_t{0};  // what it keeps
+        auto* const made = new Pool{.device = wanted->location.id};
         machine().pools.insert(made);
         *pool = reinterpret_cast<cudaMemPool_t>(made);
     }
@@ -371,14 +183,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, vo
 {
     const cudaError_t code = enter("cudaMemPoolSetAttribute");
     if (code == cudaSuccess && what == cudaMemPoolAttrReleaseThreshold) {
-        *reinterpret_cast<std::uint64_t*>(pool) = *static_cast<std::uint64_t*>(value);
+        reinterpret_cast<Pool*>(pool)->kept_bytes = *static_cast<std::uint64_t*>(value);
     }
     return code;
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    auto* const made = reinterpret_cast<std::uint64_t*>(pool);
+    auto* const made = reinterpret_cast<Pool*>(pool);
     machine().pools.erase(made);
     delete made;
     return enter("cudaMemPoolDestroy");
@@ -390,8 +202,9 @@ cudaError_t cudaMallocFromPoolAsync(void** made, std::size_t bytes, cudaMemPool_
     if (code != cudaSuccess) {
         return code;
     }
-    machine().calls["pool that keeps all"] += *reinterpret_cast<std::uint64_t*>(pool) == ~std::uint64_t{0} ? 1 : 0;
-    return give(made, bytes, true);
+    const Pool& from = *reinterpret_cast<Pool*>(pool);
+    machine().calls["pool that keeps all"] += from.kept_bytes == ~std::uint64_t{0} ? 1 : 0;
+    return give(made, {.bytes = bytes, .kernels_reach = true, .home = from.device, .is_pooled = true});
 }
 
 cudaError_t cudaHostAlloc(void** made, std::size_t bytes, unsigned flags)
@@ -400,7 +213,7 @@ cudaError_t cudaHostAlloc(void** made, std::size_t bytes, unsigned flags)
         return code;
     }
     const bool has_another = (flags & (cudaHostAllocWriteCombined | cudaHostAllocMapped)) != 0;
-    return has_another ? give_twice(made, bytes) : give(made, bytes, true);
+    return has_another ? give_twice(made, bytes) : give(made, {.bytes = bytes, .kernels_reach = true});
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/)
@@ -455,7 +268,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
     if (const cudaError_t code = enter("cudaStreamCreateWithFlags"); code != cudaSuccess) {
         return code;
     }
-    auto* const made = new FakeStream;
+    auto* const made = new InventedStream{.device = machine().device, .at_ms = machine().host_ms};
     machine().streams.insert(made);
     *stream = reinterpret_cast<cudaStream_t>(made);
     return cudaSuccess;
@@ -463,7 +276,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    go_on_everywhere();
+    finish(of(stream));
+    for (const auto* const event : machine().events) {
+        (*event)->on = (*event)->on == &of(stream) ? nullptr : (*event)->on;
+    }
     machine().streams.erase(&of(stream));
     delete &of(stream);
     return enter("cudaStreamDestroy");
@@ -474,10 +290,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     if (const cudaError_t code = enter("cudaStreamSynchronize"); code != cudaSuccess) {
         return code;
     }
-    go_on_everywhere();
-    return of(stream).queue.empty()
-               ? cudaSuccess
-               : answer(machine().sticky == cudaSuccess ? cudaErrorLaunchTimeout : machine().sticky);
+    finish(of(stream));
+    return of(stream).queue.empty() ? machine().sticky : answer_unfinished();
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/)
@@ -485,7 +299,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (const cudaError_t code = enter("cudaStreamWaitEvent"); code != cudaSuccess) {
         return code;
     }
-    return push(stream, [state = of(event), until = of(event)->asked] { return state->done >= until; });
+    const auto wait_for = [state = of(event), &on = of(stream)] { on.at_ms = std::max(on.at_ms, state->at_ms); };
+    return push(stream, 0, wait_for, [state = of(event), until = of(event)->asked] { return happens(*state, until); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/)
@@ -494,6 +309,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/)
         return code;
     }
     auto* const made = new std::shared_ptr<EventState>{std::make_shared<EventState>()};
+    (*made)->device = machine().device;
     machine().events.insert(made);
     *event = reinterpret_cast<cudaEvent_t>(made);
     return cudaSuccess;
@@ -512,10 +328,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (const cudaError_t code = enter("cudaEventRecord"); code != cudaSuccess) {
         return code;
     }
-    return push(stream, [state = of(event), number = ++of(event)->asked] {
-        state->done = std::max(state->done, number);
-        state->at_ms = machine().now_ms;
-        return true;
+    if (of(event)->device != of(stream).device) {
+        return answer(cudaErrorInvalidResourceHandle);
+    }
+    of(event)->on = &of(stream);
+    return push(stream, ms_for(0), [state = of(event), number = ++of(event)->asked, &on = of(stream)] {
+        if (number > state->done) {
+            state->done = number;
+            state->at_ms = on.at_ms;
+        }
     });
 }
 
@@ -524,8 +345,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     if (const cudaError_t code = enter("cudaEventQuery"); code != cudaSuccess) {
         return code;
     }
-    go_on_everywhere();
-    return of(event)->done == of(event)->asked ? cudaSuccess : answer(cudaErrorNotReady);
+    EventState& state = *of(event);
+    if (state.done != state.asked && state.on != nullptr) {
+        step(*state.on);  // who asks again and again sees it happen
+    }
+    return state.done == state.asked ? cudaSuccess : answer(cudaErrorNotReady);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -533,8 +357,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (const cudaError_t code = enter("cudaEventSynchronize"); code != cudaSuccess) {
         return code;
     }
-    go_on_everywhere();
-    return of(event)->done == of(event)->asked ? cudaSuccess : answer(cudaErrorLaunchTimeout);
+    EventState& state = *of(event);
+    const bool happened = happens(state, state.asked);
+    machine().host_ms = std::max(machine().host_ms, state.at_ms);
+    return happened ? machine().sticky : answer_unfinished();
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEvent_t second)
@@ -542,8 +368,11 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEve
     if (const cudaError_t code = enter("cudaEventElapsedTime"); code != cudaSuccess) {
         return code;
     }
+    if (of(first)->device != of(second)->device) {
+        return answer(cudaErrorInvalidResourceHandle);
+    }
     const bool happened = of(first)->done == of(first)->asked && of(second)->done == of(second)->asked;
-    *milliseconds = of(second)->at_ms - of(first)->at_ms;
+    *milliseconds = static_cast<float>(of(second)->at_ms - of(first)->at_ms);
     return happened ? cudaSuccess : answer(cudaErrorNotReady);
 }
 
@@ -552,16 +381,23 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     if (const cudaError_t code = enter("cudaMemcpyAsync"); code != cudaSuccess) {
         return code;
     }
-    return push(stream, [=] { return std::memmove(to, from, bytes) != nullptr; });
+    return push(stream, ms_for(bytes), [=, device = of(stream).device] { copy_by_engine(device, to, from, bytes); });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int /*device*/, const void* from, int /*from_device*/, std::size_t bytes,
+cudaError_t cudaMemcpyPeerAsync(void* to, int device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream)
 {
     if (const cudaError_t code = enter("cudaMemcpyPeerAsync"); code != cudaSuccess) {
         return code;
     }
-    return push(stream, [=] { return std::memmove(to, from, bytes) != nullptr; });
+    const auto lies_there = [](const void* address, int there) {
+        const auto* const range = range_of(address);
+        return range == nullptr || range->second.home.value_or(there) == there;
+    };
+    if (!lies_there(to, device) || !lies_there(from, from_device)) {
+        return answer(cudaErrorInvalidValue);
+    }
+    return push(stream, ms_for(bytes), [=, mover = of(stream).device] { copy_by_engine(mover, to, from, bytes); });
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/)
@@ -569,7 +405,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
     if (const cudaError_t code = enter("cudaMemcpy"); code != cudaSuccess) {
         return code;
     }
-    std::memmove(to, from, bytes);
+    copy_by_engine(machine().device, to, from, bytes);
     return cudaSuccess;
 }
 
@@ -578,103 +414,24 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
     if (const cudaError_t code = enter("cudaMemsetAsync"); code != cudaSuccess) {
         return code;
     }
-    return push(stream, [=] { return std::memset(to, value, bytes) != nullptr; });
+    return push(stream, ms_for(bytes), [=, device = of(stream).device] {
+        if (std::byte* const set = reached(device, to, bytes, 1)) {
+            std::memset(set, value, bytes);
+        }
+    });
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t /*bytes*/, cudaMemLocation /*where*/,
-                                 unsigned /*flags*/, cudaStream_t /*stream*/)
+cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t bytes, cudaMemLocation /*where*/, unsigned /*flags*/,
+                                 cudaStream_t stream)
 #else
-cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t /*bytes*/, int /*device*/, cudaStream_t /*stream*/)
+cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t bytes, int /*device*/, cudaStream_t stream)
 #endif
 {
-    return enter("cudaMemPrefetchAsync");
+    const cudaError_t code = enter("cudaMemPrefetchAsync");
+    return code == cudaSuccess ? push(stream, ms_for(bytes), [] {}) : code;
 }
 
 }  // extern "C"
 
-// What kernels.cu does on a device.
-namespace memsweep::device::cuda {
-
-cudaError_t preload_kernels(Grids& /*grids*/)
-{
-    return enter("preload_kernels");
-}
-
-cudaError_t queue_copy(cudaStream_t stream, unsigned /*most_blocks*/, void* to, const void* from, std::uint64_t bytes)
-{
-    if (const cudaError_t code = enter("copy_kernel"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream,
-                [=] { return reaches(to, 16) && reaches(from, 16) && std::memmove(to, from, bytes) != nullptr; });
-}
-
-cudaError_t queue_pattern(cudaStream_t stream, unsigned /*most_blocks*/, void* to, std::uint64_t bytes, Pattern pattern)
-{
-    if (const cudaError_t code = enter("pattern_kernel"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream, [=] {
-        if (!reaches(to, 8)) {
-            return false;
-        }
-        write_pattern({static_cast<std::byte*>(to), bytes}, pattern);
-        return true;
-    });
-}
-
-cudaError_t queue_check(cudaStream_t stream, unsigned /*most_blocks*/, const void* from, std::uint64_t bytes,
-                        Pattern pattern, unsigned long long* found)
-{
-    if (const cudaError_t code = enter("check_kernel"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream, [=] {
-        if (!reaches(from, 8)) {
-            return false;
-        }
-        const Mismatch wrong = check_pattern({static_cast<const std::byte*>(from), bytes}, pattern);
-        found[0] += wrong.words;
-        found[1] = wrong.words == 0 ? found[1] : wrong.first_byte / 8;
-        return true;
-    });
-}
-
-cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t loads, void* place)
-{
-    if (const cudaError_t code = enter("follow_kernel"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream, [=] {
-        std::uint64_t at = *static_cast<std::uint64_t*>(place);
-        for (std::uint64_t load = 0; load < loads; ++load) {
-            const std::byte* const link = static_cast<const std::byte*>(chain) + at;
-            if (!reaches(link, 8)) {
-                return false;
-            }
-            std::memcpy(&at, link, sizeof at);
-        }
-        *static_cast<std::uint64_t*>(place) = at;
-        return true;
-    });
-}
-
-cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
-                        volatile std::uint64_t* gave_up)
-{
-    if (const cudaError_t code = enter("latch_kernel"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream, [=] {
-        if (!reaches(const_cast<const std::uint64_t*>(word), 8)) {
-            return false;
-        }
-        if (*word != expected && machine().gives_up) {
-            *gave_up = expected;
-        }
-        return *word == expected || machine().gives_up;
-    });
-}
-
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::tests::fake_cudart

@@ -1,19 +1,35 @@
 // CUDA's runtime library as far as our backend calls it, and the backend's kernels, on memory of this process: what the
 // backend asks for, in which order, and what it leaves behind. It says nothing about a device.
 //
-// Like CUDA's: a stream's work is done in order, when somebody waits for it; memory that a call of cudaHostAlloc maps
-// has another address on the device; a kernel that uses an address which it does not reach, or which is not aligned,
-// breaks everything from there on (a sticky error), while any other failure is remembered until cudaGetLastError.
+// Like CUDA's: a stream's work is done in order, and here when somebody waits for it, no sooner; memory that a call of
+// cudaHostAlloc maps has another address on the device; a kernel that uses an address which it does not reach, or which
+// is not aligned, breaks everything from there on (a sticky error), while any other failure is remembered until
+// cudaGetLastError. Kernels and cudaMemset reach the memory of another device where access to it was enabled, and never
+// what comes from a pool; copies between devices go straight there too, and otherwise through the host, which is right
+// whatever the link does.
 //
+// Units    bytes; milliseconds of an invented clock, on which 1 GB/s is moved.
 // Threads  one.
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 
 namespace memsweep::tests::fake_cudart {
+
+// Of a pair, the first is the device whose kernels and copy engines work, the second the one whose memory they use.
+using Pairs = std::set<std::pair<int, int>>;
+
+struct Devices {
+    int count{2};
+    bool peers{true};   // access to each other's memory can be enabled
+    Pairs misdirected;  // what goes over the link lands elsewhere, and is found there again, as behind an IOMMU
+    Pairs corrupting;   // of each copy over the link one word arrives wrong
+};
 
 // What the library has given out and not got back.
 struct Holdings {
@@ -26,8 +42,8 @@ struct Holdings {
 };
 [[nodiscard]] Holdings holdings();
 
-// As it was at the start: nothing called, nothing broken.
-void reset();
+// As it was at the start: nothing called, nothing enabled, nothing broken. What was given out stays.
+void reset(const Devices& devices = {});
 
 [[nodiscard]] std::size_t calls_of(const std::string& function);
 // The next call of this function answers so.
