@@ -29,7 +29,7 @@ bool is_ordinary(const TransferEnd& end)
     return end.kind == TransferEnd::Kind::host && !is_directly_read(end);
 }
 
-constexpr std::uint64_t staged_from_bytes = 4U << 20U;  // to a device; from one, staging pays at every size
+constexpr std::uint64_t staged_from_bytes = 4U << 20U;
 
 struct Ends {
     bool src_device{}, dst_device{};
@@ -83,7 +83,7 @@ Route automatic_route(device::Runtime& runtime, const Ends& ends, const model::T
     if (ends.pinned_host) {
         return {Strategy::pinned, "the driver reads and writes this host memory directly"};
     }
-    if (ends.dst_device && job.bytes < staged_from_bytes && options.chunk_bytes == 0) {
+    if (job.bytes < staged_from_bytes && options.chunk_bytes == 0) {
         return {Strategy::direct, "ordinary host memory, and less than 4 MiB of it: the driver's own copy is quicker"};
     }
     return {Strategy::staged, "ordinary host memory: the driver would copy it first itself"};

@@ -1,8 +1,8 @@
 // Which path a transfer takes, and why.
 //
 // Sources  Automatic: within one device a local copy; between two that reach each other a peer-to-peer copy; with host
-//          memory that the driver reads directly one copy of it; ordinary memory of less than 4 MiB to a device by the
-//          driver's own copy, unless a chunk is named; else staged through pinned slots. A strategy that is forced is
+//          memory that the driver reads directly one copy of it; less than 4 MiB of ordinary memory by the driver's own
+//          copy, unless a chunk is named; else staged through pinned slots. A strategy that is forced is
 //          taken where both ends allow it. Peer to peer between devices that do not reach each other is staged, and
 //          says so. Where staging begins to pay: results/reference/gpu_h200/staging_by_size.csv.
 //

@@ -70,7 +70,7 @@ TEST_CASE("the path is chosen, said, and forced", "[unit]")
     };
     CHECK(small("host -> gpu0.ce -> gpu0", 0) == Strategy::direct);
     CHECK(small("host -> gpu0.ce -> gpu0", 1U << 20U) == Strategy::staged);
-    CHECK(small("gpu0 -> gpu0.ce -> host", 0) == Strategy::staged);
+    CHECK(small("gpu0 -> gpu0.ce -> host", 0) == Strategy::direct);
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1")->strategy == Strategy::p2p);
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1", Strategy::staged)->strategy == Strategy::staged);
     const auto staged = route(apart, "gpu0 -> gpu0.ce -> gpu1", Strategy::p2p);
