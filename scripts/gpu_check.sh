@@ -4,11 +4,13 @@
 # scripts/gpu_kit.sh, wherever that was copied to, or a checkout with a release build, of which it packs a kit first; and
 # of the machine a driver, nvidia-smi, bash and the usual commands, no packages and no network.
 #
-#   gpu_check.sh [a|b|all] [--backend cuda|opencl] [--only REGEX] [--quick] [--budget SECONDS] [--out DIR]
+#   gpu_check.sh [a|b|c|all] [--backend cuda|opencl] [--only REGEX] [--quick] [--budget SECONDS] [--out DIR]
 #
 #   a              facts, contract tests, the whole probe, five rounds beside nvbandwidth and copy_engine
 #   b              memory of the driver, replays of traces, the catalog's scenarios of devices, compute-sanitizer
-#   all            both (default); where a command may take ten minutes, a and b one by one
+#   c              both directions and all devices beside nvbandwidth, ten rounds at default options, staging and pools beside
+#                  loops written by hand, PyTorch's allocator under settings
+#   all            all of them (default); where a command may take ten minutes, one by one
 #   --backend B    opencl: on OpenCL's devices, to try the kit without a GPU; figures are then compared, not judged
 #   --only REGEX   only the steps whose name matches
 #   --quick        small and once: shows that the steps run, and no figure worth keeping
@@ -44,7 +46,7 @@ while [[ $# -gt 0 ]]; do
         sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit 0
         ;;
-    a | b | all) part=$1 ;;
+    a | b | c | all) part=$1 ;;
     --quick) quick=yes ;;
     --backend | --only | --budget | --out)
         [[ $# -gt 1 ]] || die "$1 needs a value" 2
@@ -152,7 +154,7 @@ figures() {
     while IFS=$'\t' read -r verdict name detail; do
         [[ $verdict == none ]] && verdict="not run"
         note "$verdict" "$name" "$detail"
-    done < <(awk -v report="$report" -v judge="$judge" -v csv="${figures_csv:-}" -f "$here/gpu_figures.awk" "$@")
+    done < <(awk -v report="$report" -v set="${figures_set:-beside}" -v judge="$judge" -v csv="${figures_csv:-}" -f "$here/gpu_figures.awk" "$@")
 }
 
 # reasons RESULT: why cases were skipped, each reason once with how often.
@@ -289,49 +291,66 @@ whole_probe() {
     measured write_combined 30 write_combined.json "${memsweep[@]}" probe 'host:write_combined -> gpu0.sm -> gpu0' "${small_probe[@]}" -f json -o write_combined.json
 }
 
-# Rounds of three programs, the order of which alternates, so that a drift of the machine meets all alike.
+# rounds NAME COUNT "TRANSFERS" "PROGRAMS" "NVBANDWIDTH'S OPTIONS" OUR OPTIONS...: programs in turns, the order of which
+# alternates, so that a drift of the machine meets all alike. The figures are left in gpu_NAME.csv.
 rounds() {
-    local transfers round order name some='' problems=''
-    [[ beside =~ $only ]] || return
-    transfers='host_to_device_memcpy_ce device_to_host_memcpy_ce host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce host_to_device_memcpy_sm device_to_host_memcpy_sm host_device_latency_sm device_local_copy'
+    local name=$1 count=$2 transfers=$3 programs=$4 their_options=$5 round order program some='' problems=''
+    shift 5
+    [[ $name =~ $only ]] || return
     if [[ $backend != cuda ]]; then
-        note "not run" beside "nvbandwidth and copy_engine drive CUDA alone"
+        note "not run" "$name" "${programs// / and } drive CUDA alone"
         return
     fi
-    for name in nvbandwidth copy_engine; do
-        if [[ -x $here/bin/$name ]]; then
+    for program in $programs; do
+        if [[ -x $here/bin/$program ]]; then
             some=yes
         else
-            note "not run" "beside_$name" "$name is not in this kit: scripts/gpu_kit.sh says how it comes in"
+            note "not run" "${name}_$program" "$program is not in this kit: scripts/gpu_kit.sh says how it comes in"
         fi
     done
     [[ -n $some ]] || return
-    for round in 1 2 3 4 5; do
-        order=(nvbandwidth ours copy_engine)
-        ((round % 2)) || order=(copy_engine ours nvbandwidth)
-        for name in "${order[@]}"; do
-            case $name in
+    if [[ -n $absent ]]; then
+        note "not run" "$name" "$absent"
+        return
+    fi
+    mkdir -p "$work/$name"
+    for ((round = 1; round <= count; ++round)); do
+        order=()
+        for program in ${programs/ / ours }; do order+=("$program"); done
+        [[ $programs == *" "* ]] || order=("$programs" ours)
+        ((round % 2)) || order=("${order[2]:-}" "${order[1]}" "${order[0]}")
+        for program in "${order[@]}"; do
+            case $program in
+            '') continue ;;
             nvbandwidth)
                 [[ -x $here/bin/nvbandwidth ]] || continue
-                # shellcheck disable=SC2086  # a list of names
-                attempt "nvbandwidth_$round" 60 "${kit_run[@]}" "$here/bin/nvbandwidth" -t $transfers -b 512 -i 5
+                # shellcheck disable=SC2086  # lists of words
+                attempt "$name/nvbandwidth_$round" 60 "${kit_run[@]}" "$here/bin/nvbandwidth" -t $transfers $their_options
                 ;;
             ours)
-                attempt "memsweep_$round" 60 "${memsweep[@]}" probe device --devices 0 --size 512MiB --min-time 150ms -n 5 -q -k "transfer=(${transfers// /|})\$" -f csv-summary -o "ours_$round.csv"
+                attempt "$name/memsweep_$round" 60 "${memsweep[@]}" probe device --devices 0 "$@" -q -k "transfer=(${transfers// /|})\$" -f csv-summary -o "$name/ours_$round.csv"
                 ;;
             copy_engine)
                 [[ -x $here/bin/copy_engine ]] || continue
-                attempt "copy_engine_$round" 30 "${kit_run[@]}" "$here/bin/copy_engine" 5
+                attempt "$name/copy_engine_$round" 30 "${kit_run[@]}" "$here/bin/copy_engine" 5
                 ;;
             esac || {
-                note "not run" "beside: rounds from $round on" "$why"
+                note "not run" "$name: rounds from $round on" "$why"
                 break 2
             }
-            ((rc == 0)) || problems+="; $name in round $round: exit code $rc, $(last_line)"
+            ((rc == 0)) || problems+="; $program in round $round: exit code $rc, $(last_line)"
         done
     done
-    [[ -z $problems ]] || note failed beside "${problems:2}"
-    figures_csv=$out/gpu_beside.csv figures beside ours_*.csv nvbandwidth_*.txt copy_engine_*.txt
+    [[ -z $problems ]] || note failed "$name" "${problems:2}"
+    local files
+    mapfile -t files < <(find "$name" -name 'ours_*.csv' -o -name 'nvbandwidth_*.txt' -o -name 'copy_engine_*.txt' | sort)
+    figures_set=$name figures_csv=$out/gpu_$name.csv figures beside "${files[@]}"
+}
+
+one_way='host_to_device_memcpy_ce device_to_host_memcpy_ce host_to_device_memcpy_sm device_to_host_memcpy_sm host_device_latency_sm device_local_copy'
+beside() {
+    rounds beside 5 "${one_way/host_to_device_memcpy_sm/host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce host_to_device_memcpy_sm}" \
+        "nvbandwidth copy_engine" "-b 512 -i 5" --size 512MiB --min-time 150ms -n 5
 }
 
 # Part B: memory, traces and transfers as scenarios have them.
@@ -432,16 +451,71 @@ sanitizer() {
     done
 }
 
-if [[ $part != b ]]; then
+# Part C: what is claimed beside others.
+
+many_queues() {
+    local transfers='' mover way
+    for mover in ce sm; do
+        for way in host_to_device device_to_host; do transfers+="${way}_bidirectional_memcpy_$mover "; done
+        for way in all_to_host host_to_all; do transfers+="${way}_memcpy_$mover ${way}_bidirectional_memcpy_$mover "; done
+    done
+    rounds queues 6 "${transfers% }" nvbandwidth "-b 256" --min-time 100ms -n 5
+}
+
+# reference NAME SECONDS PROGRAM [SAMPLES]: a loop written by hand, whose figures are left in gpu_NAME.csv.
+reference() {
+    local name=$1
+    if [[ $name =~ $only && $backend != cuda ]]; then
+        note "not run" "$name" "$3 drives CUDA alone"
+        return
+    fi
+    if [[ $name =~ $only && ! -x $here/bin/$3 ]]; then
+        note "not run" "$name" "$3 is not in this kit"
+        return
+    fi
+    step "$name" "$2" "${kit_run[@]}" "$here/bin/$3" "${@:4}" || return
+    grep , "$log" >"$out/gpu_$name.csv"
+    note "$([[ $rc == 0 ]] && echo passed || echo failed)" "$name" "$(grep -c , "$log") lines; $(last_line)"
+}
+
+claims() {
+    local times options
+    many_queues
+    rounds defaults 10 "$one_way" nvbandwidth "-b 256"
+    reference staging_limit 80 staging_limit ${quick:+1}
+    measured staging_equal 90 staging_equal.json "${memsweep[@]}" run "$here/samples/staging_equal.json" "${run_options[@]}" ${quick:+-a size=64MiB} -o staging_equal.json
+    reference pool_loop 60 pool_loop ${quick:+6}
+    for times in 100 1000 10000; do
+        options=(--set "times=$times" -a "resource=device,stream_ordered" -a "size=64KiB,1MiB")
+        ((times == 100)) || options+=(-a pool=classes)
+        measured "pool_$times" 60 "pool_$times.json" "${memsweep[@]}" run driver_memory "${options[@]}" "${run_options[@]}" -o "pool_$times.json"
+    done
+    for times in staging_equal pool_100 pool_1000 pool_10000; do
+        [[ ! -s $times.json ]] || cp "$times.json" "$out/gpu_$times.json"
+    done
+    if [[ pytorch_settings =~ $only ]]; then
+        local python=${PYTHON:-python3}
+        if [[ $backend != cuda ]] || ! "$python" -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
+            note "not run" pytorch_settings "no PyTorch that sees the device here"
+        elif step pytorch_settings 200 "$python" "$here/samples/pytorch_settings.py" "$out/pytorch_settings"; then
+            note "$([[ $rc == 0 ]] && echo passed || echo failed)" pytorch_settings "$(last_line)"
+        fi
+    fi
+}
+
+if [[ $part == a || $part == all ]]; then
     contract
     whole_probe
-    rounds
+    beside
 fi
-if [[ $part != a ]]; then
+if [[ $part == b || $part == all ]]; then
     driver_memory
     traces
     scenarios
     sanitizer
+fi
+if [[ $part == c || $part == all ]]; then
+    claims
 fi
 
 say "" "$passed passed, $failed failed, after $((SECONDS - started)) s"

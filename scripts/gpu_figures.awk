@@ -2,7 +2,8 @@
 # tabs, where VERDICT is passed, failed (below what was asked), compared (nothing was asked) or none (no figure).
 #
 #   awk -v report=beside -f gpu_figures.awk ours_1.csv nvbandwidth_1.txt copy_engine_1.txt ours_2.csv ...
-#       medians of each program, and of the ratios within the rounds; `-v csv=FILE`: every value of every round, too
+#       medians of each program, and of the ratios within the rounds; `-v csv=FILE`: every value of every round, too;
+#       `-v set=NAME`: what the lines' names begin with
 #   awk -v report=pool -f gpu_figures.awk driver_memory.csv      the driver's time for an array over that of a pool above it
 #   awk -v report=staged -f gpu_figures.awk probe.csv            our own staging over the driver's copy of ordinary memory
 #   awk -v report=counts -f gpu_figures.awk any.csv              cases by status, but those of the topology, which are facts
@@ -12,6 +13,7 @@ BEGIN {
     FS = ","
     OFS = "\t"
     if (judge == "") judge = 1
+    if (set == "") set = "beside"
 }
 
 FNR == 1 {
@@ -96,7 +98,7 @@ function beside(transfer, rival,    r, n, ours, theirs, ratio, least, middle) {
     if (n == 0) return 0
     least = least_beside(transfer, rival)
     middle = median_of(ratio, n)  # sorts
-    print verdict(middle, least), "beside_" rival " " transfer,
+    print verdict(middle, least), set "_" rival " " transfer,
         sprintf("%.4f of it (%.4f to %.4f in %d rounds%s); medians %.2f and %.2f %s", middle, ratio[1], ratio[n], n, asked(least),
                 median_of(ours, n), median_of(theirs, n), transfer ~ /latency/ ? "ns" : "GB/s")
     return 1
@@ -114,7 +116,7 @@ function report_beside(    i, r, any, program, p) {
                     printf "%s,%d,%s,%.6g,%s\n", transfers[i], r, program[p], of_round[transfers[i], program[p], r],
                         transfers[i] ~ /latency/ ? "ns" : "GB/s" >csv
     }
-    if (!any) print "none", "beside", "no round has figures of two programs"
+    if (!any) print "none", set, "no round has figures of two programs"
 }
 
 # Smallest ratio over the sizes, of each kind of memory that a driver gives.

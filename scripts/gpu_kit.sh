@@ -56,8 +56,8 @@ if [[ -z $build ]]; then
     targets=(memsweep test_gpu test_device)
     "$root/scripts/build.sh" release "${targets[@]}"
     # Without the CUDA Toolkit there is no such target, and the kit serves OpenCL alone.
-    if grep -q "^build copy_engine[ :]" "$build/build.ninja"; then
-        cmake --build "$build" --target copy_engine
+    if grep -q "^build gpu_references[ :]" "$build/build.ninja"; then
+        cmake --build "$build" --target gpu_references
     fi
 fi
 [[ -x $build/memsweep ]] || die "no memsweep in $build: scripts/build.sh builds it"
@@ -127,7 +127,7 @@ left_out=()
 if [[ -n $nvbandwidth ]]; then
     build_nvbandwidth "$(cd "$nvbandwidth" && pwd)"
 fi
-programs=(memsweep test_gpu test_device copy_engine)
+programs=(memsweep test_gpu test_device copy_engine staging_limit pool_loop)
 if [[ -n $nvbandwidth ]]; then
     programs+=(nvbandwidth)
 else
@@ -155,6 +155,8 @@ find "$kit/lib" -type f -exec strip --strip-unneeded {} +
 cp -r "$root"/scenarios/{catalog,schema,traces} "$kit/share/memsweep/scenarios/"
 cp -r "$root/configs" "$kit/share/memsweep/"
 cp "$root"/scripts/gpu_check.sh "$root"/scripts/gpu_figures.awk "$root/LICENSE" "$kit/"
+sed 's,"\.\./scenarios/,"../share/memsweep/scenarios/,' "$root/benchmarks/staging_equal.json" >"$kit/samples/staging_equal.json"
+cp "$root/tests/gpu/pytorch_settings.py" "$kit/samples/"
 python3 "$root/tests/gpu/make_snapshot.py" "$kit/samples/pytorch.pickle"
 
 version=$(LD_LIBRARY_PATH=$kit/lib "$kit/bin/memsweep" --version) || die "the packed memsweep does not start"
@@ -164,12 +166,14 @@ glibc=$(find "$kit/bin" "$kit/lib" -type f -exec objdump -T {} + 2>/dev/null | g
     cat <<TEXT
 Everything that a day on a machine with an NVIDIA GPU needs. That machine needs a driver (580 or newer), nvidia-smi, bash
 with the usual commands (coreutils, awk, tar) and glibc ${glibc#GLIBC_} or newer; no packages and no network.
-Two commands, each of which stops itself after 560 s:
+Three commands, each of which stops itself after 560 s:
 
     ./gpu_check.sh a     facts, contract tests, every case of the probe, five rounds beside other programs
     ./gpu_check.sh b     memory of the driver, traces replayed, the catalog's transfers, compute-sanitizer
+    ./gpu_check.sh c     both directions and all devices beside nvbandwidth, default options, staging and pools beside loops
+                         written by hand, PyTorch's allocator under settings
 
-Results and gpu_summary_a.txt and gpu_summary_b.txt are left in ./results (--out DIR: elsewhere). ./gpu_check.sh --help
+Results and gpu_summary_a.txt and its like are left in ./results (--out DIR: elsewhere). ./gpu_check.sh --help
 lists the rest.
 TEXT
     if [[ ${#left_out[@]} -gt 0 ]]; then

@@ -20,7 +20,7 @@ KIT = SOURCE / "scripts/gpu_kit.sh"
 FIGURES = SOURCE / "scripts/gpu_figures.awk"
 # Hides a folder from a command; mounts of a namespace of its own end with it.
 WITHOUT = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && cd / && exec "$@"', str(SOURCE)]
-QUICK = "contract|probe|copies|write_combined|driver_memory|sample|scenario_(probe_staging|probe_healthcheck|transfer_chain)$"
+QUICK = "contract|probe|staging_equal|pool_100$|copies|write_combined|driver_memory|sample|scenario_(probe_staging|probe_healthcheck|transfer_chain)$"
 GLIBC = re.compile(r"(linux-vdso|ld-linux\S*|lib(c|m|dl|rt|pthread|resolv)|libcuda)\.so")
 
 
@@ -69,7 +69,7 @@ class GpuKit(CliTest):
             if path.suffix in {".sh", ".awk", ".json"} or path.name == "README":
                 self.assertNotIn(str(SOURCE), path.read_text(), path)
         for program in (self.kit / "bin").iterdir():
-            if program.name in ("nvbandwidth", "copy_engine"):
+            if program.name in ("nvbandwidth", "copy_engine", "staging_limit", "pool_loop"):
                 continue  # they need the driver
             linked = call("ldd", program, env=environment(LD_LIBRARY_PATH=f"{self.kit}/lib:{self.kit}/lib/fallback")).stdout
             for line in linked.splitlines():
@@ -95,7 +95,7 @@ class GpuKit(CliTest):
         (out / "mine").touch()
         for code, said, words in ((2, "is there and no kit", pack), (2, "no nvbandwidth.cpp in", [*pack, "--nvbandwidth", self.folder]),
                                   (2, "unknown argument", [KIT, "--size"]), (1, "no memsweep in", [KIT, "--build-dir", self.folder]),
-                                  (2, "unknown argument", [self.kit / "gpu_check.sh", "c"]),
+                                  (2, "unknown argument", [self.kit / "gpu_check.sh", "d"]),
                                   (2, "neither cuda nor opencl", [self.kit / "gpu_check.sh", "--backend", "metal"])):
             refused = call(*words, cwd=self.folder)
             self.assertEqual(refused.returncode, code, refused)
@@ -108,7 +108,7 @@ class GpuKit(CliTest):
         self.assertIn("NO GPU for cuda: none: CUDA: ", done.stdout)
         self.assertEqual({name for name, (verdict, _) in steps.items() if verdict != "not run"}, {"facts"})
         for name in ("contract", "probe", "driver_memory", "replay_sample", "scenario_probe_staging", "scenario_probe_h2d", "broken_context",
-                     "sanitizer_memcheck", "sanitizer_initcheck"):
+                     "sanitizer_memcheck", "sanitizer_initcheck", "staging_equal", "pool_1000"):
             self.assertEqual(steps[name], ("not run", "no device"))
         self.assertIn("is not in this kit", steps["beside_nvbandwidth"][1])
         self.assertEqual({path.name for path in (self.folder / "out").iterdir()}, {"gpu_summary_all.txt", "gpu_all.tgz"})
@@ -123,12 +123,14 @@ class GpuKit(CliTest):
                          {"write_combined": ("not run", steps["write_combined"][1])})
         self.assertRegex(steps["contract"][1], r"^\d+ assertions in \d test cases$")
         self.assertRegex(steps["import_sample"][1], r"^events: +\d+$")
-        for name in ("probe", "small_copies", "driver_memory", "replay_sample", "scenario_probe_staging", "scenario_transfer_chain"):
+        for name in ("probe", "small_copies", "driver_memory", "replay_sample", "scenario_probe_staging", "scenario_transfer_chain",
+                     "staging_equal", "pool_100"):
             self.assertRegex(steps[name][1], r"^\d+ ok")
         self.assertEqual(steps["staging host_to_device"][0], "compared")
         self.assertEqual(steps["pool_above_driver device"][0], "compared")
         left = sorted(path.name for path in (self.folder / "out").iterdir())
-        self.assertEqual(left, ["gpu_all.tgz", "gpu_driver_memory.json", "gpu_probe.json", "gpu_replay_sample.json", "gpu_summary_all.txt"])
+        self.assertEqual(left, ["gpu_all.tgz", "gpu_driver_memory.json", "gpu_pool_100.json", "gpu_probe.json", "gpu_replay_sample.json",
+                                "gpu_staging_equal.json", "gpu_summary_all.txt"])
         self.result(self.folder / "out/gpu_driver_memory.json")
         probed = json.loads((self.folder / "out/gpu_probe.json").read_text())
         self.assertGreaterEqual(len(probed["machine"]["devices"]), 1)
