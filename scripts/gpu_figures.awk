@@ -60,7 +60,7 @@ function add(transfer, program, figure) {
             seen[transfer] = 1
             transfers[++transfer_count] = transfer
         }
-        if (round > rounds) rounds = round + 0
+        if (round + 0 > rounds) rounds = round + 0
     }
     of_round[transfer, program, round] = figure + 0
 }
