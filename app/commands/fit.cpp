@@ -13,7 +13,9 @@
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/trace/fit.hpp"
+#include "core/trace/pytorch_fit.hpp"
 #include "reporters/document/fit.hpp"
+#include "reporters/document/pytorch_fit.hpp"
 #include "reporters/html/html_writer.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
@@ -31,6 +33,8 @@ struct FitCommand {
     std::optional<trace::Memory> memory;  // empty: all that the trace has
     std::optional<std::uint64_t> alignment_bytes;
     std::uint64_t runs{1};
+    bool is_pytorch{};
+    std::vector<trace::PyTorchSettings> settings;  // to try beside those that are always tried
 };
 
 constexpr std::uint64_t host_alignment_bytes = 16;     // malloc's
@@ -145,7 +149,8 @@ std::string refusal_text(const trace::PlacementOps& ops)
 }
 
 // Whatever the trace does not have of what was done.
-void add_caveats(const trace::PlacementOps& ops, const trace::Facts& facts, reporters::FitReport& report)
+template <typename Report>
+void add_caveats(const trace::PlacementOps& ops, const trace::Facts& facts, Report& report)
 {
     const auto least = [&](std::string caveat) {
         report.is_least = true;
@@ -176,6 +181,87 @@ void add_caveats(const trace::PlacementOps& ops, const trace::Facts& facts, repo
     }
 }
 
+std::string text_of(const FitCommand& command, const reporters::PyTorchFitReport& report, const GlobalOptions& global)
+{
+    if (command.format == "json") {
+        return reporters::to_json(report);
+    }
+    return command.format == "html" ? reporters::to_html(report)
+                                    : reporters::to_terminal(report, terminal_style(global));
+}
+
+base::Expected<void> check_pytorch(const FitCommand& command, const trace::PlacementOps& ops, const trace::Facts& facts)
+{
+    const auto source = facts.find("source");
+    if (source == facts.end() || source->second != "pytorch") {
+        return refuse("--pytorch needs a snapshot of PyTorch's memory, imported from what "
+                      "torch.cuda.memory._dump_snapshot wrote; this trace comes from " +
+                          (source == facts.end() ? std::string{"elsewhere"} : source->second),
+                      command.trace);
+    }
+    if (command.memory && !command.memory->device) {
+        return refuse("--pytorch is about the memory of a device", "--device");
+    }
+    return check_memories(command, ops);
+}
+
+// What the allocator did by itself, and what the program asked of it beside blocks.
+void add_pytorch_caveats(const trace::PyTorchOps& ops, reporters::PyTorchFitReport& report)
+{
+    if (ops.emptied != 0) {
+        report.caveats.push_back(counted(ops.emptied, "call", "calls") +
+                                 " of torch.cuda.empty_cache(): each is repeated here");
+    }
+    if (ops.own_releases != 0) {
+        report.caveats.push_back(counted(ops.own_releases, "time", "times") +
+                                 " the recorded program was short of memory and gave back what was cached: that is not "
+                                 "repeated here, where it has all it wants or --capacity");
+    }
+}
+
+base::Expected<ExitCode> execute_pytorch(const FitCommand& command, trace::TraceReader& reader,
+                                         const trace::PlacementOps& ops, const GlobalOptions& global)
+{
+    MEMSWEEP_TRY(check_pytorch(command, ops, reader.facts()));
+    constexpr std::size_t curve_points = 400;
+    std::uint32_t device = 0;
+    if (command.memory) {
+        device = *command.memory->device;
+    } else if (!ops.memories.empty()) {
+        device = ops.memories.begin()->device.value_or(0);
+    }
+    reader.rewind();
+    const trace::PyTorchOps requests = trace::pytorch_ops(reader, device);
+    MEMSWEEP_TRY(reader.outcome());
+    ExitCode code = note_damage(command.trace, reader.damage());
+    const auto sizes = reader.facts().find(trace::sizes_fact);
+    reporters::PyTorchFitReport report{
+        .trace_name = command.trace,
+        .live_peak = ops.live_peak,
+        .capacity = command.capacity_bytes,
+        .capacity_text = command.capacity_text,
+        .memory = name_of({device}),
+        .sizes = sizes == reader.facts().end() ? std::string{} : sizes->second,
+        .refusals = ops.refusals,
+        .refused = ops.refused,
+        .emptied = requests.emptied,
+        .own_releases = requests.own_releases,
+        .fit = trace::fit_pytorch(requests, command.capacity_bytes, command.settings, curve_points)};
+    add_caveats(ops, reader.facts(), report);
+    add_pytorch_caveats(requests, report);
+    const auto& failure = report.fit.rows.front().outcome.failure;
+    if (failure && !command.capacity_bytes) {
+        return refuse(fmt::format("event {} takes what is reserved beyond 64 PiB, which no device has", failure->event),
+                      command.trace);
+    }
+    if (failure) {
+        code = ExitCode::finding;
+    } else if (command.capacity_bytes && report.is_least) {
+        code = worse(code, ExitCode::no_verdict);
+    }
+    return worse(code, write_text(text_of(command, report, global), command.out));
+}
+
 base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
@@ -186,6 +272,9 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
         return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
                                   ops.impossible_event),
                       command.trace);
+    }
+    if (command.is_pytorch) {
+        return execute_pytorch(command, reader, ops, global);
     }
     MEMSWEEP_TRY(check_memories(command, ops));
     ExitCode code = note_damage(command.trace, reader.damage());
@@ -241,17 +330,36 @@ void add_fit(Command& program, const GlobalOptions& global)
     command.option("--device N", value::each([&fit](const std::string& given) { return read_memory(fit, given); }),
                    "Only the blocks on this device, or on the host; needed where a trace has several");
     command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
+    command.group = "PyTorch";
+    command.option("--pytorch", value::flag(fit.is_pytorch),
+                   "What PyTorch's allocator would reserve for the run, by its settings, and the settings to take");
+    command.option("--setting CONF",
+                   value::each(
+                       [&fit](const std::string& given) {
+                           return trace::parse_pytorch_settings(given).map(
+                               [&fit](const trace::PyTorchSettings& settings) { fit.settings.push_back(settings); });
+                       },
+                       Arity::many),
+                   "Try this too, as in PYTORCH_CUDA_ALLOC_CONF (repeatable)");
     command.group = "Output";
     command.format_option(fit.format, value::word(fit.format, {"text", "json", "html"}),
                           "text, json, or html with pictures of the address space");
     command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");
     command.footer =
-        "Exit codes: 0 done; 1 --capacity is too small for a policy, or parts of the trace were damaged and left "
+        "Exit codes: 0 done; 1 --capacity is too small for a policy, or for PyTorch's default settings, or parts of "
+        "the trace were damaged and left "
         "out; 2 unreadable, or several devices and no --device; 5 --capacity, and the trace does not have all that "
         "was done: what was refused, or came before it.";
     command.check = [&fit]() -> base::Expected<void> {
         if (fit.alignment_bytes && !std::has_single_bit(*fit.alignment_bytes)) {
             return refuse("not a power of two", "--alignment");
+        }
+        if (fit.is_pytorch && !(fit.policies.empty() && !fit.alignment_bytes && fit.runs == 1)) {
+            return refuse("PyTorch places blocks by its own rules: --policy, --alignment and --runs do not go with it",
+                          "--pytorch");
+        }
+        if (!fit.is_pytorch && !fit.settings.empty()) {
+            return refuse("only with --pytorch", "--setting");
         }
         return {};
     };

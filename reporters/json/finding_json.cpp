@@ -96,6 +96,41 @@ Json json_policy(const trace::PolicyFit& fit)
             {"capacity_after_run", fit.needed_after_run}};
 }
 
+Json json_pytorch_failure(const std::optional<trace::PyTorchFailure>& failure)
+{
+    if (!failure) {
+        return nullptr;
+    }
+    return {{"event", failure->event},
+            {"size", failure->size},
+            {"segment", failure->segment},
+            {"live_bytes", failure->live},
+            {"cached_bytes", failure->reserved - std::min(failure->reserved, failure->live)},
+            {"reserved_bytes", failure->reserved},
+            {"largest_cached", failure->largest_cached}};
+}
+
+// Of each setting; the curve of those that are drawn: the highest values of a stretch of events from `event` on.
+Json json_pytorch_row(const trace::PyTorchRow& row)
+{
+    const trace::PyTorchOutcome& outcome = row.outcome;
+    Json json = {{"settings", trace::text_of(row.settings)},
+                 {"reserved_peak", outcome.reserved_peak},
+                 {"allocated_peak", outcome.allocated_peak},
+                 {"reserved_end", outcome.reserved_end},
+                 {"retries", outcome.retries},
+                 {"device_allocs", outcome.device_allocs},
+                 {"device_frees", outcome.device_frees},
+                 {"first_failure", json_pytorch_failure(outcome.failure)}};
+    if (!outcome.curve.empty()) {
+        json["curve"] = json_list(outcome.curve, [](const trace::PyTorchPoint& point) {
+            return Json{
+                {"event", point.event}, {"reserved_bytes", point.reserved}, {"allocated_bytes", point.allocated}};
+        });
+    }
+    return json;
+}
+
 Json json_pair(const lifetime::Figure& figure)
 {
     return {{"model", figure.model}, {"recorded", figure.recorded}};
@@ -287,6 +322,30 @@ std::string to_json(const FitReport& report)
                            {"alignment", report.options.alignment},
                            {"runs", report.options.runs},
                            {"policies", json_list(report.policies, json_policy)}};
+    return pretty(document) + "\n";
+}
+
+std::string to_json(const PyTorchFitReport& report)
+{
+    const trace::PyTorchRow& best = report.fit.rows[report.fit.best];
+    const std::uint64_t now = report.fit.rows.front().outcome.reserved_peak;
+    const Json document = {
+        {"format", "memsweep-pytorch-fit"},
+        {"format_version", 1},
+        {"live_peak", report.live_peak},
+        {"at_least", report.is_least},
+        {"caveats", report.caveats},
+        {"refusals", report.refusals},
+        {"refused", json_refused(report.refused)},
+        {"emptied", report.emptied},
+        {"own_releases", report.own_releases},
+        {"memory", report.memory},
+        {"sizes", json_text_or_null(report.sizes)},
+        {"capacity", report.capacity},
+        {"best", trace::text_of(best.settings)},
+        {"saves", static_cast<std::int64_t>(now) - static_cast<std::int64_t>(best.outcome.reserved_peak)},
+        {"advice", json_text_or_null(advice_of(report))},
+        {"settings", json_list(report.fit.rows, json_pytorch_row)}};
     return pretty(document) + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "reporters/document/fleet_trend.hpp"
 #include "reporters/document/history.hpp"
 #include "reporters/document/profile_fit.hpp"
+#include "reporters/document/pytorch_fit.hpp"
 
 namespace memsweep::reporters {
 
@@ -25,6 +26,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const CliffsReport& report);          // format memsweep-cliffs, version 1
 [[nodiscard]] std::string to_json(const ProfileReport& report);         // format memsweep-profile-fit, version 1
 [[nodiscard]] std::string to_json(const FitReport& report);             // format memsweep-fit, version 1
+[[nodiscard]] std::string to_json(const PyTorchFitReport& report);      // format memsweep-pytorch-fit, version 1
 [[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // format memsweep-trace-summary, version 1
 
 }  // namespace memsweep::reporters
