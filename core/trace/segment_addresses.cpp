@@ -151,6 +151,7 @@ std::uint64_t SegmentAddresses::take(std::uint64_t size)
 
 void SegmentAddresses::give_back(std::uint64_t address, std::uint64_t size)
 {
+    follows_ = false;  // the recorded run had no hole there
     taken_.cut(address, size);
     holes_.add(address, size);
 }

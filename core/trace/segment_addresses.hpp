@@ -3,8 +3,8 @@
 //
 // The rule was read off five recorded runs (CUDA 13, H200): the lowest hole that fits, and where none does a new
 // reservation of a multiple of 32 MiB below all others. A segment of the trace that can have been no such reservation
-// shows a hole that was there from the start. While the simulated segments have the sizes of the recorded ones, they
-// get the same addresses.
+// shows a hole that was there from the start. While the simulated segments have the sizes of the recorded ones, and none
+// has been given back, they get the same addresses.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.
