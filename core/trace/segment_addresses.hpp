@@ -1,10 +1,10 @@
 // Where CUDA's driver would put a new segment, guessed from where it has put those of a trace. Among cached blocks of
 // one size PyTorch takes the one with the lowest address, so that what it reserves depends on the addresses.
 //
-// The rule was read off five recorded runs (CUDA 13, H200): the lowest hole that fits, and where none does a new
-// reservation of a multiple of 32 MiB below all others. A segment of the trace that can have been no such reservation
-// shows a hole that was there from the start. While the simulated segments have the sizes of the recorded ones, and none
-// has been given back, they get the same addresses.
+// The rule was read off five recorded runs (CUDA 13, H200): a segment goes to the lowest hole that fits. If there is
+// none, a multiple of 32 MiB is reserved below all others. A recorded segment that can have been no such reservation
+// shows a hole that was there from the start. Simulated segments get the recorded addresses as long as their sizes are
+// those of the trace and none has been given back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.
