@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -219,8 +220,8 @@ void add_pytorch_caveats(const trace::PyTorchOps& ops, reporters::PyTorchFitRepo
     }
 }
 
-base::Expected<ExitCode> execute_pytorch(const FitCommand& command, trace::TraceReader& reader,
-                                         const trace::PlacementOps& ops, const GlobalOptions& global)
+base::Expected<ExitCode> execute_pytorch(const FitCommand& command, trace::TraceReader& reader, trace::PlacementOps ops,
+                                         const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_pytorch(command, ops, reader.facts()));
     constexpr std::size_t curve_points = 400;
@@ -230,6 +231,8 @@ base::Expected<ExitCode> execute_pytorch(const FitCommand& command, trace::Trace
     } else if (!ops.memories.empty()) {
         device = ops.memories.begin()->device.value_or(0);
     }
+    ops.ops = {};  // neither is needed any more, and they may be large
+    ops.events = {};
     reader.rewind();
     const trace::PyTorchOps requests = trace::pytorch_ops(reader, device);
     MEMSWEEP_TRY(reader.outcome());
@@ -266,7 +269,7 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
 {
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
-    const trace::PlacementOps ops = trace::placement_ops(reader, command.memory);
+    trace::PlacementOps ops = trace::placement_ops(reader, command.memory);
     MEMSWEEP_TRY(reader.outcome());
     if (ops.impossible_event != 0) {
         return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
@@ -274,7 +277,7 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
                       command.trace);
     }
     if (command.is_pytorch) {
-        return execute_pytorch(command, reader, ops, global);
+        return execute_pytorch(command, reader, std::move(ops), global);
     }
     MEMSWEEP_TRY(check_memories(command, ops));
     ExitCode code = note_damage(command.trace, reader.damage());

@@ -50,15 +50,18 @@ class PyTorchOpsReader {
         }
     }
 
-    [[nodiscard]] std::uint64_t events() const { return number_; }
-    [[nodiscard]] std::uint64_t held() const { return live_.count() + spaces_.size(); }
+    // As bounds.hpp counts them; what a simulation keeps of a live block is in them.
+    [[nodiscard]] std::uint64_t events() const { return 2 * number_; }
+    [[nodiscard]] std::uint64_t held() const { return 3 * live_.count() + spaces_.size(); }
 
     PyTorchOps take()
     {
         for (const Release& release : releases_) {
             (release.need <= mapped_peak_ ? result_.emptied : result_.own_releases) += 1;
         }
-        insert_releases();
+        if (result_.emptied != 0) {
+            insert_releases();
+        }
         return std::move(result_);
     }
 

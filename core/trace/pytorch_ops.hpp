@@ -1,7 +1,7 @@
 // What a program asked of PyTorch's caching allocator on one device, as a trace has it.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1.
-// Memory   40 bytes a request or free, 16 a segment.
+// Memory   32 bytes a request or free, 16 a segment.
 #pragma once
 
 #include <cstdint>

@@ -150,6 +150,12 @@ def three_layers():
     return gzip.compress(gzip.compress(inner))
 
 
+def pytorch_requests(count):
+    """Of 6 bytes each, none of which is freed."""
+    device = chunk(b"\x1c\0\2\0\0")  # the space of number 0
+    return MST + chunk(b"source=pytorch\n", kind=FACTS) + device + chunk(zstd((b"\x06", 2 * count)), 2 * count, sequence=1)
+
+
 # What each is made of, and the commands that read it; an exit code other than 2 is written behind.
 BOMBS = {
     # pickles
@@ -199,6 +205,8 @@ BOMBS = {
     "ends of processes.mst": (
         lambda: MST + chunk(zstd((b"\x06", 2 * MIB)), 2 * MIB) + chunk(b"\x06\x06\x40" * 100_000, process=2), ["info=0"]),
     "events.mst": (lambda: MST + spread(zstd((b"\x06", 65536)), 65536, 4) + spread(zstd((b"\x4c", FULL)), FULL, 2), ["fit", "replay"]),
+    "requests.mst": (lambda: pytorch_requests(1_400_000), ["pytorch"]),
+    "some requests.mst": (lambda: pytorch_requests(490_000), ["pytorch=0"]),
     "facts.mst": (lambda: MST + b"".join(chunk(b"".join(b"%d=\n" % i for i in range(k * 100_000, k * 100_000 + 100_000)), kind=FACTS)
                                          for k in range(6)), ["info=0"]),
     "facts that unpack.mst": (lambda: MST + spread(zstd((b"=", MIB)), MIB, 2000, kind=FACTS), ["info=0"]),
@@ -236,6 +244,7 @@ def commands(name, out="out"):
             "info": ["info", name],
             "export": ["export", name, "-f", "rmm"],
             "fit": ["fit", name],
+            "pytorch": ["fit", name, "--pytorch"],
             "replay": ["replay", name, "--on", "null", "--dry-run"],
             "report": ["report", name],
             "compare": ["compare", name, name],

@@ -3,8 +3,10 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/rng.hpp"
 #include "core/trace/pytorch_fit.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
@@ -303,5 +305,55 @@ TEST_CASE("requests that no device grants fail and nothing overflows", "[unit][p
         CHECK(outcome.retries + (outcome.failure ? 1 : 0) > 0);
         CHECK(outcome.reserved_peak <= 1ULL << 58U);
         CHECK(run.under(text, 1ULL << 62U).reserved_peak < 1ULL << 63U);
+    }
+}
+
+TEST_CASE("whatever is asked for, all of it can be given back", "[unit][pytorch]")
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        base::Rng random{seed};
+        Requests run;
+        std::vector<std::uint32_t> live;
+        std::vector<std::uint32_t> let_go;
+        for (int i = 0; i < 600; ++i) {
+            const std::uint64_t dice = random.below(100);
+            if (live.empty() || dice < 52) {
+                live.push_back(run.make(random.below(mib << random.below(8)) >> random.below(16), random.below(3)));
+            } else if (dice < 55) {
+                run.put(0, 0, 0, Action::empty_cache);
+            } else {
+                std::swap(live[random.below(live.size())], live.back());
+                const std::uint32_t block = live.back();
+                live.pop_back();
+                if (dice < 70) {
+                    run.let_go(block);
+                    let_go.push_back(block);
+                } else {
+                    run.free(block);
+                }
+            }
+            if (!let_go.empty() && random.below(4) == 0) {
+                run.free(let_go.back());
+                let_go.pop_back();
+            }
+        }
+        Requests emptied = run;
+        for (const auto& blocks : {live, let_go}) {
+            std::ranges::for_each(blocks, [&](std::uint32_t block) { emptied.free(block); });
+        }
+        emptied.put(0, 0, 0, Action::empty_cache);
+        for (const char* const text :
+             {"", "expandable_segments:True", "max_split_size_mb:20", "expandable_segments:True,max_split_size_mb:32",
+              "roundup_power2_divisions:4,garbage_collection_threshold:0.5"}) {
+            INFO("seed " << seed << ", " << text);
+            const auto whole = emptied.under(text);
+            REQUIRE_FALSE(whole.failure);
+            CHECK(whole.reserved_end == 0);
+            CHECK(whole.allocated_peak <= whole.reserved_peak);
+            const auto below = run.under(text, whole.reserved_peak * 3 / 4);
+            // The limit is looked at before it is rounded up to pages.
+            CHECK(below.reserved_peak <= whole.reserved_peak * 3 / 4 + 20 * mib);
+            CHECK(below.allocated_peak <= below.reserved_peak);
+        }
     }
 }
