@@ -1,12 +1,14 @@
-// Any bytes as a trace: read, counted, fitted and replayed.
+// Any bytes as a trace: read, counted, fitted, given to PyTorch's allocator, and replayed.
 //
 // Errors   a broken promise ends the process: totals that contradict each other, a replay that does something else.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/base/assert.hpp"
 #include "core/trace/fit.hpp"
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/pytorch_allocator.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "core/trace/summary.hpp"
 
@@ -41,6 +43,21 @@ void replay(trace::TraceReader& reader, const trace::Totals& totals, bool on_two
     }
 }
 
+void simulate_pytorch(trace::TraceReader& reader)
+{
+    reader.rewind();
+    const trace::PyTorchOps ops = trace::pytorch_ops(reader, 0);
+    for (const trace::PyTorchSettings& settings :
+         {trace::PyTorchSettings{}, trace::PyTorchSettings{.expandable = true},
+          trace::PyTorchSettings{.max_split = 32 * trace::mib, .gc_threshold = 0.5}}) {
+        for (const std::optional<std::uint64_t> capacity : {std::optional<std::uint64_t>{}, {64 * trace::mib}}) {
+            const trace::PyTorchOutcome outcome = trace::simulate(ops, settings, capacity, 4);
+            MEMSWEEP_ASSERT(outcome.allocated_peak <= outcome.reserved_peak, "what is allocated is reserved");
+            MEMSWEEP_ASSERT(outcome.reserved_end <= outcome.reserved_peak, "a peak is the highest");
+        }
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -59,6 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
             static_cast<void>(trace::fit(ops, policy, {}));
         }
+        simulate_pytorch(*reader);
         replay(*reader, summary.totals, trace::crc32c(data, size) % 64 == 0);
     }
     return 0;
