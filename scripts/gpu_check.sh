@@ -497,7 +497,7 @@ claims() {
         local python=${PYTHON:-python3}
         if [[ $backend != cuda ]] || ! "$python" -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
             note "not run" pytorch_settings "no PyTorch that sees the device here"
-        elif step pytorch_settings 200 "$python" "$here/samples/pytorch_settings.py" "$out/pytorch_settings"; then
+        elif step pytorch_settings 200 "$python" "$here/samples/pytorch_settings.py" measure "$out/pytorch_settings"; then
             note "$([[ $rc == 0 ]] && echo passed || echo failed)" pytorch_settings "$(last_line)"
         fi
     fi

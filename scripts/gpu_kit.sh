@@ -156,7 +156,7 @@ cp -r "$root"/scenarios/{catalog,schema,traces} "$kit/share/memsweep/scenarios/"
 cp -r "$root/configs" "$kit/share/memsweep/"
 cp "$root"/scripts/gpu_check.sh "$root"/scripts/gpu_figures.awk "$root/LICENSE" "$kit/"
 sed 's,"\.\./scenarios/,"../share/memsweep/scenarios/,' "$root/benchmarks/staging_equal.json" >"$kit/samples/staging_equal.json"
-cp "$root/tests/gpu/pytorch_settings.py" "$kit/samples/"
+cp "$root/benchmarks/pytorch_settings.py" "$kit/samples/"
 python3 "$root/tests/gpu/make_snapshot.py" "$kit/samples/pytorch.pickle"
 
 version=$(LD_LIBRARY_PATH=$kit/lib "$kit/bin/memsweep" --version) || die "the packed memsweep does not start"
