@@ -26,7 +26,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
 // The same, with commas between the texts too.
 [[nodiscard]] OptionValue each_of_list(ReadText read);
-// Of a function that takes every text.
+// The value of an option that accepts every text.
 [[nodiscard]] OptionValue any(std::function<void(const std::string& text)> take, Arity arity = Arity::one);
 
 [[nodiscard]] OptionValue flag(bool& target);
