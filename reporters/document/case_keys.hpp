@@ -51,7 +51,7 @@ class CaseKeys {
 
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
-    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // of its cells
+    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // cells, joined
     [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1" of the axes that do not vary; or empty
 
   private:
@@ -67,7 +67,7 @@ class CaseKeys {
     std::vector<Axis> constant_;
 };
 
-// Of each case, "name=value" of the parameters that not all of them have alike, but for one axis.
+// For each case, "name=value" of every parameter that differs between the cases, except for one axis.
 [[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {

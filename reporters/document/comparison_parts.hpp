@@ -11,7 +11,7 @@ namespace memsweep::reporters {
 
 // What both cases measured and what that comes to.
 struct CaseTable {
-    std::size_t pair{};  // of the comparison's cases
+    std::size_t pair{};  // index of the comparison's pair of cases
     Table table;
     bool is_changed{};
 };

@@ -22,7 +22,7 @@ namespace memsweep::reporters {
 // How much of each curve is kept; the more there are, the less.
 struct CurveDetail {
     std::size_t samples{};  // drawn
-    std::size_t slices{};   // of a strip that show their values under the pointer
+    std::size_t slices{};   // parts of a strip that show their values under the pointer
     std::size_t rows{};     // in its table
 };
 [[nodiscard]] CurveDetail curve_detail(const Cases& cases);
@@ -45,7 +45,8 @@ struct CurveDetail {
 // when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
-// Of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is empty.
+// The charts of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is
+// empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
 // Memory over time; faults and stalls over time of what was watched; and the page faults of each phase as a dot per

@@ -18,7 +18,7 @@ struct Listing {
 // where there is room; the rest stands below, in the order of the columns. No line is wider than `columns`, unless one
 // word is.
 [[nodiscard]] std::string listing_text(const Listing& listing, int columns);
-// Of this format, version 1: `rows` has an object for each.
+// A document of this format, version 1, whose `rows` has an object for each row.
 [[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);
 // The first row alone, as an object of this format, version 1.
 [[nodiscard]] std::string object_json(const Listing& listing, std::string_view format);

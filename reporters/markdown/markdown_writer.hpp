@@ -13,7 +13,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string to_markdown(const Document& content);
 
-// Of anything that makes a document.
+// Takes any report that makes a document.
 template <typename Report>
 [[nodiscard]] std::string to_markdown(const Report& report)
 {

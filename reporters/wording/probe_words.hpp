@@ -7,7 +7,7 @@
 
 namespace memsweep::reporters {
 
-// Of the kinds that begin with probe_ and device_.
+// The sentence for a finding whose kind begins with probe_ or device_.
 [[nodiscard]] std::string probe_text(const measure::Finding& finding);
 
 [[nodiscard]] std::string contradiction_text(const measure::Contradiction& one);

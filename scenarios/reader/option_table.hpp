@@ -65,7 +65,7 @@ struct Canonical {
         left_out,
     };
     std::optional<Form> form;              // empty: as the table says, else unless_default
-    std::string_view name;                 // of the member, or of the list as a JSON pointer; empty: the key's
+    std::string_view name;                 // the member's, or the list as a JSON pointer; empty: the key's
     std::optional<std::size_t> position;   // in the list, where it is not the next one
     bool (*counts)(const void* object){};  // null: it always does
     Value (*get)(const void* object){};    // null: the binding's
@@ -78,9 +78,9 @@ struct OptionInfo {
     bool required{};
     bool nullable{};      // null says that there is none
     bool uses_arrays{};   // names arrays that earlier steps have made
-    std::uint64_t min{};  // of size, duration, integer, number; of each extent of a shape
+    std::uint64_t min{};  // bounds of size, duration, integer, number; of each extent of a shape
     std::uint64_t max{};
-    std::vector<std::string_view> (*choices)(){};  // of choice and choices
+    std::vector<std::string_view> (*choices)(){};  // for the kinds choice and choices
     std::string default_text;                      // as written in a file, less the quotes; empty: no default
     Binding binding;
     Canonical canonical;
@@ -88,7 +88,7 @@ struct OptionInfo {
 
 [[nodiscard]] std::string_view kind_name(OptionKind kind);  // "size", "duration", "integer", ...
 [[nodiscard]] std::string_view
-unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are no bounds
+unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty where there are no bounds
 [[nodiscard]] bool has_bounds(OptionKind kind);
 [[nodiscard]] std::string format_bound(OptionKind kind,
                                        std::uint64_t bound);   // as a file would say it: "8KiB", "24h", "1,000"

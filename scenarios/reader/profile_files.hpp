@@ -13,7 +13,7 @@
 
 namespace memsweep::scenarios {
 
-using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // of "release", with their values
+using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
 // What a scenario with this release block has. A later key wins over an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,

@@ -24,9 +24,9 @@ struct StarterAnswers {
 
 // What the file says of itself.
 struct StarterLabels {
-    std::string name;         // of the scenario; of a copy empty: as it was
+    std::string name;         // the scenario's; empty for a copy, which keeps its name
     std::string file;         // as commands are to name it
-    std::string schema_path;  // of scenarios, for editors
+    std::string schema_path;  // for scenarios: editors find the schema by it
 };
 
 // Under every mode and allocator, arrays are made, written and dropped in a loop.
