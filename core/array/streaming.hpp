@@ -48,8 +48,8 @@ struct StreamingSizes {
     friend bool operator==(const StreamingSizes&, const StreamingSizes&) = default;
 };
 
-// Of each way of writing the least size tried from which on every trial gained clearly. Where none did, streaming
-// begins beyond all that was tried, and not below what is presumed.
+// For each way of writing, the smallest tried size from which every trial was clearly faster. If there is none,
+// streaming begins beyond all that was tried, and never below what is presumed.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
 // Two inputs of data joined in both ways, from 2 to 64 MiB in all. The result follows its inputs as in a heap: on an

@@ -300,7 +300,7 @@ class Accounts {
     std::uint64_t allocations_before_{};
     std::uint64_t bytes_before_{};
     std::uint64_t strays_before_{};
-    std::int64_t began_ns_{};  // of the steady clock, as the drops of blocks
+    std::int64_t began_ns_{};  // on the steady clock, as the drops of blocks
 };
 
 }  // namespace memsweep::engine

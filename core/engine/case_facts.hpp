@@ -13,9 +13,10 @@
 
 namespace memsweep::engine {
 
-// Of a repetition that is no warm-up: which library allocated, which way transfers took, what a command left behind and
-// printed. Each fact as the first repetition gave it.
-// Why the repetition is none, since it printed something else than the first; empty otherwise.
+// Keeps the facts of a repetition that is no warm-up: which library allocated, which way transfers took, what a command
+// left behind and printed. Each fact stays as the first repetition gave it.
+//
+// Returns why the repetition does not count, if it printed something else than the first; empty otherwise.
 [[nodiscard]] std::string keep_facts(const Program& program, const Outcome& outcome, model::CaseReport& report);
 
 // A case that is well so far fails by a defect, by data that arrived wrong, by an output other than that of the first

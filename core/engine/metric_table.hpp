@@ -142,7 +142,7 @@ Value over_slots(const Context& context)
     return static_cast<double>(sum);
 }
 
-// Of the calls that were timed one by one.
+// The longest or the shortest of the calls that were timed one by one.
 template <bool longest>
 Value extreme_call(const Context& context)
 {
@@ -182,7 +182,7 @@ template <typename Step>
 struct Nature {
     bool races{};           // with a finalizer's thread: noisy where the program has one
     bool is_triggered{};    // by collections: noisy where time triggers them
-    bool is_by_rule{};      // of a runtime profile: modelled under one
+    bool is_by_rule{};      // a runtime profile's rule decides it: modelled under one
     bool needs_counters{};  // absent where the program asks to do without
 };
 

@@ -130,7 +130,7 @@ class HeapTargetTrigger final : public Trigger {
     std::uint64_t target_;
     std::uint64_t heap_{};
     std::uint64_t heap_after_last_{};
-    std::int64_t began_ns_{-1};  // of the program's turn: its first allocation, then the end of the last collection
+    std::int64_t began_ns_{-1};  // the program's turn: its first allocation, then the end of the last collection
     double allocated_{};         // smoothed, per cycle
     double program_ns_{};
     double freed_{};

@@ -92,10 +92,10 @@ class ThreadCache {
         std::atomic<Block*> latest{nullptr};
         Block* older{};  // a list
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t older_limit{};             // of the count, at this size
+        std::uint32_t older_limit{};             // the most that older_count may be at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
         std::int64_t place{};                    // its number, with this size
-        std::atomic<std::uint64_t> hits{0};      // of all sizes that it had
+        std::atomic<std::uint64_t> hits{0};      // over all sizes that it had
 
         [[nodiscard]] Block* take(std::size_t alignment) noexcept
         {

@@ -41,7 +41,7 @@ class Trigger {
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
     // After the collection that was asked for: whether the same allocation asks for one more.
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
-    // Of the collection that is asked for.
+    // The generation that the collection asked for looks at.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
     virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // at last, by whomever
     virtual void collected(const Collection& /*collection*/) noexcept {}
@@ -132,7 +132,7 @@ class CycleCounts final : public Trigger {
         young_ = collection.asked_for ? 0 : std::min(spec_.containers_per_array, spec_.generation0);
     }
 
-    // Of the youngest generation alone, of the two youngest, of all.
+    // How many collections there were of the youngest generation alone, of the two youngest, and of all.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
@@ -196,14 +196,14 @@ class CycleCounts final : public Trigger {
 
     model::CycleThresholds spec_;
     std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
-    std::uint32_t unmade_{};                // of those beside the array at hand
+    std::uint32_t unmade_{};                // containers beside the array at hand that are left to make
     std::uint32_t beside_{};                // alive beside the last array that was finished
     std::uint32_t free_;                    // in the free list
     bool finished_{true};                   // nothing of the array at hand is left to make
     bool asked_{};                          // for a collection that has not come yet,
     Generation generation_{};               // this one
     std::uint64_t arrays_{};                // containers of arrays that are not freed
-    std::uint64_t made_{};                  // of arrays, since the oldest generation got some
+    std::uint64_t made_{};                  // arrays' containers, since the oldest generation got some
     std::uint64_t passed_on_{};             // containers that came to the oldest generation since it was looked at
     std::uint64_t long_lived_;              // what it held then
     std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected

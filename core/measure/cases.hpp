@@ -104,7 +104,7 @@ inline constexpr std::string_view mem_node_param = "mem_node";
 struct PlaceMatrix {
     struct Cell {
         std::optional<double> value;
-        std::optional<double> least;  // of the samples
+        std::optional<double> least;  // the least sample
         std::string reason;           // why there is none
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values

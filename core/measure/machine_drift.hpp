@@ -25,11 +25,11 @@ struct MachineDrift {
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    double share{1};  // of the case's time that takes part: the ratio is that of the case
+    double share{1};  // part of the case's time that it bears on: the ratio is that of the case
 };
 
-// Of each kind of work that is shown to have changed, by 2 % or more: a change in which its interval has no part, of at
-// least min_repetitions rounds a side.
+// One drift for each kind of work whose ratio is 2 % or more from 1 and whose interval excludes 1. Each side needs at
+// least min_repetitions rounds.
 [[nodiscard]] std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base,
                                                        const model::MachineRounds& candidate);
 

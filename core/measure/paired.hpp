@@ -79,7 +79,7 @@ struct PairedQuestion {
 // The fewest rounds after which a change of a noisy metric can be told at this share.
 [[nodiscard]] std::size_t least_rounds(double false_alarms);
 
-// Of at least one round; only rounds in which both sides have a value.
+// Judges at least one round; only rounds count in which both sides have a value.
 //
 //   regressed, improved         not by chance, and estimated beyond the threshold
 //   same                        no change of twice the threshold, and estimated within it

@@ -27,7 +27,7 @@
 
 namespace memsweep::measure {
 
-// Of one metric, in the order of the repetitions.
+// The values of one metric, in the order of the repetitions.
 struct UndisturbedValues {
     std::vector<double> base, candidate;
     std::size_t base_disturbed{}, candidate_disturbed{};  // values left out
@@ -37,7 +37,7 @@ struct UndisturbedValues {
 [[nodiscard]] UndisturbedValues undisturbed_values(const CasePair& pair, const model::Metric& base,
                                                    const model::Metric& candidate);
 
-// Of a side fewer than needed are left, and would not be without what disturbed it.
+// True if a side has fewer values left than needed, and would have enough without what disturbed it.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 // "the machine was busy: in 8 of 10 repetitions of the candidate the case waited for a processor"
 [[nodiscard]] std::string disturbed_text(const UndisturbedValues& values);

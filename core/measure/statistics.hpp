@@ -13,7 +13,7 @@ namespace memsweep::measure {
 
 // Ties share the mean of their ranks.
 struct Ranks {
-    std::vector<double> rank;  // of each value, from 1
+    std::vector<double> rank;  // each value's, from 1
     double tie_term{};         // the sum of t^3 - t over the groups of t equal values; 0 without ties
 };
 

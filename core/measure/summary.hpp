@@ -33,7 +33,7 @@ inline constexpr double outlier_distance = 5 * normal_deviations;
 // Empty when no value is there. Values are never dropped.
 [[nodiscard]] std::optional<model::Summary> summarize(std::span<const std::optional<double>> values);
 
-// Of at least one value in ascending order.
+// The statistics of at least one value. `sorted`: in ascending order.
 [[nodiscard]] double percentile(std::span<const double> sorted, double percent);
 [[nodiscard]] double median_of_sorted(std::span<const double> sorted);
 [[nodiscard]] model::Summary summary_of_sorted(std::span<const double> sorted);

@@ -76,7 +76,7 @@ enum class Verdict : std::uint8_t {
 // True for the verdicts that make `compare` fail: regressed and newly_failing.
 [[nodiscard]] bool gates(Verdict verdict);
 
-inline constexpr double significance = 0.05;       // of q, the adjusted p value
+inline constexpr double significance = 0.05;       // for q, the adjusted p value
 inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
 
 // What a metric came to in one case or result, as far as it is known, and beside another.

@@ -266,7 +266,7 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
         model::NumaSpec numa;
         bool populated{};
         bool locked{};
-        std::size_t page_bytes{};  // of the upstream's mappings
+        std::size_t page_bytes{};  // page size of the upstream's mappings
     };
     PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : Adaptor{upstream}, wishes_{wishes} {}
 

@@ -49,7 +49,7 @@ class DeviceResource final : public MemoryResource {
   private:
     struct Held {
         device::Memory memory;
-        std::byte* begin{};  // of what the block's first byte is called
+        std::byte* begin{};  // the address that stands for the block's first byte
         std::uint64_t bytes{};
         bool is_reserved{};  // addresses that lead nowhere
     };

@@ -38,7 +38,7 @@ class ThreadTier {
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t capacity{};  // of both together, from the pool; nothing is put where it is 0
+        std::uint32_t capacity{};  // both together, from the pool; nothing is put where it is 0
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
 
@@ -302,7 +302,7 @@ class SizeClasses;
 
 struct IdleBlock {
     void* ptr{};
-    std::uint32_t index{};  // of its class
+    std::uint32_t index{};  // its class
 };
 
 // The last tier of a pool: what lies idle for everybody, with its age, bounded in all and per class. When it is full,

@@ -5,7 +5,7 @@
 // no accounting; what a pool holds beyond that is in its own statistics. Guard pages and detection by unmapping need
 // mappings of their own: they replace the resource and the pool.
 //
-// Of a driver's memory every call is timed; of all other, those that may be system calls.
+// Every call to a driver's memory is timed; of the calls to other memory, those that may be system calls.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
 //          classes or no memory all layers are compiled into one, so that only the first call is virtual.

@@ -42,7 +42,7 @@ namespace memsweep::sys {
 // Cost     the allocator may allocate for it: ask after everything has been measured.
 struct AllocatorStatistics {
     std::string_view format;  // json, xml or text; empty: the library offers none that memsweep knows
-    std::size_t length{};     // of what was written, cut at the end of `into`
+    std::size_t length{};     // bytes written, cut at the end of `into`
 };
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);

@@ -23,7 +23,7 @@ struct PassingShape {
     std::string_view before;
     std::string_view after;
     bool tells_boot{true};
-    std::size_t digits{16};  // of the number
+    std::size_t digits{16};  // length of the number between them
 };
 inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 

@@ -17,7 +17,7 @@ void signal_descendants(pid_t of, int signal) noexcept;
 
 struct Cleared {
     std::size_t processes{};        // that were alive, and killed
-    std::uint64_t max_rss_bytes{};  // of the largest of those that were reaped
+    std::uint64_t max_rss_bytes{};  // by the largest of those that were reaped
     pid_t survivor{};  // one that did not end in time, as it is another user's or hangs in the kernel; 0: none
 };
 

@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 
 struct Bound {
-    std::uint64_t of_any{};  // of any file, however small
+    std::uint64_t of_any{};  // any file may ask for it, however small
     std::uint64_t times{};   // so often its bytes
 
     [[nodiscard]] constexpr std::uint64_t operator()(std::uint64_t file_bytes) const noexcept
@@ -23,7 +23,7 @@ struct Bound {
 // Things that are held at a time: a live block, of 32 to 85 bytes in a table, is one; what takes more counts as
 // several.
 inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two readers double at 1.57 million
-inline constexpr std::uint64_t bytes_of_a_thing = 64;    // of texts
+inline constexpr std::uint64_t bytes_of_a_thing = 64;    // so many bytes of text count as one thing
 inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a process
 
 // By a log as it lies on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of heaptrack), so that
@@ -51,8 +51,8 @@ inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 // Chunks that are open at the same time, one of each thread. Those that memsweep writes have 256 KiB at most.
 inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
-inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // of a trace: a recorder writes 1 MiB, twice
+inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // in a trace: a recorder writes 1 MiB, twice
 inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // for the chunks behind damaged ones, at 1 GB/s
-inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // of a trace; a file may be larger
+inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // a trace from a pipe; a file may be larger
 
 }  // namespace memsweep::trace

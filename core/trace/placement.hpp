@@ -45,7 +45,7 @@ class Placement {
     // capacity would fail exactly there in a smaller arena, so that no search is needed. Empty for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
-        std::uint64_t end{};  // of what was taken; a smaller arena has a hole above it
+        std::uint64_t end{};  // end of what was taken; a smaller arena has a hole above it
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 

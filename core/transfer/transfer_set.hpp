@@ -56,7 +56,7 @@ class TransferSet {
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
     [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
-    // Of the last turn, of one transfer from its own start to its own end.
+    // How long one transfer took in the last turn, from its own start to its own end.
     [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
 
   private:

@@ -44,7 +44,7 @@ enum class WordEvent : std::uint8_t {
     map,            // address, size
     unmap,          // address, size
     thread_start,   // thread
-    process,        // of the events that follow
+    process,        // process: that of the events that follow
     thread,         // likewise
     fork,           // the child's process
     thread_exit,    // nothing: of the thread that records it
@@ -55,7 +55,7 @@ inline constexpr unsigned word_events = 14;
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// Of an event at most.
+// The most words of an event.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 1;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept

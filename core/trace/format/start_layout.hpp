@@ -36,7 +36,7 @@ struct StartEntry {
     std::uint32_t process{};      // that the program runs in; 0: not known yet
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before
     PreloadObstacle obstacle{};
-    std::uint32_t pid_namespace{};  // of whoever started it, as in ImageFacts
+    std::uint32_t pid_namespace{};  // the starting process's, as in ImageFacts
     char program[104]{};            // the end of its file's path, and zeroes
     char command[128]{};            // its words with blanks between, cut, and zeroes
 };

@@ -36,7 +36,7 @@ long kernel(long number, Arguments... arguments) noexcept
 [[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
 
 inline constexpr std::size_t max_path_bytes = 4096;
-inline constexpr unsigned max_images = 10'000;  // of one process
+inline constexpr unsigned max_images = 10'000;  // program images of one process
 
 // <folder>/<process>.<number><ending>; false: it does not fit.
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
