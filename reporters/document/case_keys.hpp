@@ -36,13 +36,13 @@ struct ScenarioCases {
     Cases cases;
 };
 
-// In order of appearance.
+// The cases of each scenario, in order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
 // The id of a case without its scenario, after which a section is named.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
-// As tables show it: sizes as "16KiB", all else as in the case's id.
+// The value as tables show it: sizes as "16KiB", all else as in the case's id.
 [[nodiscard]] std::string axis_value_text(const model::Param& param);
 
 class CaseKeys {
@@ -80,7 +80,7 @@ struct ChartGroup {
     std::vector<ChartCase> cases;
 };
 
-// At most `max_cases` each, in their order.
+// Groups of at most `max_cases` each, in their order.
 [[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
 
 // Labels made inert and told apart.

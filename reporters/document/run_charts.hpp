@@ -37,8 +37,8 @@ struct CurveDetail {
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
 
-// The case as that repetition alone left it: its metrics and points, so that what stands beside a curve is said of what
-// is drawn. Without its phases and series.
+// The case as that repetition alone left it: its metrics and points, without its phases and series. What stands beside
+// a curve is then said of what is drawn.
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 // Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
@@ -50,7 +50,7 @@ struct CurveDetail {
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
 // Memory over time; faults and stalls over time of what was watched; and the page faults of each phase as a dot per
-// case on a logarithmic axis with its number beside it; without the charts that would be empty.
+//        case on a logarithmic axis, with its number beside it. Charts that would be empty are left out.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

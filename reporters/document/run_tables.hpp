@@ -62,7 +62,7 @@ struct FoldedCase {
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 
-// Over the repetitions; a phase that appears several times in one counts as their sum.
+// The median over the repetitions. A phase that appears several times in one counts as their sum.
 template <typename Field>
 [[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
                                                  Field model::Phase::*field)

@@ -146,7 +146,7 @@ class Json::Item {
 
 [[nodiscard]] Json json_text_or_null(std::string_view text);  // null for empty text
 
-// On one line, without a line break at its end.
+// The text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
 // Indented by one, except what reads better on one line: an array of plain values, however long, an object of plain

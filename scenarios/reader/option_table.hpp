@@ -151,7 +151,8 @@ struct Row {
         return std::move(*this);
     }
 
-    // In the canonical form, under a name of its own where `name` is given; `counts`: in these objects only.
+    // Says how the row is written in the canonical form: under a name of its own if `name` is given; `counts`: in these
+    // objects only.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {
@@ -168,14 +169,14 @@ struct Row {
         return canonical(Canonical::Form::listed, list, counts);
     }
 
-    // In its list at this place, not behind the row before.
+    // Puts the row in its list at this place, not behind the row before.
     [[nodiscard]] Row at(std::size_t position) &&
     {
         return with([&](OptionInfo& row) { row.canonical.position = position; });
     }
     [[nodiscard]] Row left_out() && { return std::move(*this).canonical(Canonical::Form::left_out, {}, nullptr); }
 
-    // By another value than the one read; `get` takes the object.
+    // Writes another value than the one read; `get` takes the object.
     template <typename Get>
     [[nodiscard]] Row by(Get /*get*/) &&
     {

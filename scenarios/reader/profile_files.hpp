@@ -27,7 +27,7 @@ struct ProfileFile {
     ReleaseKeys keys;
 };
 
-// With a line end.
+// The text of the file, with a line end.
 [[nodiscard]] std::string to_text(const ProfileFile& file);
 
 }  // namespace memsweep::scenarios

@@ -29,7 +29,7 @@ struct StarterLabels {
     std::string schema_path;  // for scenarios: editors find the schema by it
 };
 
-// Under every mode and allocator, arrays are made, written and dropped in a loop.
+// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
 // `text`, which lies at `path`, as it is written there; but the paths in it lead to the same files from the folder of
