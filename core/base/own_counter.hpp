@@ -8,7 +8,7 @@
 
 namespace memsweep::base {
 
-// By the counter's own thread; relaxed. Cost: one instruction.
+// Adds to a counter from the counter's own thread; relaxed. Cost: one instruction.
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
 {
 #if defined(__x86_64__) && !MEMSWEEP_THREAD_SANITIZER

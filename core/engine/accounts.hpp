@@ -216,8 +216,8 @@ class Accounts {
         stopwatch_.resume(pause);
     }
 
-    // At the last event of a replay, with what is then live, and once more when it has been idle for so long. None of
-    // it is part of any time.
+    // Looks at a replay at its last event, with what is then live, and once more when it has been idle for so long.
+    // None of it is part of any time.
     void look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock)
     {
         const Stopwatch::Pause pause = stopwatch_.pause();

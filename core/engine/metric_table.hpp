@@ -88,7 +88,7 @@ template <model::MetricId bytes, model::MetricId ns>
 // The lower edge of the step that holds the call which so large a share of the calls are no slower than.
 [[nodiscard]] Value call_time(const Context& context, trace::CallKind kind, double share);
 [[nodiscard]] Value fragmentation(const Context& context);
-// As the original sweep takes it: the upper of the two middle ones where their number is even.
+// The median as the original sweep takes it: the upper of the two middle ones where their number is even.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const Context& context, std::uint64_t minor_faults, const Costs& spent);

@@ -33,7 +33,7 @@ struct RunLimits {
     bool counts{};        // a foreign program runs once more behind it, its allocations counted
 };
 
-// As much of a text as a record has room for, ended by a zero.
+// Writes as much of a text as a record has room for, ended by a zero.
 template <std::size_t size>
 void write_text(std::string_view text, std::array<char, size>& into)
 {

@@ -30,7 +30,7 @@ class SharedPages {
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
 
-    // Without a walk: no more than there is, each page counted once. Empty: that is not known.
+    // A lower bound found without a walk, each page counted once. Empty: that is not known.
     [[nodiscard]] std::optional<std::uint64_t> least_bytes(const sys::TreeSample& now) const;
 
     static constexpr std::chrono::milliseconds patience{200};

@@ -39,7 +39,7 @@ class Trigger {
     virtual ~Trigger() = default;
 
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
-    // After the collection that was asked for: whether the same allocation asks for one more.
+    // Call after the collection that was asked for: whether the same allocation asks for one more.
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
     // The generation that the collection asked for looks at.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
@@ -85,13 +85,12 @@ class AllocationCount final : public Trigger {
 };
 
 // CPython's cyclic collector. It collects the youngest generation when the container objects allocated minus those
-// deallocated pass a threshold, the next one after every tenth collection of the one before, and the oldest only when
-// what has come to it since it was last looked at is a quarter of what it held then.
+// deallocated pass a threshold, and the next one after every tenth collection of the one before. It collects the oldest
+// only when what has come to it since it was last looked at is a quarter of what it held then.
 //
-// An array is made in three parts: its own containers; others that live for a moment; and those beside it, such as a
-// list of lists, while those of the array before still live. Containers freed go to a free list first: from there they
-// are made again, and neither is counted. A count of 0 falls no further: what was alive at a collection is not
-// subtracted when it goes.
+// Each array makes its own containers, short-lived ones, and companions (a list of lists) that live until the next
+// array's are made. Containers freed go to a free list first: from there they are made again, and neither is counted. A
+// count of 0 falls no further: what was alive at a collection is not subtracted when it goes.
 //
 // Sources  CPython 3.11, Modules/gcmodule.c (gc_alloc, PyObject_GC_Del, gc_collect_generations), thresholds (700, 10,
 //          10); Objects/listobject.c, PyList_MAXFREELIST.
@@ -117,7 +116,7 @@ class CycleCounts final : public Trigger {
     [[nodiscard]] Due again() noexcept override { return asked_ || finished_ ? Due::no : make_the_rest(0); }
     [[nodiscard]] Generation generation() const noexcept override { return generation_; }
 
-    // By its count or by a collection, which resets the count of the young right after.
+    // An array is freed by its count, or by a collection, which resets the count of the young right after.
     void freed(std::uint64_t /*bytes*/) noexcept override
     {
         young_ -= std::min<std::uint64_t>(young_, spec_.containers_per_array);

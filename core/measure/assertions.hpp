@@ -15,7 +15,7 @@
 
 namespace memsweep::measure {
 
-// In the order of the assertions, each in the order of the cases.
+// The results in the order of the assertions, each in the order of the cases.
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 

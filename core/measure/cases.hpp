@@ -52,7 +52,7 @@ struct CasePair {
     const model::CaseReport* candidate{};  // nullptr: only the base has it
 };
 
-// By scenario and case id: the base's cases in their order, then those only the candidate has.
+// Pairs cases by scenario and case id: the base's cases in their order, then those only the candidate has.
 [[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
                                                std::span<const model::CaseReport> candidate);
 

@@ -60,16 +60,16 @@ struct MetricComparison {
     bool hidden{};                     // rounds: hides_changes() of paired.hpp
 };
 
-// What this metric may change by: what the criteria say of it, else its default, which of an exact counter is wider
-// where the two sides were called by names of other lengths.
+// What this metric may change by: what the criteria say of it, else its default. The default of an exact counter is
+// wider if the two sides were called by names of other lengths.
 using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 [[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
                                      DefaultThreshold usual);
 
-// In the order of the pairs; of each case the metrics in the base's order, then those that only the candidate has.
-// Metrics with no value on either side are left out. Informational metrics do not count among the noisy ones that
-// adjust each other. What cannot be compared gets a verdict with its reason. Between separate runs, repetitions that
-// other work disturbed do not count (separate_runs.hpp).
+// Compares the metrics in the order of the pairs; in each case those of the base in its order, then those that only the
+// candidate has. Metrics with no value on either side are left out. Informational metrics do not count among the noisy
+// ones that adjust each other. What cannot be compared gets a verdict with its reason. Between separate runs,
+// repetitions that other work disturbed do not count (separate_runs.hpp).
 //
 // Cost     per noisy metric two exact distributions: 0.04 ms at 20 against 20 repetitions (a 2-core VM).
 enum class Runs { one, separate };

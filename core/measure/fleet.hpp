@@ -49,7 +49,7 @@ class FleetBuilder {
 
     [[nodiscard]] base::Expected<void> add(const std::string& source, const model::RunReport& report);
 
-    // At least one result was added. `tags`: of hosts by name, besides those that their results carry.
+    // Call after at least one result was added. `tags`: of hosts by name, besides those that their results carry.
     [[nodiscard]] model::Fleet finish(const Expectation& expectation,
                                       const std::map<std::string, std::map<std::string, std::string>>& tags);
 

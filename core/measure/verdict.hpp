@@ -34,7 +34,8 @@ struct Threshold {
     double at_most{std::numeric_limits<double>::infinity()};
 };
 
-// By the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its default.
+// Thresholds by the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its
+// default.
 using Thresholds = std::map<std::string, Threshold, std::less<>>;
 
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and

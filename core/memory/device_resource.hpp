@@ -24,7 +24,7 @@ namespace memsweep::memory {
 
 class DeviceResource final : public MemoryResource {
   public:
-    // Not registered memory, which is adopted, nor pageable.
+    // `kind` is neither registered memory, which is adopted, nor pageable.
     DeviceResource(device::Runtime& runtime, std::uint32_t device, device::MemoryKind kind);
     ~DeviceResource() override;
     DeviceResource(const DeviceResource&) = delete;

@@ -80,7 +80,7 @@ class ThreadTier {
             return true;
         }
 
-        // As many of those that came first as there are and `out` holds; returns how many.
+        // Takes those that came first, as many as there are and `out` holds; returns how many.
         [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
             const std::uint32_t kept = older_count.load(relaxed);
@@ -253,7 +253,8 @@ class Depot {
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // What nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as fit.
+    // Takes what nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as
+    // fit.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;

@@ -31,7 +31,7 @@ namespace memsweep::memory {
 // What a runtime calls a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
-// Without pool, placement and adaptors. A driver's memory needs the runtime.
+// Makes the resource without pool, placement and adaptors. A driver's memory needs the runtime.
 [[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
                                                             device::Runtime* runtime = nullptr);
 

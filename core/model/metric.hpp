@@ -117,8 +117,8 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// By the name of a metric of a whole repetition. What the catalogue does not know, a later version's metric or that of
-// a named point, is an outcome.
+// The role of a metric of a whole repetition, by its name. What the catalogue does not know, a later version's metric
+// or that of a named point, is an outcome.
 [[nodiscard]] Role role_of(std::string_view metric);
 [[nodiscard]] Shown shown_of(std::string_view metric);  // what the catalogue does not know is shown nowhere first
 

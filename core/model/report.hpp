@@ -215,8 +215,9 @@ struct RunInfo {
     std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep
 };
 
-// What the same computation and the same copy varied by, repeated before the cases were measured: half of all rounds
-// lie closer to the median than the error; one in twenty takes longer by more than the tail, a share of the median.
+// The noise of a fixed computation and a fixed copy, repeated before the cases were measured. Half of all rounds lie
+// closer to the median than the error. One round in twenty takes longer than the median by more than the tail. Both are
+// shares of the median.
 struct Canary {
     std::optional<double> compute_error;
     std::optional<double> compute_tail;
@@ -245,8 +246,8 @@ struct Calibration {
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
     std::optional<Canary> canary{};                              // for a probe that measures something
     std::optional<MachineRounds> rounds{};
-    // Measured where programs are run, by the shortest run of a program that does nothing: what of each wall_time is
-    // the program's start and its end, and what a repetition takes beside that.
+    // Measured where programs are run, with a program that does nothing: its shortest run, which is how much of each
+    // wall_time is the program's start and its end, and what a repetition takes beside that.
     std::optional<double> harness_seconds_per_run{};
     std::optional<double> harness_seconds_beside_run{};
 };

@@ -98,7 +98,7 @@ struct RankNeed {
 // Why MPI cannot carry it between two of so many ranks. Empty: it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
-// As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
+// The text as it is parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const TransferEnd& end);
 [[nodiscard]] std::string to_text(const Mover& mover);
 [[nodiscard]] std::string to_text(const TransferSpec& spec);

@@ -75,7 +75,7 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Errors   not_supported: why not (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 
-// As execvp finds it; empty when it does not.
+// The program's path as execvp finds it; empty when it does not.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace memsweep::sys

@@ -57,9 +57,9 @@ class Guard {
     [[nodiscard]] base::Expected<pid_t> launcher() const;
     // How the program, its child, has ended; once. Empty: it runs. A guard that is lost gives the code -1.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
-    // Kills all that descends from it, and ends. Within six seconds, and where the kernel refuses then, too. The code
-    // -1: the program runs on.
-    // Errors: os, it was lost, and what descended from it has been killed as far as that could be found.
+    // Kills all that descends from the guard, and ends the guard. Takes six seconds at most, also where the kernel
+    // refuses. The code -1: the program runs on.
+    // Errors: os, the guard was lost, and what descended from it has been killed as far as that could be found.
     [[nodiscard]] base::Expected<Ended> clear(pid_t program);
     // Ends without that.
     void leave() noexcept;
@@ -114,11 +114,11 @@ class CommandLaunch {
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
 
-    // Once; returns when the program runs, or could not be run.
+    // Starts the program, once. Returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
-    // In place of start(), where somebody else gives the word, as a process that starts several at once: who has the
-    // gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
+    // Use this in place of start() if somebody else gives the word, such as a process that starts several at once. Who
+    // has the gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
@@ -160,12 +160,12 @@ class ForegroundCommand {
     ~ForegroundCommand();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // On the steady clock, just before its process was made.
+    // When the command began, on the steady clock, just before its process was made.
     [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
     // The process that the command and its orphans descend from. Not for a command that is our own child.
     [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
 
-    // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one. Once.
+    // Waits until the command has ended, once. Calls `each` about every `interval` meanwhile, if there is one.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
 
   private:

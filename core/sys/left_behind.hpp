@@ -29,8 +29,8 @@ inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
-// For its owner, as soon as it is made, with a descriptor that stays open: the lock lasts as long. False: somebody is
-// removing it, so that another is needed. True also where locks are not to be had.
+// Call for the owner, as soon as the file is made, with a descriptor that stays open: the lock lasts as long. False:
+// somebody is removing the file, so that another is needed. True also where locks are not to be had.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
 // What nobody holds, files and whole folders. Once in a process for each folder and shape: it lists the folder.

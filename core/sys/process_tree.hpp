@@ -1,7 +1,7 @@
 // The end of everything that this process has started.
 //
 // Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it only what is asked for by number is found);
-//          wait4. Whoever wants descendants whose parents have ended to be found calls adopt_orphans() before.
+//          wait4. Call adopt_orphans() first, or descendants whose parents have ended are missed.
 // Threads  no other thread may start or wait for processes meanwhile.
 #pragma once
 

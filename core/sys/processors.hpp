@@ -24,7 +24,7 @@ namespace memsweep::sys {
 [[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
 [[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
 
-// That lie in the node, whether or not this process may use them; empty for a node of memory alone.
+// The processors that lie in the node, whether or not this process may use them; empty for a node of memory alone.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
@@ -61,7 +61,7 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // From now on on these alone; none: wherever it ran before the first call.
+    // Limits the thread to these alone from now on; none: wherever it ran before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:

@@ -26,8 +26,8 @@ inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two re
 inline constexpr std::uint64_t bytes_of_a_thing = 64;    // so many bytes of text count as one thing
 inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a process
 
-// By a log as it lies on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of heaptrack), so that
-// a log that is not compressed never meets the bound.
+// What a log may hold, by its size on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of
+// heaptrack), so that a log that is not compressed never meets the bound.
 [[nodiscard]] constexpr std::uint64_t most_held_by_log(std::uint64_t file_bytes) noexcept
 {
     constexpr std::uint64_t bytes_each = 4;
@@ -38,8 +38,8 @@ inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a 
 // to some hundred; 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
 inline constexpr Bound most_decompressed{.of_any = 128ULL << 20U, .times = 300};
 
-// By the bytes of a trace's chunks, as all that follow. The most regular recording, a loop that keeps blocks of one
-// size, holds 15 of them a byte.
+// This bound and all that follow are by the bytes of a trace's chunks. The most regular recording, a loop that keeps
+// blocks of one size, holds 15 of them a byte.
 inline constexpr Bound most_held_by_trace{.of_any = held_by_any, .times = 24};
 
 // Events of a trace that is held whole, as for a fit or a replay: 40 bytes each, in lists that grow by doubling.

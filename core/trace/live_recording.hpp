@@ -29,7 +29,7 @@ class LiveRecording {
     // Absent while its process has not written the headers.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
-    // As they were when it was opened.
+    // The facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
     // Ends early when asked to. Returns whether something was found, so that soon there may be more.

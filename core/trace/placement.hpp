@@ -164,7 +164,7 @@ class PerBlock {
     std::vector<Value> values_;
 };
 
-// To a multiple of `unit`; beyond the largest multiple, to that one.
+// Rounds to a multiple of `unit`. A size beyond the largest multiple is rounded to that one.
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)
 {
     return size > ~0ULL - (unit - 1) ? ~0ULL / unit * unit : (size + unit - 1) / unit * unit;

@@ -7,8 +7,8 @@
 //   bits 48-63  a size below 64 KiB
 //
 // Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
-// two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), and behind them the word that
-// says what they are. An operand that no such word follows is from a call in whose middle the process died.
+// two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that
+// says what they are. If no such word follows an operand, the process died in the middle of that call.
 //
 // Memory   none, and no library: the recorder includes this file.
 // Threads  words belong to one thread; a signal handler of that thread may write others in between.

@@ -10,13 +10,13 @@
 //   then    full chunks (kind `words`) that found no free slot to go on in, appended in the order they became full; one
 //           that filled its slot spans up to a multiple of the slot's size
 //
-// A slot holds at any instant all that its thread has recorded in it, so that a process may die at any instruction and
-// loses at most the event it was writing: the payload is words (event_words.hpp), each written by one store, and up to
-// `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace, has
-// the same number and counts once.
+// At any instant a slot holds all that its thread has recorded in it. A process may therefore die at any instruction,
+// and loses at most the event that it was writing. The payload is words (event_words.hpp), each written by one store;
+// up to `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace,
+// has the same number and counts once.
 //
-// Where an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it
-// names is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
+// If an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it names
+// is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once

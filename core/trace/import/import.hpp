@@ -103,7 +103,7 @@ extern const ImportFormat valgrind_format;
 
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// By name, or by the first bytes of the log.
+// Finds a format by its name, or by the first bytes of the log.
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
@@ -134,9 +134,9 @@ struct LoggedAction {
 void set_kind(Event& event, EventKind kind);
 
 // Reads a log line by line, and refuses one with a line of more than LogText::max_line_bytes. Lines{sink, options} has
-// an add(line), which returns why the line is bad, or nullptr, and perhaps a finish() for the end of the log, which
-// does the same, and an is_whole(line), which says of a last line without a newline whether its text shows that nothing
-// of it is missing.
+// add(line), which returns why the line is bad, or nullptr. It may have finish(), which does the same for the end of
+// the log. It may have is_whole(line), which says whether the text of a last line without a newline shows that nothing
+// is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {

@@ -36,7 +36,7 @@ void count_before_realloc(std::uint64_t address) noexcept;
 void count_realloc(std::uint64_t address, std::uint64_t size) noexcept;
 void count_failed_realloc(std::uint64_t old_address) noexcept;
 
-// After fork(2), which a signal handler may call that struck while its thread was counting: the child returns into that
+// Call in the child of fork(2). If a signal handler forked while its thread was counting, the child returns into that
 // code, whose counts then go nowhere.
 void count_in_forked_child() noexcept;
 

@@ -63,8 +63,8 @@ class LoadedObject {
         return false;
     }
 
-    // replace(name, value now) for every address that the linker finds by a name, the object's own symbols among them;
-    // what it returns other than null is written there instead, also where the linker keeps the place read-only.
+    // Calls replace(name, value now) for every address that the linker finds by a name, the object's own symbols among
+    // them. What it returns other than null is written there instead, also where the linker keeps the place read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {

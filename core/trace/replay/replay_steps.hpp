@@ -36,8 +36,8 @@ class ReplaySteps {
         bool leaves{};  // the thread has had a part of a step before
     };
 
-    // Before an event of the thread that allocates so many bytes while others are live: the step that the thread has to
-    // enter first, if it is not in it.
+    // Call before an event of a thread that allocates so many bytes while others are live. Returns the step that the
+    // thread has to enter first, if it is not in it.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
