@@ -52,7 +52,7 @@ ExitCode failed_by(const std::exception& problem) noexcept
     return ExitCode::internal;
 }
 
-// Of what nothing can catch: an exception in a thread, or where none may leave.
+// Ends the program after what nothing can catch: an exception in a thread, or where none may leave.
 [[noreturn]] void end_at_once() noexcept
 {
     if (const std::exception_ptr problem = std::current_exception()) {

@@ -40,7 +40,7 @@ constexpr Writers of_runs(Writer<model::RunReport> writer)
     return {writer, nullptr, nullptr, nullptr, nullptr};
 }
 
-// Of runs, comparisons, histories, fleets and fleets compared.
+// The writers for runs, comparisons, histories, fleets and fleets compared.
 constexpr Writers json_writers{write_json, as_json, as_json, fleet_as_json, as_json};
 constexpr Writers csv_writers{write_csv, nullptr, write_csv, write_csv, nullptr};
 constexpr Writers junit_writers{write_junit, write_junit, nullptr, nullptr, nullptr};

@@ -36,13 +36,13 @@ using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, W
 
 struct Format {
     std::string_view name;       // as on the command line
-    std::string_view extension;  // of a file written beside the result: ".csv", ".summary.csv"
+    std::string_view extension;  // the ending of a file written beside the result: ".csv", ".summary.csv"
     std::string_view description;
     Writers writers;
     std::span<const std::string_view> parts{};  // formats that go beside it when it goes to a file
-    // Of a format that is nothing but its parts: whether `write` says everything about a report all the same.
+    // Whether `write` says everything about a report, where the format otherwise is nothing but its parts.
     bool (*fits_one_text)(const model::RunReport&){};
-    // Of a part that some reports have nothing for: whether this one has.
+    // Whether a part has anything for this report, where some reports have nothing for it.
     bool (*has_rows)(const model::RunReport&){};
 
     template <typename Report>

@@ -31,7 +31,7 @@ enum class ExitCode : int {
     terminated = 143,   // SIGTERM
 };
 
-// Of several that apply, the first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
+// The exit code that stands for both. The first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
 [[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b)
 {
     static constexpr std::array order{ExitCode::interrupted, ExitCode::terminated,       ExitCode::internal,
@@ -71,7 +71,7 @@ struct Option {
     std::string help;
     OptionValue value;
     std::string group;     // the heading that it stands under; empty: "Options"
-    std::string variable;  // of the environment, used where the option is not given
+    std::string variable;  // the environment variable that is used where the option is not given
     bool required{};
     std::vector<std::string> (*look_up)(){};  // words that completions offer, found when a shell asks for them
 
@@ -105,7 +105,7 @@ struct Command {
     std::string name;
     std::string help;
     std::string footer;
-    std::string group;  // of the options that are declared from now on
+    std::string group;  // the options declared from now on belong to it
     std::deque<Option> positionals;
     std::optional<Option> behind_dashes;  // not required
     std::deque<Option> options;

@@ -18,8 +18,9 @@ namespace memsweep::app {
 // `shell` is one that shell_name takes.
 [[nodiscard]] std::string completion_script(const Command& program, const std::string& shell);
 
-// What can stand in place of the last argument, where the first is --complete, which the scripts pass: lines of a word,
-// a tab and what the word means; and a line "/" where it can be a file. Empty: the arguments ask for something else.
+// What can stand in place of the last argument; the first argument is --complete, which the scripts pass. Each line
+// holds a word, a tab and what the word means. A line "/" says that it can be a file. Empty: the arguments ask for
+// something else.
 [[nodiscard]] std::optional<std::string> completions(const Command& program, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

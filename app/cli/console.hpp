@@ -28,7 +28,8 @@ void add_global_options(Command& program, GlobalOptions& global);
 // The columns of the terminal behind a descriptor, or 80 where it is none.
 [[nodiscard]] int terminal_width(int descriptor);
 
-// For stdout: its width from 60 to 160 columns; colour as --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide.
+// The style of stdout: its width is from 60 to 160 columns; --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide
+// on colour.
 [[nodiscard]] reporters::TerminalStyle terminal_style(const GlobalOptions& global);
 
 // "memsweep: error: where: message" on stderr.
@@ -43,7 +44,7 @@ void print_note(std::string_view message);
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
 
-// After the stop signal that was taken last.
+// The exit code after the stop signal that was taken last.
 [[nodiscard]] ExitCode stop_code(const sys::StopSignals& signals);
 
 // Writes all of the text to stdout. Returns false, and prints the error, when it could not: a full disk behind stdout

@@ -8,7 +8,8 @@
 
 namespace memsweep::app {
 
-// Of `command`, which is `program` itself or one of its commands. No line is wider than `columns`, unless one word is.
+// The --help text of `command`, which is `program` itself or one of its commands. No line is wider than `columns`,
+// unless one word is.
 [[nodiscard]] std::string help_text(const Command& command, const Command& program, int columns);
 
 // What a page says besides the program's declarations.

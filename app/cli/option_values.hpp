@@ -26,7 +26,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
 // The same, with commas between the texts too.
 [[nodiscard]] OptionValue each_of_list(ReadText read);
-// Of a function that takes every text.
+// The value of an option that accepts every text.
 [[nodiscard]] OptionValue any(std::function<void(const std::string& text)> take, Arity arity = Arity::one);
 
 [[nodiscard]] OptionValue flag(bool& target);
@@ -39,7 +39,8 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 
-// With words that completions offer and that nothing checks; with what holds where the option is not given.
+// offering: adds words that completions offer and that nothing checks. defaulting: adds what holds where the option is
+// not given.
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 

@@ -19,7 +19,7 @@ namespace memsweep::app {
 // words like --option=PATH.
 void spell_alike(std::vector<std::string>& base, std::vector<std::string>& candidate);
 
-// Of a plan of two builds, each case with its counterpart. Fingerprints and ids stay what they are.
+// Calls the two builds of a plan alike, each case with its counterpart. Fingerprints and ids stay what they are.
 void call_builds_alike(model::Plan& plan);
 
 }  // namespace memsweep::app

@@ -216,7 +216,7 @@ bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
     }
     for (const auto& [limit, result] : judged) {
         std::erase_if(report.assertions, [&one = result](const AssertionResult& earlier) {
-            return earlier.expression == one.expression;  // of a result that was held against it before
+            return earlier.expression == one.expression;  // the result was held against this limit before
         });
     }
     for (auto& [limit, result] : judged) {

@@ -25,7 +25,7 @@ bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
 struct LimitsToWrite {
     std::string path;    // empty: none
     double margin{0.1};  // how much worse than measured is still healthy, as a fraction
-    bool force{};        // of figures that are not trustworthy too
+    bool force{};        // takes figures that are not trustworthy too
 };
 
 // Declares --write-limits, --margin and --force.

@@ -33,7 +33,7 @@ namespace {
 struct ListCommand {
     std::string what;
     bool json{};
-    std::vector<std::string> files;  // of `list cases`; of `list scenarios`: the folder
+    std::vector<std::string> files;  // the files of `list cases`, or the folder of `list scenarios`
 };
 
 using base::Expected;

@@ -34,7 +34,7 @@ using HostTags = std::map<std::string, std::map<std::string, std::string>>;
 
 constexpr std::uint64_t largest_table_bytes = 64ULL << 20;
 constexpr std::size_t most_table_columns = 256;
-constexpr std::size_t most_tags = 1'000'000;  // of all hosts: each takes some 130 bytes
+constexpr std::size_t most_tags = 1'000'000;  // over all hosts: each tag takes some 130 bytes
 constexpr std::size_t results_per_processor = 16;
 
 // One more than a table may have, at most.
@@ -160,7 +160,7 @@ struct Collected {
     std::vector<base::Error> unreadable{};
     ExitCode worst{ExitCode::done};
     std::vector<Part> parts{};
-    std::string ids{};  // of the runs of a fleet
+    std::string ids{};  // the run ids of a fleet
     measure::FleetBuilder fleet{command.force};
 
     base::Expected<void> take(const std::string& path, base::Expected<model::RunReport> result)

@@ -15,7 +15,7 @@ namespace memsweep::app {
 
 struct LoadedPlans {
     std::vector<model::Plan> plans;
-    std::vector<base::Error> errors;  // of all files, in their order; empty: all plans are there
+    std::vector<base::Error> errors;  // in all files, in their order; empty: all plans are there
 };
 
 // One scenario, as load_plans finds it.

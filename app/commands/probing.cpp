@@ -176,7 +176,7 @@ void take_case_fingerprints(model::RunReport& report)
     }
 }
 
-// Of what was measured, as for a scenario: neither of how often nor of how long.
+// The fingerprint covers what was measured, as a scenario's does, but neither how often nor for how long.
 std::string fingerprint(const model::RunReport& report)
 {
     std::string text = "memsweep-probe-1";

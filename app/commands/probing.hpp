@@ -31,11 +31,11 @@ struct ProbeCommand {
     std::string filter;                  // a regular expression of case ids; empty: all
     std::vector<std::uint32_t> nodes;    // empty: all
     std::vector<std::uint32_t> devices;  // empty: all
-    std::optional<std::uint32_t> pairs;  // of devices, so many; absent: all
+    std::optional<std::uint32_t> pairs;  // measure so many pairs of devices; absent: all
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
-    bool dump_scenario{};  // of the transfers, instead of measuring them
+    bool dump_scenario{};  // print the transfers as a scenario instead of measuring them
     std::string preset;    // to dump: a scenario of the catalog, without its probe_; empty: the transfers
     std::map<std::string, std::string> tags;
 };

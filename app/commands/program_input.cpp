@@ -33,7 +33,7 @@ constexpr const char* own_name = "standard input";
 struct stat stat_of(int fd)
 {
     struct stat facts {};
-    static_cast<void>(::fstat(fd, &facts));  // of what is not known nothing is true
+    static_cast<void>(::fstat(fd, &facts));  // a failure leaves zeroes, for which no test holds
     return facts;
 }
 
@@ -60,7 +60,7 @@ struct Contents {
     std::string text() { return fmt::format("{} B, sha256 {}", bytes, digest.hex()); }
 };
 
-// Of a regular file from its beginning; where it is read up to stays.
+// Reads a regular file from its beginning. The file offset stays where it was.
 base::Expected<void> read_through(int fd, const std::string& name, Contents& contents)
 {
     std::array<char, 256 << 10> piece{};

@@ -9,7 +9,7 @@
 
 namespace memsweep::app {
 
-// Beside this program, or where it is installed.
+// The path of the recorder's library, beside this program or where it is installed.
 [[nodiscard]] base::Expected<std::string> recorder_library();
 
 }  // namespace memsweep::app

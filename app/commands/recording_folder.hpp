@@ -43,8 +43,9 @@ struct LeftRecordings {
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 
-// In that order, and the folder, which stays when something else is in it. Meanwhile it is FOLDER.removed: whoever is
-// killed half-way leaves nothing that the next recovery would take for the whole recording.
+// Removes the files of a recording in that order, and then the folder, which stays when something else is in it.
+// Meanwhile the folder is called FOLDER.removed: if the process is killed half-way, it leaves nothing that the next
+// recovery would take for the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
 // The inode of this process's (pid_namespaces(7)); 0: not known.

@@ -20,7 +20,7 @@ namespace memsweep::app {
 [[nodiscard]] base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
                                                      const model::CaseReport& one);
 
-// After the whole result has been written.
+// Call after the whole result has been written.
 void remove_journal(const std::string& result_path);
 
 // Adds to `report` the repetitions that its journal has and it lacks.

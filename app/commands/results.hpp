@@ -29,14 +29,14 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// To a file or, when the path is empty or "-", to stdout. What went wrong is printed. What comes piece by piece is a
-// program's format, raw in a file and a pipe: on a terminal the texts in it are made inert. A whole text is inert
-// already.
+// The text goes to a file or, if the path is empty or "-", to stdout. What went wrong is printed. What comes piece by
+// piece is a program's format, raw in a file and a pipe: on a terminal the texts in it are made inert. A whole text is
+// inert already.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
 
-// On stdout `text` is in the terminal's style: see console.hpp.
+// If it goes to stdout, `text` is in the terminal's style: see console.hpp.
 template <typename Report>
 [[nodiscard]] ExitCode write_in(const reporters::Format& format, const Report& report, const std::string& path,
                                 const GlobalOptions& global)

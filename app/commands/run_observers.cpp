@@ -273,7 +273,8 @@ class RunObservers::ResultFile final : public engine::Observer {
         return true;
     }
 
-    // Of results that begin within one second each gets a name of its own: NAME.json, NAME-2.json ...
+    // Saves the result under a name that no file has yet: NAME.json, NAME-2.json ... Results that begin within one
+    // second thus stay apart.
     base::Expected<void> save_as_new(const model::RunReport& report)
     {
         constexpr int most_names = 10'000;

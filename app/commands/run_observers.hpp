@@ -28,7 +28,7 @@ namespace memsweep::app {
 // What progress says of a run before anything of it is measured.
 struct Announcement {
     std::string time;   // "about 52 s"; empty: nothing is known
-    bool until_sure{};  // of the repetitions there will be fewer where the verdict is sure before
+    bool until_sure{};  // a verdict that is sure earlier ends the repetitions
 };
 
 // Passes every event on: to the result file first, to progress last.

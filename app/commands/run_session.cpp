@@ -428,7 +428,7 @@ class RunSession {
                 .description = std::move(description)};
     }
 
-    // Of two programs, what people read is their comparison; formats for programs are those of the result.
+    // Reports for people (`compared`) show the comparison of two programs; formats for programs show the result.
     [[nodiscard]] ExitCode write_one(const model::RunReport& report,
                                      const std::optional<measure::Comparison>& comparison,
                                      const ReportTarget& target) const

@@ -17,7 +17,7 @@ namespace memsweep::app {
 // What `run` was asked for; `replay` asks for the same in its own words.
 struct RunCommand {
     std::vector<std::string> scenarios;
-    std::vector<std::string> words;  // of a command, in place of scenarios
+    std::vector<std::string> words;  // a command, in place of scenarios
     std::string out;                 // empty: results/<scenario>-<UTC>.json
     std::vector<ReportTarget> reports;
     scenarios::Overrides overrides;
@@ -26,15 +26,15 @@ struct RunCommand {
     std::map<std::string, std::string> tags;
     std::string events;
     std::string baseline;                            // a result to compare with; %h %r %s %t as in `out`
-    std::string gate;                                // of the comparison
+    std::string gate;                                // a gate file that the comparison is judged by
     std::string against;                             // a command to compare `words` with
-    std::map<std::string, std::string> thresholds;   // of that comparison
-    bool strict_counters{};                          // of it, or of that with the baseline
+    std::map<std::string, std::string> thresholds;   // for the comparison with `against`
+    bool strict_counters{};                          // in that one, or in the one with the baseline
     bool duet{};                                     // both at the same time
     bool is_automatic{};                             // rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
-    std::string stdout_word;                         // of `words`, as a scenario says it; empty: as it says by default
-    std::string stdin_file;                          // of `words`; "-" and empty: as ProgramInput says
+    std::string stdout_word;                         // for `words`, as a scenario says it; empty: as it says by default
+    std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
     bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
     bool resume{};

@@ -46,7 +46,7 @@ std::string version_text(bool as_json)
         "memsweep-version");
 }
 
-// Of the format "memsweep-gate", once known by the name of its folder.
+// Accepts "gates" too: the format "memsweep-gate" was once known by the name of its folder.
 base::Expected<std::string> schema_named(const std::string& given)
 {
     const std::string name = given == "gates" ? "gate" : given;

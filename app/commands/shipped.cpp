@@ -21,7 +21,7 @@ bool is_there(const fs::path& path)
     return fs::exists(path, problem);
 }
 
-// Of the executable. Without /proc it is as it was named to execve(2).
+// The folder of the executable. Without /proc the executable is taken as it was named to execve(2).
 fs::path own_folder()
 {
     std::error_code problem;

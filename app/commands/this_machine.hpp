@@ -14,7 +14,7 @@ struct Capabilities;
 
 namespace memsweep::app {
 
-// With its fingerprint: CPU model, cores, NUMA nodes, page size, memory to 1 GiB and devices, hashed.
+// This machine with its fingerprint: CPU model, cores, NUMA nodes, page size, memory to 1 GiB and devices, hashed.
 [[nodiscard]] model::Machine this_machine();
 
 [[nodiscard]] scenarios::Surroundings surroundings(const model::Machine& machine);

@@ -32,7 +32,7 @@ namespace {
 constexpr const char* from_outside = "memsweep watch looks from outside";
 constexpr const char* reaped_elsewhere = "the process that guarded the command was lost";
 
-// Of the program and its arguments: results of one command are compared.
+// The fingerprint covers the program and its arguments: results of one command are compared.
 std::string fingerprint(const std::vector<std::string>& command)
 {
     std::string text = "memsweep-watch-1";

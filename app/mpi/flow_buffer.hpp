@@ -22,7 +22,8 @@ namespace memsweep::mpi {
 
 class FlowBuffer {
   public:
-    // Of whole words; `place` null: a vector's memory. `no_devices`: why MPI takes no device memory; empty: it does.
+    // Makes a buffer of whole words. It lies in a vector when `end` is null. `no_devices` says why MPI takes no device
+    // memory; empty: it does.
     [[nodiscard]] static base::Expected<std::unique_ptr<FlowBuffer>>
     make(const model::TransferEnd& end, std::uint64_t bytes, const std::string& no_devices);
 

@@ -36,8 +36,8 @@ struct Flow {
     int from{};
     int to{};
     model::TransferEnd src{}, dst{};  // null: ordinary memory of each end
-    std::uint64_t bytes{};            // of a message; 0: as the command line says
-    std::string part{};               // of several transfers of a case: "step.number"
+    std::uint64_t bytes{};            // in each message; 0: as the command line says
+    std::string part{};               // which of several transfers of a case: "step.number"
     friend bool operator==(const Flow&, const Flow&) = default;
 };
 
@@ -45,12 +45,12 @@ struct Flow {
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
-    // Of a scenario; the rest is that of the command line where it is empty or 0.
+    // Set for the test of a scenario. Where a value is empty or 0, the command line's holds.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};
-    std::uint64_t messages{};            // of a sample; 0: as many as take the wanted time
-    std::chrono::nanoseconds timeout{};  // of a sample
+    std::uint64_t messages{};            // in each sample; 0: as many as take the wanted time
+    std::chrono::nanoseconds timeout{};  // for each sample
     std::string unmet{};                 // why it is not run
 };
 

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int max_beside = model::max_transfers_at_once;  // flows of a test between the same two ranks, either way
 constexpr std::uint64_t max_messages = 4096;
-constexpr std::uint64_t round_trips = 200;  // of a sample
+constexpr std::uint64_t round_trips = 200;  // in each sample
 
 // What both ends can compute: the words of a flow's sample.
 base::Rng words_of(const Flow& flow, std::uint64_t sample)

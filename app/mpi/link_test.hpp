@@ -23,7 +23,7 @@
 namespace memsweep::mpi {
 
 struct LinkSettings {
-    std::size_t bytes{4U << 20U};  // of a message
+    std::size_t bytes{4U << 20U};  // in each message
     std::size_t latency_bytes{8};
     std::uint32_t samples{7};
     double sample_seconds{0.005};
@@ -33,10 +33,10 @@ struct LinkSettings {
 struct FlowOutcome {
     Flow flow;
     std::vector<double> values;
-    std::uint64_t wrong_words{};      // of 8 bytes, that are not what was sent
+    std::uint64_t wrong_words{};      // 8-byte words that differ from what was sent
     std::string problem;              // why values are lacking
     bool misplaced{};                 // memory does not lie on the node that it was bound to
-    std::vector<model::Param> facts;  // of both ends' memory, where the flow names it
+    std::vector<model::Param> facts;  // about both ends' memory, where the flow names it
 };
 
 // The part of this rank: the flows that it sends or receives. `number` tells this test's messages from others'.

@@ -23,8 +23,8 @@ struct MpiOptions {
     Together together{Together::one};
     std::vector<Pattern> patterns;
     std::vector<std::string> scenarios;          // files, or names of those that ship
-    std::vector<model::TransferSpec> transfers;  // of the command line, at once
-    std::vector<model::Plan> plans;              // of both, once they are read
+    std::vector<model::TransferSpec> transfers;  // from the command line, all run at once
+    std::vector<model::Plan> plans;              // from scenarios and transfers, once they are read
     LinkSettings link;
     std::chrono::nanoseconds own_patience{std::chrono::minutes{5}};
     std::string out{"results/mpi-%h-%r.json"};

@@ -29,7 +29,7 @@ namespace memsweep::array {
 struct ArraySpec {
     ArraySpec() noexcept = default;
 
-    // Of a shape that fits: see Layout::fits.
+    // The shape has to fit: see Layout::fits.
     ArraySpec(model::DType element, std::span<const std::uint64_t> shape, model::Fill filled,
               model::Touch touched) noexcept
         : bytes{model::size_bytes(element)}, element_bytes{static_cast<std::uint8_t>(bytes)}, dtype{element},

@@ -20,7 +20,7 @@ struct ConcatShape {
     model::DType dtype{};
     std::array<std::uint64_t, max_dimensions> shape{};
     std::size_t dimensions{};
-    std::size_t axis{};       // of the result
+    std::size_t axis{};       // the result's
     bool flattens{};          // no axis: each input is taken in row-major order
     bool column_major{};      // the result, if it is new
     bool all_row_major{};     // every input is contiguous so
@@ -201,7 +201,7 @@ Array::Result make_result(lifetime::Heap& heap, const ConcatShape& shape)
 // How the result falls apart into slabs, each of them contiguous in an input: `outer` times one of every input.
 struct Slabs {
     std::uint64_t outer{1};
-    std::uint64_t elements_per_step{1};  // of the axis
+    std::uint64_t elements_per_step{1};  // in one step along the axis
 };
 
 Slabs slabs_of(const ConcatShape& shape, bool column_major)

@@ -22,7 +22,7 @@ struct Layout {
     // What lies beyond `dimensions` is indeterminate: writing and copying it would be most of an array's cost.
     std::array<std::uint64_t, max_dimensions> shape;
     std::array<std::int64_t, max_dimensions> strides_bytes;
-    std::uint64_t offset_bytes{};  // of element (0, 0, ...), from the start of the buffer
+    std::uint64_t offset_bytes{};  // where element (0, 0, ...) lies, from the start of the buffer
     std::size_t dimensions{};
 
     Layout() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears everything for Layout{}

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t fewest_tried_bytes = 2U << 20U;
 constexpr std::uint64_t most_tried_bytes = 64U << 20U;
 constexpr std::uint64_t repeated_bytes = 32U << 20U;  // joins of less are repeated until they come to as much
-constexpr double clear_gain = 0.95;                   // of the time of plain stores
+constexpr double clear_gain = 0.95;                   // share of the time that plain stores take
 
 std::uint64_t presumed_here() noexcept
 {

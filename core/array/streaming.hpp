@@ -48,19 +48,19 @@ struct StreamingSizes {
     friend bool operator==(const StreamingSizes&, const StreamingSizes&) = default;
 };
 
-// Of each way of writing the least size tried from which on every trial gained clearly. Where none did, streaming
-// begins beyond all that was tried, and not below what is presumed.
+// For each way of writing, the smallest tried size from which every trial was clearly faster. If there is none,
+// streaming begins beyond all that was tried, and never below what is presumed.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
-// Two inputs of data joined in both ways, from 2 to 64 MiB in all. The result follows its inputs as in a heap: on an
-// EPYC 9005 streaming 8 MB took 1.25 times as long as plain stores then, and 0.9 times where each lay in a mapping of
-// its own. Empty where the table does not stream.
+// Tries both kinds of store on two inputs of data that are joined in both ways, from 2 to 64 MiB in all. The result
+// follows its inputs as in a heap: on an EPYC 9005 streaming 8 MB took 1.25 times as long as plain stores then, and 0.9
+// times where each lay in a mapping of its own. Empty where the table does not stream.
 //
 // Cost     some 150 ms, and 64 MiB while it lasts.
 // Errors   std::bad_alloc.
 [[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
 
-// For this process, from now on; before, what is presumed of its processor.
+// Sets the sizes for this process, from now on. Before, what is presumed of its processor holds.
 // Threads  set before other threads join arrays.
 void stream_from(const StreamingSizes& sizes) noexcept;
 [[nodiscard]] const StreamingSizes& streams_from() noexcept;

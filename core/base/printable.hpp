@@ -11,9 +11,9 @@ namespace memsweep::base {
 // and anything above U+10FFFF.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-// On one line and inert: control characters, of ASCII and those of two bytes in UTF-8 (C1), what turns the direction of
-// writing or ends a line, and bytes that are no UTF-8 are written as \t, \n, \r or \x1b. All other text stays as it is,
-// a backslash too.
+// The text on one line, and inert. Control characters (those of ASCII and those of two bytes in UTF-8, C1), what turns
+// the direction of writing or ends a line, and bytes that are no UTF-8 are written as \t, \n, \r or \x1b. All other
+// text stays as it is, a backslash too.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace memsweep::base

@@ -12,7 +12,7 @@
 
 namespace memsweep::base {
 
-// Without the blanks at both ends: spaces, tabs and line ends.
+// The text without the blanks at both ends: spaces, tabs and line ends.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept
 {
     constexpr std::string_view blanks = " \t\r\n";

@@ -216,8 +216,8 @@ class Accounts {
         stopwatch_.resume(pause);
     }
 
-    // At the last event of a replay, with what is then live, and once more when it has been idle for so long. None of
-    // it is part of any time.
+    // Looks at a replay at its last event, with what is then live, and once more when it has been idle for so long.
+    // None of it is part of any time.
     void look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock)
     {
         const Stopwatch::Pause pause = stopwatch_.pause();
@@ -300,7 +300,7 @@ class Accounts {
     std::uint64_t allocations_before_{};
     std::uint64_t bytes_before_{};
     std::uint64_t strays_before_{};
-    std::int64_t began_ns_{};  // of the steady clock, as the drops of blocks
+    std::int64_t began_ns_{};  // on the steady clock, as the drops of blocks
 };
 
 }  // namespace memsweep::engine

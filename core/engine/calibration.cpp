@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t price_operations = 4'000;  // a tenth of a millisecond: most rounds see no other program
 constexpr int price_rounds = 10;
-constexpr int price_turns = 5;  // of the engine and of the bare calls: processors change their pace within milliseconds
+constexpr int price_turns = 5;  // engine and bare calls take turns: processors change their pace within milliseconds
 constexpr std::uint64_t price_bytes = 64;
 constexpr int clock_reads = 100;
 constexpr int clock_rounds = 10;
@@ -86,8 +86,9 @@ Program idle_case(const sys::IdleProgram& idle)
     return program;
 }
 
-// Of repetitions of a program that does nothing: the least of their times, since what disturbs only makes longer, and
-// the median of what they take beside it, which is there to be expected. Left empty where it cannot be run.
+// Measures repetitions of a program that does nothing: the least of their times, since disturbance only makes them
+// longer, and the median of what they take beside it, which is to be expected. Left empty where the program cannot be
+// run.
 void calibrate_runs(Executor& executor, const sys::Clock& clock, model::Calibration& calibration)
 {
     const auto idle = sys::idle_program();
@@ -118,7 +119,7 @@ bool runs_uncounted(const model::Case& one)
     return one.memory.accounting == model::Accounting::off;
 }
 
-// Of the fastest round.
+// Seconds per reading of the clock, in the fastest round.
 double clock_read_seconds(const sys::Clock& clock)
 {
     std::chrono::nanoseconds least = std::chrono::nanoseconds::max();

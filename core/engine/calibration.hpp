@@ -14,12 +14,13 @@
 
 namespace memsweep::engine {
 
-// From which size on concatenations bypass the caches, as trials on this machine show; takes what array::try_streaming
-// does.
+// Finds by trials on this machine from which size on concatenations bypass the caches. It takes what
+// array::try_streaming does.
 [[nodiscard]] array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration);
 
-// What the clock takes. Of a plan of steps, what an operation through the whole engine takes, in the worker that will
-// run it; of one of programs, what their start and their end take, by some runs of one that does nothing.
+// Measures what the clock takes. For a plan of steps, it also measures what an operation through the whole engine
+// takes, in the worker that will run it. For a plan of programs, it measures what their start and their end take, by
+// some runs of a program that does nothing.
 //
 // Cost     about 40 ms of a plan of steps, twice that where a case is not accounted; of one of programs about 10 ms.
 // Errors   what cannot be measured is left empty.

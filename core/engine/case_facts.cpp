@@ -116,7 +116,7 @@ void judge_cases(const std::vector<model::Assertion>& assertions, model::RunRepo
 {
     report.assertions = measure::evaluate(assertions, report.cases);
     for (model::CaseReport& one : report.cases) {
-        summarize_metrics(one);  // of one that an interruption left
+        summarize_metrics(one);  // a case that an interruption left has no summaries yet
         if (one.status == model::Status::ok && !one.defects.empty()) {
             one.status = model::Status::failed;
             one.reason = defects_text(one);

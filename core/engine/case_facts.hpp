@@ -13,17 +13,18 @@
 
 namespace memsweep::engine {
 
-// Of a repetition that is no warm-up: which library allocated, which way transfers took, what a command left behind and
-// printed. Each fact as the first repetition gave it.
-// Why the repetition is none, since it printed something else than the first; empty otherwise.
+// Keeps the facts of a repetition that is no warm-up: which library allocated, which way transfers took, what a command
+// left behind and printed. Each fact stays as the first repetition gave it.
+//
+// Returns why the repetition does not count, if it printed something else than the first; empty otherwise.
 [[nodiscard]] std::string keep_facts(const Program& program, const Outcome& outcome, model::CaseReport& report);
 
-// A case that is well so far fails by a defect, by data that arrived wrong, by an output other than that of the first
-// case that has one, and by an assertion. Assertions decide last, since they may compare cases.
+// Fails a case that is well so far for a defect, for data that arrived wrong, for an output other than that of the
+// first case that has one, or for an assertion. Assertions decide last, since they may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
-// Whether the run ends with this case: by an assertion on it alone that asks for that, and where the run is to end with
-// the first failure, by any failure.
+// Whether the run ends with this case. It does if an assertion on the case alone asks for that. If the run is to end
+// with the first failure, any failure ends it.
 [[nodiscard]] bool ends_run(const std::vector<model::Assertion>& assertions, bool fail_fast,
                             const model::CaseReport& ended);
 

@@ -31,8 +31,8 @@ struct Entries {
     [[nodiscard]] const Entry& operator[](std::size_t index) const { return all[index]; }
 };
 
-// Makes the cases of the report. Those that an earlier run has left in it keep their values and are only completed;
-// those of it that the plan leaves out stay as they are, behind the others.
+// Makes the cases of the report. Those that an earlier run has left in it keep their values and are only completed.
+// Those that the plan leaves out stay as they are, behind the others.
 [[nodiscard]] Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilities,
                                       const RunOptions& options, model::RunReport& report);
 

@@ -60,7 +60,7 @@ struct CaseMemory {
     model::MemorySpec spec;
     model::ReleaseSpec release;
     memory::Counters& counters;
-    std::uint32_t index;       // of its counters in the worker's Gauges
+    std::uint32_t index;       // where its counters are in the worker's Gauges
     device::Runtime* runtime;  // nullptr: the memory is none of a driver's
     memory::ResourceStack stack;
     lifetime::Heap heap;

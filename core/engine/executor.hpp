@@ -51,8 +51,8 @@ struct CommandUse {
 };
 
 struct CommandRecord : CommandUse {
-    std::string checksum;                     // of what it printed; empty: not asked for
-    std::optional<trace::Counts> counts;      // of the run behind it; empty: none, or it cannot be counted
+    std::string checksum;                     // over what it printed; empty: not asked for
+    std::optional<trace::Counts> counts;      // from the run behind it; empty: none, or it cannot be counted
     std::string why_uncounted;                // empty: it was, or that was not asked for
     std::optional<model::NameLengths> names;  // as it was called when it was counted
     std::string why_unasked;                  // whose malloc it used, where the case names one; empty: it was asked
@@ -71,7 +71,7 @@ struct Outcome {
     std::vector<model::Series> series;
     model::AllocatorInfo allocator;                            // what the worker said of it, if the case names one
     std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
-    CommandRecord command;                                     // of a program that is a command
+    CommandRecord command;                                     // filled where the program is a command
 };
 
 // One of the repetitions that go at the same time.
@@ -115,7 +115,7 @@ struct RepetitionDiscard {
 // What a run is going to do, of cases that are not refused and of repetitions that an earlier run did not leave.
 struct PlannedRuns {
     std::uint64_t cases{};
-    std::uint64_t repetitions{};  // of all cases together, as the warm-ups are
+    std::uint64_t repetitions{};  // over all cases, as the warm-ups are
     std::uint64_t warmups{};
 };
 

@@ -209,7 +209,7 @@ std::vector<Outcome> run_halves(std::span<const Half> halves, const sys::Clock& 
             outcomes[i] = all[i]->outcome();
         }
     }
-    static_cast<void>(sys::clear_descendants(last_patience));  // of a half that was lost
+    static_cast<void>(sys::clear_descendants(last_patience));  // what a lost half left running
     return outcomes;
 }
 

@@ -20,15 +20,15 @@
 namespace memsweep::engine {
 
 struct Half {
-    // In the copy: calls `ready` with the gate of a CommandLaunch, which is released from here, and `started` with the
-    // program's pid. Of the outcome it fills what a foreign program has: no points, phases, slots or series.
+    // Runs in the copy. It calls `ready` with the gate of a CommandLaunch, which is released from here, and `started`
+    // with the program's pid. In the outcome it fills what a foreign program has: no points, phases, slots or series.
     std::function<Outcome(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // in this process
     std::chrono::nanoseconds longest{};    // from its begin to its end, else it is lost
 };
 
-// As many outcomes, in their order.
+// Runs all halves; the outcomes are in their order.
 [[nodiscard]] std::vector<Outcome> run_halves(std::span<const Half> halves, const sys::Clock& clock,
                                               const sys::StopSignals& signals);
 

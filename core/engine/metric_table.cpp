@@ -237,7 +237,7 @@ Value command_allocations(const Context& context)
     return counts ? Value{static_cast<double>((*counts).*count)} : Value{};
 }
 
-// Of a command what its own allocations were, of steps what memsweep did for them.
+// What a command allocated itself, or, where the program has steps, what memsweep did for them.
 template <auto of_command, auto... by_steps>
 Value allocated(const Context& context)
 {

@@ -88,7 +88,7 @@ template <model::MetricId bytes, model::MetricId ns>
 // The lower edge of the step that holds the call which so large a share of the calls are no slower than.
 [[nodiscard]] Value call_time(const Context& context, trace::CallKind kind, double share);
 [[nodiscard]] Value fragmentation(const Context& context);
-// As the original sweep takes it: the upper of the two middle ones where their number is even.
+// The median as the original sweep takes it: the upper of the two middle ones where their number is even.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const Context& context, std::uint64_t minor_faults, const Costs& spent);
@@ -142,7 +142,7 @@ Value over_slots(const Context& context)
     return static_cast<double>(sum);
 }
 
-// Of the calls that were timed one by one.
+// The longest or the shortest of the calls that were timed one by one.
 template <bool longest>
 Value extreme_call(const Context& context)
 {
@@ -182,7 +182,7 @@ template <typename Step>
 struct Nature {
     bool races{};           // with a finalizer's thread: noisy where the program has one
     bool is_triggered{};    // by collections: noisy where time triggers them
-    bool is_by_rule{};      // of a runtime profile: modelled under one
+    bool is_by_rule{};      // a runtime profile's rule decides it: modelled under one
     bool needs_counters{};  // absent where the program asks to do without
 };
 

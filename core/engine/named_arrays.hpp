@@ -219,7 +219,7 @@ class NamedArrays {
         return {};
     }
 
-    // Of blocks that no name has; each counts as an array made.
+    // Allocates and frees blocks that no name has; each counts as an array made.
     [[nodiscard]] Refusal execute(const model::AllocFreeStep& step)
     {
         const memory::AllocFreeTurns turns = memory_.stack.alloc_free(step.bytes, step.times);

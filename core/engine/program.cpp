@@ -33,7 +33,7 @@ class Compiler {
     {
     }
 
-    // Of the first step that could not be compiled.
+    // Why the first step that could not be compiled was refused.
     [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
 
     void steps(const std::vector<model::Step>& steps, bool top_level)

@@ -28,12 +28,12 @@
 
 namespace memsweep::engine {
 
-using SlotIndex = std::uint16_t;  // of a name's arrays
+using SlotIndex = std::uint16_t;  // indexes a name's arrays
 
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr SlotIndex no_slot = 0xFFFF;
 inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
-inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetition
+inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // in one repetition
 
 // The operands of the steps that hold more than names and plain values. All others are their own instructions, with
 // slots in place of names.
@@ -177,7 +177,7 @@ struct ProgramTerms {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
-    // Of a case in a device's own memory, which only a worker can judge: what it will hold, and what the host can
+    // For a case in a device's own memory, which only a worker can judge: what it will hold, and what the host can
     // spare.
     std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no bound
     std::uint32_t required_devices{};                       // gpu0 and so on; 0: none
@@ -191,12 +191,12 @@ struct Program : ProgramTerms {
     std::vector<std::string> phase_names;
     std::vector<std::string> sample_names;
     std::uint32_t points{};       // samples of one repetition
-    std::uint32_t timed_calls{};  // of one repetition
+    std::uint32_t timed_calls{};  // in one repetition
     std::uint64_t arrays{};       // allocated over one repetition
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
     bool times_calls{};                         // some replay times every call by itself
-    model::AllocatorSpec allocator;             // of the worker that runs it
+    model::AllocatorSpec allocator;             // serves the worker that runs it
     std::optional<model::CommandSpec> command;  // in place of instructions, for a CommandExecutor
 };
 

@@ -33,7 +33,7 @@ struct RunLimits {
     bool counts{};        // a foreign program runs once more behind it, its allocations counted
 };
 
-// As much of a text as a record has room for, ended by a zero.
+// Writes as much of a text as a record has room for, ended by a zero.
 template <std::size_t size>
 void write_text(std::string_view text, std::array<char, size>& into)
 {
@@ -65,7 +65,7 @@ struct Costs {
     std::uint64_t allocator_ns{};     // in calls into the memory resource
     std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
     std::uint64_t run_delay_ns{};     // ready to run, without a processor
-    std::uint64_t pages_touched{};    // of arrays, by their first write
+    std::uint64_t pages_touched{};    // pages of arrays, by their first write
     std::uint64_t allocated_bytes{};  // got from the memory resource
 
     Costs& operator+=(const Costs& other) noexcept
@@ -116,7 +116,7 @@ struct FaultCosts {
 
 // What replay steps did, those apart that time every call.
 struct ReplayRecord {
-    std::int64_t thread_ns{};  // of all threads together
+    std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
     std::int64_t dispatch_ns{};  // the same events on no memory, before the baseline
     std::uint64_t dispatch_events{};
@@ -130,7 +130,7 @@ struct ReplayRecord {
     std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
-    double ns_per_tick{};  // of the counter that single calls are timed by
+    double ns_per_tick{};  // length of a tick of the counter that times single calls
 };
 
 // What transfer steps did.
@@ -176,17 +176,17 @@ class StepCounts {
 struct ArrayCounts {
     std::uint64_t made{};
     std::uint64_t pages_touched{};
-    std::uint64_t checksum{};  // of what was read
+    std::uint64_t checksum{};  // over what was read
     std::uint64_t reads{};
 };
 
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
-// Of the timed steps, except where a name says otherwise.
+// What was counted over the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
-    std::int64_t kernel_ns{};  // of cpu_ns
+    std::int64_t kernel_ns{};  // the kernel's part of cpu_ns
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     bool knows_run_delay{};
@@ -194,14 +194,14 @@ struct RepetitionRecord {
     std::uint64_t arrays{};           // allocated over the repetition
     std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
-    std::uint64_t own_bytes{};  // of that: files, and what replays need besides the memory that they measure
+    std::uint64_t own_bytes{};  // part of it: files, and what replays need besides the memory that they measure
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
     std::uint64_t live_bytes_peak{};
     lifetime::DisciplineStats discipline;  // at the end
     memory::PoolStats pool;                // at the end
-    double fragmentation{-1};              // of the pool's idle memory, the highest of all samples; -1: it held none
+    double fragmentation{-1};              // idle memory of the pool, highest of all samples; -1: it held none
     std::uint64_t stray_releases{};
     std::uint64_t outstanding{};  // arrays acquired and not released, at the end
     std::uint64_t calls{};        // timed one by one; their times lie in the region

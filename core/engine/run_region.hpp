@@ -58,8 +58,8 @@ struct RunOrder {
     bool drain_first{};
     array::StreamingSizes streaming;
     Section instructions, slots, slot_records, phases, points, call_times, replays, transfers;
-    Section allocator;    // of AllocatorRecord: 1 when the case names an allocator
-    Section call_counts;  // of CallTimeCounts: 1 when some replay times its calls
+    Section allocator;    // AllocatorRecord: 1 when the case names an allocator
+    Section call_counts;  // CallTimeCounts: 1 when some replay times its calls
 };
 
 struct RunHeader {

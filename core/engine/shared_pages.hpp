@@ -21,8 +21,8 @@ class SharedPages {
   public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    // Of every sample, in their order: whether a walk could show more than `above_bytes`, is allowed, and would not be
-    // wasted on a tree that still grows. One that never rests is walked through all the same, after `patience`.
+    // Call with every sample, in order. True if a walk could show more than `above_bytes`, is allowed, and would not be
+    // wasted on a tree that still grows. A tree that never rests is walked through all the same, after `patience`.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
     // A walk right after this sample has found so many bytes, each page counted once.
@@ -30,7 +30,7 @@ class SharedPages {
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
 
-    // Without a walk: no more than there is, each page counted once. Empty: that is not known.
+    // A lower bound found without a walk, each page counted once. Empty: that is not known.
     [[nodiscard]] std::optional<std::uint64_t> least_bytes(const sys::TreeSample& now) const;
 
     static constexpr std::chrono::milliseconds patience{200};

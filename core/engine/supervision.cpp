@@ -50,7 +50,7 @@ std::string with_last_words(std::string text, const ProgramEnd& end)
     return end.last_words.empty() ? text : fmt::format("{}; its last words: {}", text, end.last_words);
 }
 
-// Of a process that SIGKILL did not end.
+// Why a process runs on that SIGKILL did not end.
 std::string why_it_runs_on(pid_t process)
 {
     const auto name = sys::read_kernel_text(fmt::format("/proc/{}/comm", process));

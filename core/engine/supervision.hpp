@@ -1,11 +1,10 @@
 // One run of a foreign program: started, watched, sampled from outside, and made to end with all that it has started.
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
-// later. Descendants that outlive the program are killed and reaped; one that cannot be, as it has become another
-// user's, is named, and not waited for. What it prints beyond any measure is read and forgotten.
+// later. Descendants that outlive the program are killed and reaped. One that cannot be killed, because it has become
+// another user's, is named and not waited for. What the program prints beyond any measure is read and forgotten.
 //
-// Units    the wall time is from the word to start, which a process waits for that is there already, to the program's
-//          end, which the kernel reports.
+// Units    Wall time runs from releasing the waiting launcher to the program's end, which the kernel reports.
 // Errors   in ProgramEnd: `broken` and the reason where the program could not be started.
 // Threads  one.
 #pragma once
@@ -48,7 +47,7 @@ struct ProgramEnd {
     std::string checksum;  // empty: not asked for
 };
 
-// From its timeout to the end of all that it has started, at most.
+// The longest time from a program's timeout to the end of all that it has started.
 inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{11};
 
 class Supervision {
@@ -62,7 +61,7 @@ class Supervision {
     // `looks` outlives this: it is shown the tree while they run.
     void count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks);
 
-    // As the next program is to be held.
+    // Sets how the next program is to be held.
     void hold(const Hold& hold);
 
     // `sampler`: null: its memory is of no interest.
@@ -74,10 +73,10 @@ class Supervision {
     base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
                                                const model::AllocatorSpec& allocator, const std::string& output);
 
-    // In front of an allocator that is preloaded too.
+    // Preloads the recorder, in front of an allocator that is preloaded too.
     void preload_recorder(sys::SpawnOptions& program) const;
 
-    // Until the program has ended, runs out of time or the user stops the run.
+    // Watches until the program has ended, runs out of time or the user stops the run.
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, ProgramEnd& end);
 

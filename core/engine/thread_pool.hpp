@@ -51,7 +51,7 @@ inline std::vector<std::uint32_t> processors_in_turn(std::size_t threads)
 
 class ThreadPool {
   public:
-    // As many threads as the largest parallel block of the program has.
+    // Makes as many threads as the largest parallel block of the program has.
     ThreadPool(const RunRegion& region, CaseMemory& memory, Environment environment)
         : region_{region}, clock_{environment.clock}
     {

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> stall_us()
     return text ? sys::memory_stall_us(*text) : std::nullopt;
 }
 
-// Of this thread: what other programs take meanwhile is no cost of ours.
+// The processor time of this thread alone: what other programs take meanwhile is no cost of ours.
 nanoseconds processor_time()
 {
     timespec now{};

@@ -22,7 +22,7 @@ namespace memsweep::engine {
 
 class TreeSampler {
   public:
-    // Without series the peaks alone are kept.
+    // If it keeps no series, it keeps the peaks alone.
     explicit TreeSampler(bool keeps_series);
 
     void begin();
@@ -34,7 +34,8 @@ class TreeSampler {
     [[nodiscard]] std::uint64_t most_processes() const { return most_processes_; }
     // How long to wait for the next sample at least.
     [[nodiscard]] std::chrono::nanoseconds pause() const;
-    // In which some task of this machine waited for memory, since begin(). Empty: the kernel keeps no such figures.
+    // The seconds in which some task of this machine waited for memory, since begin(). Empty: the kernel keeps no such
+    // figures.
     [[nodiscard]] std::optional<double> stall_seconds() const;
 
     // working_set, processes, minor_faults, major_faults and, where the kernel tells, memory_stall; each as long.

@@ -135,7 +135,7 @@ void describe_allocator(AllocatorRecord& record)
     record.length = statistics.length;
 }
 
-// Of the kinds that memory like the case's can meet.
+// Measures the kinds of page faults that memory like the case's can meet.
 void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
 {
     using sys::FaultKind;

@@ -28,7 +28,7 @@ class WorkerExecutor final : public Executor {
     struct Options {
         std::vector<std::string> worker_command;  // the executable and its arguments; the socket's number is appended
         model::Isolation isolation{model::Isolation::process};
-        array::StreamingSizes streaming{array::streams_from()};  // of the concatenations
+        array::StreamingSizes streaming{array::streams_from()};  // where concatenations begin to stream
     };
 
     WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals);

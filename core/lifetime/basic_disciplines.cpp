@@ -125,7 +125,7 @@ class DeferredBatchDiscipline final : public Discipline {
 // Ownership  destruction frees what waits.
 class SweepDiscipline final : public Discipline {
   public:
-    // Of the blocks dropped, the `garbage_fraction` wait for a collection; the others are freed at once.
+    // The `garbage_fraction` of the blocks dropped waits for a collection; the others are freed at once.
     SweepDiscipline(const model::ReleaseSpec& spec, double garbage_fraction, bool shadowed, Reclaimer& reclaimer)
         : Discipline{reclaimer}, garbage_fraction_{garbage_fraction}, has_ages_{spec.cycle.generation0 != 0},
           collector_{spec, shadowed}

@@ -22,7 +22,7 @@ namespace memsweep::lifetime {
 class Discipline;
 
 inline constexpr std::int64_t released = -1;
-inline constexpr auto relaxed = std::memory_order_relaxed;  // of counters, which order nothing else
+inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters, which order nothing else
 
 // Added to the count while somebody keeps a pointer to the block without holding a handle.
 inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
@@ -33,7 +33,7 @@ inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
 }
 
 struct alignas(64) Block {
-    std::atomic<std::int64_t> count{released};  // of handles; see watched
+    std::atomic<std::int64_t> count{released};  // handles; see watched
     void* data{};
     std::uint64_t bytes{};  // as the resource granted them: a pool's class may hold more than was asked for
     Discipline*

@@ -143,7 +143,7 @@ class ArenaDiscipline final : public Discipline {
     };
     struct Checkpoint {
         std::size_t slabs{};
-        std::uint64_t used{};  // of the last of them
+        std::uint64_t used{};  // bytes of the last of them
         std::size_t own{};
         Block* newest{};
     };
@@ -259,7 +259,7 @@ class ArenaDiscipline final : public Discipline {
     std::vector<Slab> own_;  // one for each request as big as a slab, or bigger
     std::vector<Checkpoint> checkpoints_;
     Block* newest_{};             // made in any living scope, linked to the one made before
-    std::uint64_t used_bytes_{};  // of this outermost scope
+    std::uint64_t used_bytes_{};  // in this outermost scope
     std::uint64_t main_bytes_{};  // arena_autoscale: what the main buffer should hold
     std::vector<std::uint64_t> history_;
     FloatingGauge floating_;
@@ -306,7 +306,7 @@ class StackDiscipline final : public Discipline {
                 block.bytes = bytes;
                 block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
                 block.next = top_;
-                block.freed.store(false, relaxed);  // of its former life: a drop meanwhile would pop it
+                block.freed.store(false, relaxed);  // still set from its former life: a drop meanwhile would pop it
                 top_ = &block;
             }
         }

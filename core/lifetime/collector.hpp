@@ -90,7 +90,7 @@ class Collector {
         return ask(triggers_, [=](Trigger& trigger) { return trigger.before_allocate(bytes, now); });
     }
 
-    // After the collection that an allocation came with: whether it comes with one more.
+    // Call after the collection that an allocation came with: whether it comes with one more.
     [[nodiscard]] Request again() noexcept
     {
         const std::lock_guard lock{mutex_};

@@ -33,11 +33,11 @@ struct DisciplineStats {
     std::uint64_t floating_bytes{};  // last handle gone, not freed yet
     std::uint64_t floating_blocks{};
     std::uint64_t floating_bytes_peak{};
-    std::uint64_t queue_depth{};  // of these: found by a collection, their release not completed
+    std::uint64_t queue_depth{};  // floating blocks that a collection found and whose release is not completed
     std::uint64_t queue_depth_peak{};
     std::uint64_t collections{};
     std::uint64_t collections_avoided{};  // more would have come without the manual frees
-    std::uint64_t pause_ns{};             // of the program, by collections
+    std::uint64_t pause_ns{};             // how long collections stopped the program
     std::uint64_t pause_max_ns{};
     std::uint64_t stalls{};  // sleeps of allocations that waited for memory under a cap
     std::uint64_t stall_ns{};

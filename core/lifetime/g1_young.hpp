@@ -112,7 +112,7 @@ class G1Young final : public Trigger {
         return true;
     }
 
-    // Of at least so many bytes.
+    // Takes a buffer of at least so many bytes.
     [[nodiscard]] bool take_buffer(std::uint64_t least) noexcept
     {
         const std::uint64_t wanted = std::max(least, smallest_buffer);

@@ -32,8 +32,8 @@ inline model::ManagedBudget with_eden(model::ManagedBudget budget)
     return budget;
 }
 
-// What the thread-local buffer leaves unused of a full young generation. Small objects use it up. An array that does
-// not fit the rest of a buffer lies outside, and the collection comes with half a buffer left; arrays that are larger
+// What the thread-local buffer leaves unused of a full young generation. Small objects use it up. If an array does not
+// fit the rest of a buffer, it lies outside, and the collection comes with half a buffer left. Arrays that are larger
 // than any buffer always lie outside, and a whole one is left.
 inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
 {
@@ -130,7 +130,7 @@ class HeapTargetTrigger final : public Trigger {
     std::uint64_t target_;
     std::uint64_t heap_{};
     std::uint64_t heap_after_last_{};
-    std::int64_t began_ns_{-1};  // of the program's turn: its first allocation, then the end of the last collection
+    std::int64_t began_ns_{-1};  // the program's turn: its first allocation, then the end of the last collection
     double allocated_{};         // smoothed, per cycle
     double program_ns_{};
     double freed_{};

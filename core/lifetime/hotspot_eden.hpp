@@ -17,8 +17,9 @@
 
 namespace memsweep::lifetime {
 
-// Of -XX:+UseSerialGC: a third of the heap is young, each of two survivor spaces a tenth of that, and eden the rest. A
-// heap that may grow has its young generation computed anew from the old one after the first full collection.
+// Eden under -XX:+UseSerialGC: a third of the heap is young, each of two survivor spaces takes a tenth of that, and
+// eden takes the rest. If the heap may grow, the young generation is computed anew from the old one after the first
+// full collection.
 [[nodiscard]] constexpr std::uint64_t serial_eden(const model::HeapSizes& heap)
 {
     constexpr std::uint64_t unit = 64U << 10U;  // generations are multiples of it
@@ -32,7 +33,7 @@ namespace memsweep::lifetime {
     return young - 2 * whole(young / 10);
 }
 
-// Of -XX:+UseG1GC: regions before the young collection of that number, from 0.
+// Eden under -XX:+UseG1GC: how many regions it has before each young collection, numbered from 0.
 class G1Eden {
   public:
     // `per_array`: what each array takes of a region.
@@ -64,7 +65,7 @@ class G1Eden {
     static constexpr Cautious of_small_arrays{2, 2, 2, 3, 4, all};
     static constexpr Cautious of_large_arrays{2, 1, 2, 2, 3, all};
     static constexpr Cautious of_very_large_arrays{2, 1, 1, 1, 1, 43};
-    static constexpr Cautious of_large_regions{1, 1, 2, 4, 4, all};  // of 4 MiB and more
+    static constexpr Cautious of_large_regions{1, 1, 2, 4, 4, all};  // regions of 4 MiB and more
 
     [[nodiscard]] constexpr const Cautious& logged() const noexcept
     {

@@ -137,8 +137,8 @@ constexpr Constant temporary_containers =
 constexpr Constant containers_at_start =
     constant<&Spec::cycle, &model::CycleThresholds::containers_at_start>("containers_at_start");
 
-// Of both kinds of runtime: what each array adds to a budget, and what of the budget was used at the start. The more of
-// either, the earlier collections come.
+// The two numbers that are fitted, for both kinds of runtime: what each array adds to a budget, and how much of the
+// budget was used at the start. The larger either is, the earlier collections come.
 struct Constants {
     Constant each;
     Constant start;
@@ -203,7 +203,7 @@ struct Candidate {
     std::uint64_t each{};
     std::uint64_t start{};
     Iterations of_recordings;  // how many the model's collections lie beside those of each
-    std::uint64_t beside{};    // of all recordings
+    std::uint64_t beside{};    // added up over all recordings
 };
 
 class Fit {

@@ -30,7 +30,7 @@ struct ModelLoop {
 // machine's.
 struct LoopCourse {
     std::vector<std::uint64_t> collections;  // the iterations that they come in
-    std::uint64_t peak{};                    // of unreleased arrays
+    std::uint64_t peak{};                    // most unreleased arrays at a time
     std::uint64_t end{};                     // unreleased then
 };
 // `most_collections`: where the loop is given up.

@@ -24,7 +24,7 @@ struct RecordedRow {
 };
 
 struct Recording {
-    std::string name;                  // of its file
+    std::string name;                  // the file's
     std::vector<std::string> command;  // empty: it does not say
     std::vector<RecordedRow> rows;     // two at least; iterations rise, collections do not fall
     bool has_generations{};            // gc1 and gc2 are there
@@ -33,7 +33,7 @@ struct Recording {
     [[nodiscard]] std::uint64_t iterations() const { return rows.back().iteration + 1; }
     // The iterations that they came in, an iteration as often as there were.
     [[nodiscard]] std::vector<std::uint64_t> collections() const;
-    [[nodiscard]] std::uint64_t peak() const;  // of unreleased buffers
+    [[nodiscard]] std::uint64_t peak() const;  // most unreleased buffers at a time
 };
 
 // Errors   invalid_input: no recording, `where` = "name:line".

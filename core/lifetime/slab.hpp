@@ -148,7 +148,7 @@ class Reclaimer {
         }
     }
 
-    // Only its memory: handles that are left keep the block. False when it was freed already.
+    // Frees only the block's memory: handles that are left keep the block. False when it was freed already.
     bool free_data(Block& block) noexcept
     {
         const bool first = claim_free(block);

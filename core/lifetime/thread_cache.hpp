@@ -49,9 +49,9 @@ class ThreadCache {
         return kept;
     }
 
-    // The same in line where the thread's last call was about this cache and this size, and for a block that goes back
-    // where it came from; nullptr and false where it is not so, or not so simple. By comparisons, which are predicted:
-    // a hash would make what is put wait for its size to be loaded, and what is taken next wait for that.
+    // The same inline, if the thread's last call was about this cache and this size, or if a block goes back where it
+    // came from; nullptr and false where it is not so, or not so simple. Comparisons decide, which are predicted: a
+    // hash would make what is put wait for its size to be loaded, and what is taken next wait for that.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -92,10 +92,10 @@ class ThreadCache {
         std::atomic<Block*> latest{nullptr};
         Block* older{};  // a list
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t older_limit{};             // of the count, at this size
+        std::uint32_t older_limit{};             // the most that older_count may be at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
         std::int64_t place{};                    // its number, with this size
-        std::atomic<std::uint64_t> hits{0};      // of all sizes that it had
+        std::atomic<std::uint64_t> hits{0};      // over all sizes that it had
 
         [[nodiscard]] Block* take(std::size_t alignment) noexcept
         {

@@ -39,9 +39,9 @@ class Trigger {
     virtual ~Trigger() = default;
 
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
-    // After the collection that was asked for: whether the same allocation asks for one more.
+    // Call after the collection that was asked for: whether the same allocation asks for one more.
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
-    // Of the collection that is asked for.
+    // The generation that the collection asked for looks at.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
     virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // at last, by whomever
     virtual void collected(const Collection& /*collection*/) noexcept {}
@@ -85,13 +85,12 @@ class AllocationCount final : public Trigger {
 };
 
 // CPython's cyclic collector. It collects the youngest generation when the container objects allocated minus those
-// deallocated pass a threshold, the next one after every tenth collection of the one before, and the oldest only when
-// what has come to it since it was last looked at is a quarter of what it held then.
+// deallocated pass a threshold, and the next one after every tenth collection of the one before. It collects the oldest
+// only when what has come to it since it was last looked at is a quarter of what it held then.
 //
-// An array is made in three parts: its own containers; others that live for a moment; and those beside it, such as a
-// list of lists, while those of the array before still live. Containers freed go to a free list first: from there they
-// are made again, and neither is counted. A count of 0 falls no further: what was alive at a collection is not
-// subtracted when it goes.
+// Each array makes its own containers, short-lived ones, and companions (a list of lists) that live until the next
+// array's are made. Containers freed go to a free list first: from there they are made again, and neither is counted. A
+// count of 0 falls no further: what was alive at a collection is not subtracted when it goes.
 //
 // Sources  CPython 3.11, Modules/gcmodule.c (gc_alloc, PyObject_GC_Del, gc_collect_generations), thresholds (700, 10,
 //          10); Objects/listobject.c, PyList_MAXFREELIST.
@@ -117,7 +116,7 @@ class CycleCounts final : public Trigger {
     [[nodiscard]] Due again() noexcept override { return asked_ || finished_ ? Due::no : make_the_rest(0); }
     [[nodiscard]] Generation generation() const noexcept override { return generation_; }
 
-    // By its count or by a collection, which resets the count of the young right after.
+    // An array is freed by its count, or by a collection, which resets the count of the young right after.
     void freed(std::uint64_t /*bytes*/) noexcept override
     {
         young_ -= std::min<std::uint64_t>(young_, spec_.containers_per_array);
@@ -132,7 +131,7 @@ class CycleCounts final : public Trigger {
         young_ = collection.asked_for ? 0 : std::min(spec_.containers_per_array, spec_.generation0);
     }
 
-    // Of the youngest generation alone, of the two youngest, of all.
+    // How many collections there were of the youngest generation alone, of the two youngest, and of all.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
@@ -196,14 +195,14 @@ class CycleCounts final : public Trigger {
 
     model::CycleThresholds spec_;
     std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
-    std::uint32_t unmade_{};                // of those beside the array at hand
+    std::uint32_t unmade_{};                // containers beside the array at hand that are left to make
     std::uint32_t beside_{};                // alive beside the last array that was finished
     std::uint32_t free_;                    // in the free list
     bool finished_{true};                   // nothing of the array at hand is left to make
     bool asked_{};                          // for a collection that has not come yet,
     Generation generation_{};               // this one
     std::uint64_t arrays_{};                // containers of arrays that are not freed
-    std::uint64_t made_{};                  // of arrays, since the oldest generation got some
+    std::uint64_t made_{};                  // arrays' containers, since the oldest generation got some
     std::uint64_t passed_on_{};             // containers that came to the oldest generation since it was looked at
     std::uint64_t long_lived_;              // what it held then
     std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected

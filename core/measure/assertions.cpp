@@ -115,7 +115,7 @@ std::string params_text(const std::vector<model::Param>& params)
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Of an assertion that found no case to judge.
+// Why an assertion found no case to judge.
 std::string why_not_evaluated(const Assertion& assertion, const std::vector<CaseReport>& cases)
 {
     std::vector<const CaseReport*> unmeasured;

@@ -15,11 +15,12 @@
 
 namespace memsweep::measure {
 
-// In the order of the assertions, each in the order of the cases.
+// The results in the order of the assertions, each in the order of the cases.
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 
-// Of one case alone; empty where it is not judged: it did not run, does not match, or the assertion is about two cases.
+// Judges one case alone. Empty where it is not judged: it did not run, does not match, or the assertion is about two
+// cases.
 [[nodiscard]] std::optional<model::AssertionResult> evaluate_case(const model::Assertion& assertion,
                                                                   const model::CaseReport& report);
 

@@ -20,7 +20,7 @@ namespace memsweep::measure {
 struct CanaryLimits {
     std::size_t repeats_of_round{2};  // then the round is kept as it is, and what the canary took joins what is normal
     double repeats_per_round{
-        0.25};  // of all rounds together, rounded up: a machine that is never quiet is measured too
+        0.25};  // for all rounds together, rounded up: a machine that is never quiet is measured too
 };
 
 class CanaryRule {
@@ -37,7 +37,7 @@ class CanaryRule {
     [[nodiscard]] bool may_repeat() const;
 
     CanaryLimits limits_;
-    std::vector<double> normal_;  // of all rounds kept
+    std::vector<double> normal_;  // from all rounds kept
     std::size_t rounds_{};        // kept
     std::size_t repeats_{};
     std::size_t repeats_here_{};

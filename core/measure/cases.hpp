@@ -52,7 +52,7 @@ struct CasePair {
     const model::CaseReport* candidate{};  // nullptr: only the base has it
 };
 
-// By scenario and case id: the base's cases in their order, then those only the candidate has.
+// Pairs cases by scenario and case id: the base's cases in their order, then those only the candidate has.
 [[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
                                                std::span<const model::CaseReport> candidate);
 
@@ -104,7 +104,7 @@ inline constexpr std::string_view mem_node_param = "mem_node";
 struct PlaceMatrix {
     struct Cell {
         std::optional<double> value;
-        std::optional<double> least;  // of the samples
+        std::optional<double> least;  // the least sample
         std::string reason;           // why there is none
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values

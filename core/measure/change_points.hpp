@@ -35,7 +35,7 @@ class CutFinder {
     [[nodiscard]] std::vector<Cut> cuts(std::span<const double> values, double level);
 
   private:
-    using Range = std::pair<std::size_t, std::size_t>;  // of values: first, end
+    using Range = std::pair<std::size_t, std::size_t>;  // values: first, end
 
     std::optional<Cut> best_in(std::span<const double> values, std::span<const Range> intervals);
     double p_of(double u, std::size_t n, std::size_t m, double tie_term);

@@ -39,7 +39,7 @@ struct SizeRange {
 using CostOfSize = std::function<base::Expected<SizeCost>(std::uint64_t bytes)>;
 
 struct CliffSurvey {
-    std::vector<SizeCost> sizes;  // of the sweep, ascending
+    std::vector<SizeCost> sizes;  // the sweep's, ascending
     std::vector<Cliff> cliffs;
 };
 
@@ -64,7 +64,7 @@ struct CliffSetting {
 struct AllocatorFacts {
     std::string_view name;      // as model::allocators() has it
     std::string_view version;   // as the allocator says it, "2.36" or "5.3.0-0-g54e"; empty: not known
-    model::Variables settings;  // of its environment
+    model::Variables settings;  // from its environment
 };
 
 // Why an allocator has a cliff that is known, and the settings that should move it.

@@ -376,7 +376,7 @@ class Comparer {
     const CasePair* compared_{};
     std::vector<MetricComparison> results_;
     std::vector<std::size_t> noisy_;                 // results that wait for the whole family before they are judged
-    std::map<std::size_t, MetricPair> undisturbed_;  // of which not all repetitions count
+    std::map<std::size_t, MetricPair> undisturbed_;  // by result, if not all repetitions count
 };
 
 }  // namespace

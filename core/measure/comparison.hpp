@@ -40,7 +40,7 @@ struct Criteria {
 [[nodiscard]] bool is_named(const Criteria& criteria, const std::string& metric);
 
 struct MetricComparison {
-    std::size_t pair{};  // of the pairs compared: its index
+    std::size_t pair{};  // index in the pairs compared
     std::string scenario;
     std::string case_id;  // the candidate's; the base's when there is no candidate
     std::string metric;   // empty: the verdict is on the whole case
@@ -50,28 +50,28 @@ struct MetricComparison {
     Threshold threshold;
     std::uint64_t base_n{}, candidate_n{};  // values present
     std::optional<double> base_median, candidate_median;
-    std::optional<Shift> shift;  // of an exact counter: of the medians, without an interval
-    std::optional<double> p, q;  // of a noisy metric
+    std::optional<Shift> shift;  // an exact counter: between the medians, without an interval
+    std::optional<double> p, q;  // noisy metrics only
     Verdict verdict{};
     std::string why;
-    std::optional<Attribution> extra;  // of a time: where the extra went, when one side took longer
+    std::optional<Attribution> extra;  // where the extra time went, when one side took longer
     bool is_base_slower{};             // `extra` is the base's
     bool busier_machine{};             // inconclusive because the machine, not the case, made the difference
-    bool hidden{};                     // of rounds: hides_changes() of paired.hpp
+    bool hidden{};                     // rounds: hides_changes() of paired.hpp
 };
 
-// What this metric may change by: what the criteria say of it, else its default, which of an exact counter is wider
-// where the two sides were called by names of other lengths.
+// What this metric may change by: what the criteria say of it, else its default. The default of an exact counter is
+// wider if the two sides were called by names of other lengths.
 using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 [[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
                                      DefaultThreshold usual);
 
-// In the order of the pairs; of each case the metrics in the base's order, then those that only the candidate has.
-// Metrics with no value on either side are left out. Informational metrics do not count among the noisy ones that
-// adjust each other. What cannot be compared gets a verdict with its reason.
+// Compares the metrics in the order of the pairs; in each case those of the base in its order, then those that only the
+// candidate has. Metrics with no value on either side are left out. Informational metrics do not count among the noisy
+// ones that adjust each other. What cannot be compared gets a verdict with its reason. Between separate runs,
+// repetitions that other work disturbed do not count (separate_runs.hpp).
 //
 // Cost     per noisy metric two exact distributions: 0.04 ms at 20 against 20 repetitions (a 2-core VM).
-// Of separate runs the repetitions that other work disturbed do not count (separate_runs.hpp).
 enum class Runs { one, separate };
 [[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria,
                                                           Runs runs = Runs::one);
@@ -91,11 +91,11 @@ struct Comparison {
     Side base, candidate;
     bool is_between{};                           // two values of an axis within one result
     bool is_in_rounds{};                         // judged by compare_rounds()
-    std::vector<std::uint32_t> duet_processors;  // of a result whose sides ran at the same time; empty: they did not
+    std::vector<std::uint32_t> duet_processors;  // where both sides ran at the same time; empty: they did not
     std::vector<std::string> overruled;          // differences that --force ignored
     std::string machines;                        // what differs between two machines that were probed; empty: no such
     std::vector<ComparedCase> cases;
-    std::vector<CasePair> pairs;            // of `cases`
+    std::vector<CasePair> pairs;            // made of `cases`
     std::vector<MetricComparison> metrics;  // `pair` counts in `cases`
     std::vector<Finding> findings;          // the cases that changed, the worst first
     std::size_t noisy_metrics{};            // that were tested together

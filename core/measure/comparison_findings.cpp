@@ -20,7 +20,8 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-// Of cases measured in rounds by their rounds, as the verdict is, once those are enough for an interval.
+// How the times of two cases differ. If they were measured in rounds, the ratio is the rounds', as in the verdict, once
+// there are enough of them for an interval.
 std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
                                     const std::vector<const MetricComparison*>& metrics)
 {

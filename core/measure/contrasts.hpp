@@ -85,9 +85,9 @@ struct PlacementCost {
     std::string mode;  // empty: the cases have none
     bool is_drained{};
     std::size_t count{};
-    double mean{};                      // of the ratios: geometric
+    double mean{};                      // geometric mean of the ratios
     PlacementContrast least, most;      // by their ratios
-    std::optional<Attribution> excess;  // of `most`, where the sweep is shown to slow it down
+    std::optional<Attribution> excess;  // why `most` took longer, where the sweep is shown to slow it down
 };
 [[nodiscard]] std::vector<PlacementCost> placement_costs(std::span<const model::CaseReport> cases);
 

@@ -127,7 +127,7 @@ MetricEffect effect_of(const TimeContrast& time)
     return {.metric = std::string{time.metric}, .unit = model::Unit::seconds, .effect = time.ratio};
 }
 
-// Of those left out, the least and the largest ratio of times.
+// One finding for the contrasts left out: the least and the largest ratio of times.
 Finding rest_of(std::span<const CaseContrast> rest)
 {
     Finding finding{.kind = FindingKind::more_contrasts, .importance = Importance::note, .count = rest.size()};
@@ -146,7 +146,8 @@ Finding rest_of(std::span<const CaseContrast> rest)
     return finding;
 }
 
-// Of more than a few, those with the largest differences in time, and one finding on the rest.
+// Adds the contrasts with the largest differences in time. If there are more than a few, one finding stands for the
+// rest.
 void add_contrasts(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
 {
     std::vector<CaseContrast> all = case_contrasts(cases);

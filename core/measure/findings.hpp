@@ -30,7 +30,7 @@ enum class FindingKind : std::uint8_t {
 #undef MEMSWEEP_FINDING
 };
 
-// Of a comparison: what changed of a case, and of two values of an axis how long the two take.
+// What changed in a case between two results, or how long two values of an axis take.
 struct ChangedCase {
     bool is_between{};  // two values of an axis
     std::optional<TimeContrast> time;
@@ -59,13 +59,13 @@ struct Finding {
     std::string base{};                   // a case, a result or a value of an axis: what that is told against
     std::string subject{};                // an assertion, a trim, a case as reports call it
     std::vector<MetricEffect> metrics{};  // what it rests on, the first of them first
-    std::size_t count{1};                 // of cases, metrics, runs: how many it is true of
-    std::size_t total{};                  // of how many; 0: nobody asks
-    std::string words{};                  // of others: the reason of a case, a warning; of replays all of it
+    std::size_t count{1};                 // how many cases, metrics or runs it is true of
+    std::size_t total{};                  // out of how many; 0: nobody asks
+    std::string words{};                  // the reason of a case, a warning; for replays the whole sentence
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace> about{};
 };
 
-// Of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.
+// The code of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
@@ -74,8 +74,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // anything was measured, or a probe found what no memory does. Each of them is among the findings.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
-// Of these, what the exit code of a run to its end stands for: what failed, and where nothing at all was measured, what
-// was skipped. And what was refused for its memory, which whoever asked for it did not expect.
+// The findings behind the exit code of a run to its end: failures; skipped cases, if nothing at all was measured; and
+// cases refused for their memory, which whoever asked for them did not expect.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
 // What of a program's time goes into starting any: as it was measured beside the cases, and never more than the
@@ -95,7 +95,7 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // The case of the two that cannot be: the several chains, else what took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
-// Of these the worst of each kind, and of each kind of pages.
+// The worst contradiction of each kind. Latencies are told apart by their kind of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
 // What makes a case's times less trustworthy than they look, and what to do about it.

@@ -49,7 +49,7 @@ class FleetBuilder {
 
     [[nodiscard]] base::Expected<void> add(const std::string& source, const model::RunReport& report);
 
-    // At least one result was added. `tags`: of hosts by name, besides those that their results carry.
+    // Call after at least one result was added. `tags`: of hosts by name, besides those that their results carry.
     [[nodiscard]] model::Fleet finish(const Expectation& expectation,
                                       const std::map<std::string, std::map<std::string, std::string>>& tags);
 
@@ -71,9 +71,9 @@ class FleetBuilder {
 
     bool force_;
     model::Fleet fleet_;
-    std::string nodes_;  // of the job, as a result's launcher wrote them
+    std::string nodes_;  // the job's, as a result's launcher wrote them
     bool any_unlike_{};
-    std::map<std::string, std::string> owners_;  // of run ids
+    std::map<std::string, std::string> owners_;  // by run id
     std::unordered_map<std::string, std::size_t> hosts_;
     std::unordered_map<std::string, std::size_t> metrics_;
     std::size_t next_metric_{};   // results hold the same metrics in the same order, so this is a good guess
@@ -93,14 +93,14 @@ class FleetBuilder {
 //          over all tags. Facts (memory, kernel, ...): by majority, where nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
-inline constexpr double fleet_false_share = 0.01;  // of the hosts that are named
+inline constexpr double fleet_false_share = 0.01;  // share of the hosts that are named
 
 struct Outlier {
     std::size_t host{};
     std::size_t metric{};
     PeerRule rule{};
     double value{};   // the host's median
-    double median{};  // of the hosts of its kind
+    double median{};  // over the hosts of its kind
     double z{};
     std::optional<double> q;
     bool is_worse{};
@@ -132,13 +132,13 @@ struct Spread {
 
 struct FleetJudgement {
     std::vector<std::string> kinds;  // "CPU, 64 cores": the largest first
-    std::vector<std::size_t> kind;   // of each host
+    std::vector<std::size_t> kind;   // by host
     std::vector<Spread> spreads;
     std::vector<Outlier> outliers;  // the furthest out first
     std::vector<OddFact> odd_facts;
     std::vector<BadHost> bad;  // the worst first
     std::vector<SharedTag> shared;
-    std::vector<std::size_t> tests;  // of each host
+    std::vector<std::size_t> tests;  // by host
     std::vector<std::string> unjudged;
 };
 

@@ -44,7 +44,7 @@ void find_kinds(const Fleet& fleet, FleetJudgement& out)
     }
 }
 
-// Of one kind's hosts.
+// Judges one metric of the hosts of one kind.
 void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, FleetJudgement& out)
 {
     const FleetMetric& metric = fleet.metrics[index];

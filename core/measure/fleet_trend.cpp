@@ -19,9 +19,9 @@ using model::Fleet;
 using model::FleetMetric;
 
 struct Pairs {
-    std::vector<std::size_t> hosts;  // of the base
+    std::vector<std::size_t> hosts;  // the base's
     std::vector<double> base, candidate, spread;
-    std::vector<double> low, high;  // of the ratio
+    std::vector<double> low, high;  // interval of the ratio
 };
 
 using HostPairs = std::vector<std::pair<std::size_t, std::size_t>>;

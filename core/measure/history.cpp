@@ -253,7 +253,7 @@ Histories HistoryBuilder::finish(const Criteria& criteria)
         entries_, {}, [](const Entry& entry) { return std::tie(entry.run.started, entry.run.id, entry.run.name); });
     Histories found;
     std::map<std::tuple<std::string, std::string, std::string>, std::vector<const Entry*>> groups;
-    std::map<std::string, std::string> names;  // of the runs seen
+    std::map<std::string, std::string> names;  // runs seen, by id
     for (const Entry& entry : entries_) {
         const auto [earlier, is_new] = names.emplace(entry.run.id, entry.run.name);
         if (!is_new && !entry.run.id.empty()) {

@@ -28,7 +28,7 @@ namespace memsweep::measure {
 struct HistoryRun {
     std::string name;  // the file as named on the command line
     std::string id, started, host;
-    std::string version;  // of the tool, with its commit
+    std::string version;  // memsweep's, with its commit
     bool interrupted{};
 };
 
@@ -43,7 +43,7 @@ struct Change {
     Verdict verdict{};  // regressed or improved; informational of what describes the machine
     double before{}, after{};
     Shift shift;
-    std::optional<double> q;  // of a metric that varies
+    std::optional<double> q;  // for a metric that varies
     std::string why;
 };
 

@@ -40,7 +40,7 @@ struct ScenarioFacts {
 // Both of the above, as far as they are not empty.
 [[nodiscard]] std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate);
 
-// Of a machine: a result of `probe`, or of a scenario of the catalog that does its work.
+// Whether a result is about a machine: made by `probe`, or by a scenario of the catalog that does its work.
 [[nodiscard]] bool is_probe(const model::RunReport& report);
 
 // How the machines of two probes differ that were made in the same way: what their comparison is about. Empty: they are

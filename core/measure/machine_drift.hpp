@@ -25,21 +25,21 @@ struct MachineDrift {
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    double share{1};  // of the case's time that takes part: the ratio is that of the case
+    double share{1};  // part of the case's time that it bears on: the ratio is that of the case
 };
 
-// Of each kind of work that is shown to have changed, by 2 % or more: a change in which its interval has no part, of at
-// least min_repetitions rounds a side.
+// One drift for each kind of work whose ratio is 2 % or more from 1 and whose interval excludes 1. Each side needs at
+// least min_repetitions rounds.
 [[nodiscard]] std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base,
                                                        const model::MachineRounds& candidate);
 
-// As they bear on a metric of a case: what faults or returns memory for a tenth of its time takes part in a tenth of
-// such a drift. The share is that of wall_time, or of cpu_time for that metric, by fault_time, allocator_time and
-// kernel_time, where they were measured and the metric is a time of all that the case does; else the drift is whole.
-// What is left below 2 % is none.
+// The drifts as they bear on a metric of a case. If a case faults or returns memory for a tenth of its time, a tenth of
+// such a drift bears on it. The share is that of wall_time, or of cpu_time for that metric, by fault_time,
+// allocator_time and kernel_time, if they were measured and the metric is a time of all that the case does; else the
+// drift is whole. A drift of which less than 2 % is left is none.
 //
-// One more is what the case's own faults have changed by, where both sides had as many: its kernel_time a fault. A host
-// that takes freed memory back makes the memory of a case dearer, and not the little that the rounds touch.
+// One more drift is what the case's own faults have changed by, if both sides had as many: its kernel_time a fault. A
+// host that takes freed memory back makes the memory of a case dearer, and not the little that the rounds touch.
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 

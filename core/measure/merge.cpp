@@ -37,7 +37,7 @@ bool failed_by_assertion(const CaseReport& report)
     return report.status == Status::failed && report.reason.starts_with("assertion failed");
 }
 
-// Of two parts of a case the one that decides what it is.
+// The part of a case with the higher severity decides what the case is.
 int severity(const CaseReport& report)
 {
     switch (report.status) {
@@ -331,7 +331,7 @@ class Judge {
         return found == results.end() ? std::nullopt : std::optional{found->second};
     }
 
-    // Of a claim that no part alone could evaluate.
+    // The results of a claim that no part alone could evaluate.
     [[nodiscard]] std::vector<AssertionResult> answers(const AssertionResult& open) const
     {
         const auto assertion = assertion_of(open, open.expression);

@@ -25,8 +25,8 @@ struct MergePart {
     const model::RunReport* report{};
 };
 
-// At least one part. Facts that only one run can have (tool, machine, scenario, seed) are the first part's; the merged
-// run spans all of them. Its id, argv and exit code are left to the caller.
+// Merges at least one part. Facts that only one run can have (tool, machine, scenario, seed) are the first part's; the
+// merged run spans all of them. Its id, argv and exit code are left to the caller.
 [[nodiscard]] base::Expected<model::RunReport> merge(std::span<const MergePart> parts, bool force);
 
 // Adds the repetitions that another result has of a case to those it has. Metrics that only one side has are absent in

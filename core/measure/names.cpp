@@ -35,7 +35,7 @@ Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, do
     constexpr double calls = 32;
     constexpr double characters_per_call = 8;
     constexpr double most_calls = 0.009;
-    constexpr double fewest_calls = 8;  // of a shell of a hundred calls, 4 to 6 follow its names
+    constexpr double fewest_calls = 8;  // in a shell of a hundred calls, 4 to 6 follow its names
     if (apart == 0) {
         return threshold;
     }

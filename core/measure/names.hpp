@@ -1,6 +1,6 @@
-// What the names of a program, and not its work, make of its exact counters: a program that keeps its own path, or that
-// of the folder it runs in, allocates more where that is longer. The same program in `base/` and in `pull-request/` is
-// no regression.
+// How much of a change in a program's exact counters comes from its names, and not from its work. A program that keeps
+// its own path, or that of the folder it runs in, allocates more if that is longer. The same program in `base/` and in
+// `pull-request/` is no regression.
 //
 // Units    characters; thresholds as in verdict.hpp.
 // Sources  counts of one program under paths of 4 to 120 characters: C++ 6 bytes of allocations for each character,
@@ -16,7 +16,7 @@
 
 namespace memsweep::measure {
 
-// By how many characters the names differ that both sides were given. 0 where a result says nothing of them: it is of
+// By how many characters the names differ that the two sides were given. 0 if a result says nothing of them: it has
 // steps, was not counted, or is of an earlier memsweep.
 [[nodiscard]] std::uint64_t names_apart(const CasePair& pair);
 

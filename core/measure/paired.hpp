@@ -2,18 +2,18 @@
 // asked after every round, and the rounds may stop at any answer, because the test is valid at every stopping time.
 //
 // It promises
-//   - Of two programs that behave alike at most 1 of 100 comparisons says `regressed` or `improved` of any metric,
-//     whenever it is stopped: false_alarms_noisy are shared among the noisy metrics, false_alarms_exact among the exact
-//     ones. That rests on the random order alone. If both are alike, which of a round's two values is whose is a coin's
+//   - If two programs behave alike, at most 1 of 100 comparisons says `regressed` or `improved` of any metric, whenever
+//     it is stopped: false_alarms_noisy are shared among the noisy metrics, false_alarms_exact among the exact ones.
+//     That rests on the random order alone. If both are alike, which of a round's two values is whose is a coin's
 //     matter, so that their difference is as likely as its negative, whatever the noise: heavy tails, several modes, a
 //     machine that drifts from round to round, a first run that is slower than the second.
-//   - Of a change of twice the threshold at most 5 of 100 are called `same`, per metric, where the differences of the
-//     rounds scatter about as normal ones do, or in two modes. This rests on their scatter, because calling a change
-//     `same` raises no false alarm, and rests on few rounds, because most comparisons are of programs that behave
-//     alike.
+//   - If a metric changes by twice the threshold, at most 5 of 100 comparisons call it `same`, where the differences of
+//     the rounds scatter about as normal ones do, or in two modes. This rests on their scatter, because calling a
+//     change `same` raises no false alarm, and rests on few rounds, because most comparisons are of programs that
+//     behave alike.
 // It cannot promise
 //   - an answer: where rounds scatter by 15 % a change of 5 % is not told from none in 100 of them, and none is
-//   invented;
+//     invented;
 //   - fewer rounds: a test that assumes nothing of the noise gains at most a factor of 2 a round, so that the first
 //     change can be told after least_rounds(), however large it is;
 //   - anything about changes between the threshold and twice it: they are found the more often the larger they are;
@@ -68,8 +68,8 @@ struct PairedQuestion {
 };
 
 // What is allowed where nobody said otherwise: half of what default_threshold() allows of noisy metrics. Rounds see
-// both programs at one time on one machine, and so see more finely than two results do; and a change as large as the
-// default threshold is twice this one, which is found.
+// both programs at one time on one machine, and so see more finely than two results do. A change as large as the
+// default threshold is twice this one, and is found.
 [[nodiscard]] Threshold default_paired_threshold(std::string_view metric, model::Unit unit,
                                                  model::MetricClass metric_class);
 
@@ -79,7 +79,7 @@ struct PairedQuestion {
 // The fewest rounds after which a change of a noisy metric can be told at this share.
 [[nodiscard]] std::size_t least_rounds(double false_alarms);
 
-// Of at least one round; only rounds in which both sides have a value.
+// Judges at least one round; only rounds count in which both sides have a value.
 //
 //   regressed, improved         not by chance, and estimated beyond the threshold
 //   same                        no change of twice the threshold, and estimated within it

@@ -40,7 +40,7 @@ struct PeerValue {
 };
 
 struct PeerFigures {
-    std::vector<PeerValue> values;  // of the hosts that have one
+    std::vector<PeerValue> values;  // only the hosts that have one
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;
@@ -49,18 +49,18 @@ struct PeerFigures {
 struct Deviation {
     std::size_t host{};
     PeerRule rule{};
-    double z{};               // signed: robust standard deviations; of `few` in ranges of the others; 0 of a counter
-    std::optional<double> p;  // of `test`
+    double z{};               // signed: robust standard deviations; `few`: in ranges of the others; `counter`: 0
+    std::optional<double> p;  // rule `test` only
     bool is_worse{};          // on the side that `better` does not want
 };
 
 struct PeerJudgement {
     std::size_t hosts{};  // that have a value
-    std::size_t tests{};  // of them judged by p, all of which belong to the family that p is adjusted over
+    std::size_t tests{};  // hosts judged by p, all of which belong to the family that p is adjusted over
     double median{};
     double low{}, high{};               // quartiles
-    std::optional<double> scale;        // of the `test` rule: a fraction where logarithms are judged
-    std::vector<Deviation> deviations;  // candidates: of `test` those with p <= significance
+    std::optional<double> scale;        // `test` rule only; a fraction where logarithms are judged
+    std::vector<Deviation> deviations;  // candidates; under `test`, those with p <= significance
 };
 
 [[nodiscard]] PeerJudgement judge_peers(const PeerFigures& figures);

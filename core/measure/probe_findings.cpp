@@ -76,7 +76,7 @@ std::vector<std::int64_t> thread_counts(Cases cases)
     return counts;
 }
 
-// Of each number of threads the best of every kind of store.
+// Adds, for each number of threads, the best of every kind of store.
 void add_bandwidth(Cases cases, std::vector<Finding>& findings)
 {
     std::vector<MetricEffect> figures;
@@ -305,7 +305,7 @@ std::map<std::string, Transfers> transfers_by_device(Cases cases, std::string_vi
 
 using TransferNames = std::initializer_list<std::string_view>;
 
-// Of each device those of the transfers that were measured, beside their bases where such are named.
+// Adds, for each device, those of the wanted transfers that were measured, beside their bases if such are named.
 void add_transfers(Cases cases, FindingKind kind, TransferNames wanted, TransferNames bases,
                    std::vector<Finding>& findings)
 {

@@ -52,7 +52,7 @@ template <typename Wanted>
 [[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
                                                std::string_view scenario, std::string_view metric);
 
-// Of the highest median; empty of none.
+// The case with the highest median; empty if there is none.
 [[nodiscard]] std::optional<ProbedCase> best(const std::vector<ProbedCase>& found);
 
 // nullptr: none has this value of a parameter.

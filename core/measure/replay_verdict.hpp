@@ -1,12 +1,12 @@
 // What replays of one trace say about allocators, pools and release modes: one verdict, for every report.
 //
-// Sources  time_per_event; resident_peak, resident_end and resident_idle, as far as all cases have them (of results
-//          without them working_set_peak_delta); by the 95 % intervals of their medians: cases whose intervals overlap
-//          are not told apart, nor such as differ by less than 2 % in time, or in memory by 5 % or 256 KiB. What holds
-//          least does so at every moment. Memory is not weighed where much more may be live in the replay than was
-//          recorded (live_bytes_bound). Cases on `null` have no memory and are no choice. Only cases of one scenario on
-//          the same number of threads are weighed against each other. Memory of a device is in no working set: where a
-//          case has such, times alone are weighed.
+// Sources  time_per_event; resident_peak, resident_end and resident_idle, as far as all cases have them; for results
+//          without them working_set_peak_delta. They are compared by the 95 % intervals of their medians. Cases are not
+//          told apart if their intervals overlap, or if they differ by less than 2 % in time, or in memory by 5 % or
+//          256 KiB. What holds least does so at every moment. Memory is not weighed if much more may be live in the
+//          replay than was recorded (live_bytes_bound). Cases on `null` have no memory and are no choice. Only cases of
+//          one scenario on the same number of threads are weighed against each other. Memory of a device is in no
+//          working set: if a case has such memory, times alone are weighed.
 // Errors   none: without an interval for each case there is no verdict, and the sentence says so.
 #pragma once
 

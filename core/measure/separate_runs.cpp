@@ -21,7 +21,7 @@ namespace {
 using model::CaseReport;
 using model::Metric;
 
-constexpr double disturbing_share = 0.02;  // of the time of a case
+constexpr double disturbing_share = 0.02;  // share of a case's time
 // Who waits for a processor finds other data in its caches, and is slowed down by half as much again.
 constexpr double price_of_waiting = 1.5;
 
@@ -44,10 +44,10 @@ bool waits(std::string_view metric)
 
 struct Waiting {
     double seconds{};
-    double share{};  // of the time of the repetition
+    double share{};  // share of the repetition's time
 };
 
-// Of each repetition; empty where it was not measured.
+// The waiting in each repetition; empty where it was not measured.
 std::vector<Waiting> waiting(const CaseReport& report)
 {
     const Metric* const time = model::find_metric(report, model::metrics::wall_time);
@@ -116,7 +116,7 @@ class Disturbance {
     Waiting least_{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
 };
 
-// Of its time, over the repetitions: a load that comes and goes meets some.
+// The share of its time that a case waited, averaged over the repetitions: a load that comes and goes meets some.
 std::optional<double> waiting_share(const CaseReport& report)
 {
     const std::vector<Waiting> all = waiting(report);
@@ -237,7 +237,7 @@ std::string why_fastest(const CasePair& pair, const MetricComparison& metric, co
     const Metric* const from = model::find_metric(*pair.base, metric.metric);
     const Metric* const to = model::find_metric(*pair.candidate, metric.metric);
     if (from == nullptr || to == nullptr) {
-        return {};  // of a named point
+        return {};  // a named point's metric
     }
     const bool worse = metric.verdict == Verdict::regressed;
     const bool rate = is_rate(metric.unit, metric.better);

@@ -2,15 +2,15 @@
 // both. Within one run the repetitions of both sides alternate, and none of this applies.
 //
 // Other work only adds to a time. So
-//   - repetitions count in which the case waited for a processor hardly longer than in its best one, and where too few
-//     of a side do, a change in a time that includes such waiting is the case's only where the waiting is far too
-//     little for it;
-//   - half of what the slower side waited longer may be in its processor time, spent on filling caches anew;
-//   - a change shows in the fastest tenth of the slower side's repetitions too: it is slower than the other side's
-//     median by more than is allowed, also on a machine that was as fast;
-//   - the time of one event, a latency or a pause, and up to some 25 % every time of a case with a finalizer thread,
-//     follow how threads take turns: no change in it is the case's where the shares of their time that both sides
-//     waited for a processor differ by 2 %, and none in a maximum that this waiting can make up.
+//   - Repetitions count only if the case waited for a processor hardly longer than in its best one. If too few of a
+//     side do, a change in a time that includes such waiting is the case's only where the waiting is far too little to
+//     explain it.
+//   - Half of what the slower side waited longer may be in its processor time, spent on filling caches anew.
+//   - A change shows in the fastest tenth of the slower side's repetitions too: it is slower than the other side's
+//     median by more than is allowed, also on a machine that was as fast.
+//   - The time of one event (a latency or a pause) follows how threads take turns, and so does, by up to some 25 %,
+//     every time of a case with a finalizer thread. No change in it is the case's if the shares of their time that both
+//     sides waited for a processor differ by 2 %, and none in a maximum that this waiting can make up.
 //
 // Units    as the metrics'; shares of wall_time.
 // Sources  churn, half of its runs beside a load that came and went: of 435 pairs of runs of one binary 243 had a false
@@ -27,7 +27,7 @@
 
 namespace memsweep::measure {
 
-// Of one metric, in the order of the repetitions.
+// The values of one metric, in the order of the repetitions.
 struct UndisturbedValues {
     std::vector<double> base, candidate;
     std::size_t base_disturbed{}, candidate_disturbed{};  // values left out
@@ -37,7 +37,7 @@ struct UndisturbedValues {
 [[nodiscard]] UndisturbedValues undisturbed_values(const CasePair& pair, const model::Metric& base,
                                                    const model::Metric& candidate);
 
-// Of a side fewer than needed are left, and would not be without what disturbed it.
+// True if a side has fewer values left than needed, and would have enough without what disturbed it.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 // "the machine was busy: in 8 of 10 repetitions of the candidate the case waited for a processor"
 [[nodiscard]] std::string disturbed_text(const UndisturbedValues& values);

@@ -33,7 +33,7 @@ std::size_t end_of_tie(std::span<const double> values, std::span<const std::size
 }
 
 constexpr double half_alpha = 0.025;
-constexpr double normal_quantile = 1.959963984540054;  // of 1 - half_alpha
+constexpr double normal_quantile = 1.959963984540054;  // for 1 - half_alpha
 
 std::vector<double> logarithms(std::span<const double> values)
 {
@@ -74,7 +74,7 @@ class Differences {
 
     [[nodiscard]] std::size_t size() const { return from_.size() * to_.size(); }
 
-    // Of those sorted: the least number that so many of them do not exceed.
+    // The difference at this place in their order: the least number that more than `index` of them do not exceed.
     [[nodiscard]] double operator[](std::size_t index) const
     {
         std::uint64_t low = key_of(to_.front() - from_.back());

@@ -13,7 +13,7 @@ namespace memsweep::measure {
 
 // Ties share the mean of their ranks.
 struct Ranks {
-    std::vector<double> rank;  // of each value, from 1
+    std::vector<double> rank;  // each value's, from 1
     double tie_term{};         // the sum of t^3 - t over the groups of t equal values; 0 without ties
 };
 
@@ -40,8 +40,8 @@ struct RankTest {
 // Cost     the exact distribution of n x m values takes about n^2 m^2 additions: 0.9 ms at 50 x 50 on a 2-core VM.
 [[nodiscard]] RankTest rank_test(std::span<const double> first, std::span<const double> second);
 
-// The parts of the test: the two-sided p of U by its distribution, the p by the normal distribution (`tie_term` as in
-// Ranks), and the least p that n against m values can have, which is when they do not overlap.
+// The parts of the test. exact_p: the two-sided p of U by its distribution. normal_p: the p by the normal distribution
+// (`tie_term` as in Ranks). min_p: the least p that n against m values can have, which is when they do not overlap.
 [[nodiscard]] double exact_p(double u, std::span<const double> distribution);
 [[nodiscard]] double normal_p(double u, std::size_t n, std::size_t m, double tie_term);
 [[nodiscard]] double min_p(std::size_t n, std::size_t m);

@@ -26,14 +26,14 @@ inline constexpr double outlier_distance = 5 * normal_deviations;
 // The values that are there, in their order.
 [[nodiscard]] std::vector<double> present(std::span<const std::optional<double>> values);
 
-// As what a metric's values are compared: an exact counter that did not repeat is one that varies. Many of foreign
-// programs' do, whose allocations follow their addresses or their random seeds.
+// The class by which a metric's values are compared: an exact counter that did not repeat is one that varies. Many of
+// foreign programs' do, whose allocations follow their addresses or their random seeds.
 [[nodiscard]] model::MetricClass observed_class(const model::Metric& metric);
 
 // Empty when no value is there. Values are never dropped.
 [[nodiscard]] std::optional<model::Summary> summarize(std::span<const std::optional<double>> values);
 
-// Of at least one value in ascending order.
+// The statistics of at least one value. `sorted`: in ascending order.
 [[nodiscard]] double percentile(std::span<const double> sorted, double percent);
 [[nodiscard]] double median_of_sorted(std::span<const double> sorted);
 [[nodiscard]] model::Summary summary_of_sorted(std::span<const double> sorted);

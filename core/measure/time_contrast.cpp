@@ -26,7 +26,7 @@ std::optional<double> difference(const CaseReport& base, const CaseReport& other
     return from && to ? std::optional{*to - *from} : std::nullopt;
 }
 
-// Of what is counted over the timed steps, the part of one operation.
+// What is counted over the timed steps, or the part of it that one operation takes.
 std::optional<double> each(const CaseReport& report, std::string_view metric, bool per_operation)
 {
     const auto total = case_median(report, {}, metric);
@@ -54,7 +54,7 @@ struct Faults {
     double price{};
 };
 
-// Of one fault on average; 0 where there are none.
+// What one fault costs on average; 0 where there are none.
 double fault_price(const CaseReport& report, std::string_view count_metric, bool per_operation)
 {
     const double count = case_median(report, {}, count_metric).value_or(0);

@@ -13,7 +13,7 @@ namespace memsweep::measure {
 
 struct TimeContrast {
     std::string_view metric;         // time_per_op, else wall_time
-    model::OperationKind operation;  // of time_per_op: what one takes
+    model::OperationKind operation;  // for time_per_op: what one takes
     Shift ratio;                     // other / base
 };
 
@@ -72,7 +72,7 @@ struct MachineContrast {
     double fault_price{};   // never negative
     double price_before{};  // fault_cost of the faster case; 0: unknown
     double price_after{};
-    std::optional<double> wall_left;  // of a time per operation: what is left of the mean, as a fraction of the faster
+    std::optional<double> wall_left;  // for a time per operation: what is left of the mean, as a fraction of the faster
 };
 
 // Empty for a metric that is no time of the program's thread as a whole (its latencies, fastest calls), and where

@@ -155,7 +155,7 @@ bool reads_as_none(const Shift& shift)
     return shift.is_ratio && reads_as_none(shift.estimate);
 }
 
-// Of two values: by how much they differ where rounding would hide that they do.
+// "... instead of ...". Where rounding would hide that the two values differ, the text says by how much they do.
 std::string instead_of(Unit unit, double base_median, double candidate_median)
 {
     std::string to = format_value(unit, candidate_median);

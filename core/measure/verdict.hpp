@@ -34,7 +34,8 @@ struct Threshold {
     double at_most{std::numeric_limits<double>::infinity()};
 };
 
-// By the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its default.
+// Thresholds by the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its
+// default.
 using Thresholds = std::map<std::string, Threshold, std::less<>>;
 
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
@@ -76,7 +77,7 @@ enum class Verdict : std::uint8_t {
 // True for the verdicts that make `compare` fail: regressed and newly_failing.
 [[nodiscard]] bool gates(Verdict verdict);
 
-inline constexpr double significance = 0.05;       // of q, the adjusted p value
+inline constexpr double significance = 0.05;       // for q, the adjusted p value
 inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
 
 // What a metric came to in one case or result, as far as it is known, and beside another.

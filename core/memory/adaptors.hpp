@@ -266,7 +266,7 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
         model::NumaSpec numa;
         bool populated{};
         bool locked{};
-        std::size_t page_bytes{};  // of the upstream's mappings
+        std::size_t page_bytes{};  // page size of the upstream's mappings
     };
     PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : Adaptor{upstream}, wishes_{wishes} {}
 
@@ -339,8 +339,8 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
     // Whose the memory is that is freed next, for the report of a broken pattern.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // The tags of everything that was written to after it was freed: what has left quarantine since the last call, and
-    // all that is still in it, which is then given back.
+    // The tags of everything that was written to after it was freed: of what has left quarantine since the last call,
+    // and of all that is still in it. The latter is then given back.
     [[nodiscard]] std::vector<std::uint16_t> take_broken();
 
   private:

@@ -14,7 +14,7 @@ namespace memsweep::memory {
 // No object can be larger than the largest pointer difference.
 inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-// As std::has_single_bit, which on x86-64's baseline is a call of a library function that counts bits.
+// Like std::has_single_bit, which on x86-64's baseline is a call of a library function that counts bits.
 [[nodiscard]] constexpr bool is_power_of_two(std::uint64_t value) noexcept
 {
     return value != 0 && (value & (value - 1)) == 0;

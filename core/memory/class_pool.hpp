@@ -77,8 +77,8 @@ class ClassPool final : public Pool {
                                                                           : SizeClasses::none;
     }
 
-    // Of sizes whose magazine is remembered: see remember. The first comparison is made by the compiler where the
-    // caller names its alignment, and then nothing is loaded for it.
+    // Whether blocks of a remembered size are aligned as asked (see remember). If the caller names its alignment, the
+    // compiler makes the first comparison, and nothing is loaded for it.
     [[nodiscard]] bool aligns_so(std::size_t alignment) const noexcept
     {
         return alignment <= alignof(std::max_align_t) || alignment <= spec_.alignment;

@@ -86,7 +86,7 @@ class Counters {
         counter.store(counter.load(relaxed) + amount, std::memory_order_release);
     }
 
-    // By a thread that has not counted in its line yet, or that shares it.
+    // Called by a thread that has not counted in its line yet, or that shares it.
     void count_granted_first(std::uint64_t bytes) noexcept;
     void count_returned_first(std::uint64_t bytes) noexcept;
     void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept;

@@ -24,7 +24,7 @@ namespace memsweep::memory {
 
 class DeviceResource final : public MemoryResource {
   public:
-    // Not registered memory, which is adopted, nor pageable.
+    // `kind` is neither registered memory, which is adopted, nor pageable.
     DeviceResource(device::Runtime& runtime, std::uint32_t device, device::MemoryKind kind);
     ~DeviceResource() override;
     DeviceResource(const DeviceResource&) = delete;
@@ -49,7 +49,7 @@ class DeviceResource final : public MemoryResource {
   private:
     struct Held {
         device::Memory memory;
-        std::byte* begin{};  // of what the block's first byte is called
+        std::byte* begin{};  // the address that stands for the block's first byte
         std::uint64_t bytes{};
         bool is_reserved{};  // addresses that lead nowhere
     };

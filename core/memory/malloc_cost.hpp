@@ -14,8 +14,8 @@
 namespace memsweep::memory {
 
 struct MallocCost {
-    double ns_per_op{};      // of malloc and free, nothing touched between them
-    double faults_per_op{};  // of malloc, a write to every page, and free
+    double ns_per_op{};      // one malloc and free, nothing touched between them
+    double faults_per_op{};  // one malloc, a write to every page, and free
 };
 
 // Negative costs when the allocator refuses the size.

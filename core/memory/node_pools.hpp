@@ -63,7 +63,7 @@ class OwnerMap {
         places_[place_of(address_of(block))].store(gone, relaxed);
     }
 
-    // Of a block that is in the map, while nobody erases it.
+    // The pool that owns a block. The block is in the map, and nobody erases it meanwhile.
     [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept
     {
         return static_cast<std::uint32_t>(places_[place_of(address_of(block))].load(relaxed) & owner_bits);
@@ -89,7 +89,7 @@ class OwnerMap {
         return place;
     }
 
-    std::mutex mutex_;  // of changes
+    std::mutex mutex_;  // guards changes
     std::size_t used_{};
     LazyArray<std::atomic<std::uint64_t>> places_;
 };

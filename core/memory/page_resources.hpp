@@ -12,7 +12,7 @@
 
 namespace memsweep::memory {
 
-// Of the mappings that a PageResource of this kind makes.
+// The page size of the mappings that a PageResource of this kind makes.
 [[nodiscard]] std::size_t page_bytes_of(model::PageKind kind) noexcept;
 
 // Pages straight from the kernel: one private anonymous mapping per allocation, given back whole on deallocation.

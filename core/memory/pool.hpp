@@ -23,7 +23,7 @@ struct PoolStats {
     std::uint64_t common_hits{};      // by the common store, another thread's stripe, or a chunk
     std::uint64_t misses{};           // by the upstream
     std::uint64_t bypasses{};         // by the upstream, without the pool: too large, too small, too strictly aligned
-    std::uint64_t requested_bytes{};  // of hits and misses
+    std::uint64_t requested_bytes{};  // by hits and misses
     std::uint64_t served_bytes{};     // what they were given: at least as much
     std::uint64_t idle_bytes{};
     std::uint64_t idle_blocks{};
@@ -32,7 +32,7 @@ struct PoolStats {
     std::uint64_t held_bytes_peak{};
     std::uint64_t released_bytes{};  // given back: evicted, trimmed
     std::uint64_t evictions{};       // blocks that went because the pool was full
-    std::uint64_t passes{};          // of the maintenance thread
+    std::uint64_t passes{};          // made by the maintenance thread
     std::uint64_t trims{};           // passes and manual trims that gave something back
     std::uint64_t trim_ns{};         // spent in them
     std::uint64_t short_blocks{};    // dotcompute-code: blocks found too short for the request, and not handed out

@@ -23,8 +23,8 @@
 
 namespace memsweep::memory {
 
-// How much a pool may keep idle when what it keeps is to fade over a fixed time: memory that has just become idle may
-// all stay, memory that has been idle for that long not at all, and in between a smooth curve says how much.
+// How much a pool may keep idle if what it keeps is to fade over a fixed time. Memory that has just become idle may all
+// stay. Memory that has been idle for that long may not stay at all. In between, a smooth curve says how much may.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.

@@ -38,7 +38,7 @@ class ThreadTier {
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t capacity{};  // of both together, from the pool; nothing is put where it is 0
+        std::uint32_t capacity{};  // both together, from the pool; nothing is put where it is 0
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
 
@@ -80,7 +80,7 @@ class ThreadTier {
             return true;
         }
 
-        // As many of those that came first as there are and `out` holds; returns how many.
+        // Takes those that came first, as many as there are and `out` holds; returns how many.
         [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
             const std::uint32_t kept = older_count.load(relaxed);
@@ -253,7 +253,8 @@ class Depot {
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // What nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as fit.
+    // Takes what nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as
+    // fit.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -302,7 +303,7 @@ class SizeClasses;
 
 struct IdleBlock {
     void* ptr{};
-    std::uint32_t index{};  // of its class
+    std::uint32_t index{};  // its class
 };
 
 // The last tier of a pool: what lies idle for everybody, with its age, bounded in all and per class. When it is full,

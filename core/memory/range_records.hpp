@@ -170,7 +170,8 @@ class RangeRecords {
         return found * fine + static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{fine_map_[found]}));
     }
 
-    // Of equal sizes the lowest address: what lies high can then go back.
+    // The smallest range that is large enough. Of equal sizes it takes the lowest address: what lies high can then go
+    // back.
     [[nodiscard]] Number smallest_in(std::uint32_t bin, std::uint64_t bytes) const noexcept
     {
         Number best = 0;

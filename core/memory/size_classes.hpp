@@ -64,7 +64,7 @@ class SizeClasses {
         return exact_ ? exact_index_of(bytes) : tabled_index_of(bytes);
     }
 
-    // Of a class that index_of has named.
+    // The size of a class that index_of has named.
     [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const noexcept
     {
         return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];

@@ -5,7 +5,7 @@
 // no accounting; what a pool holds beyond that is in its own statistics. Guard pages and detection by unmapping need
 // mappings of their own: they replace the resource and the pool.
 //
-// Of a driver's memory every call is timed; of all other, those that may be system calls.
+// Every call to a driver's memory is timed; of the calls to other memory, those that may be system calls.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
 //          classes or no memory all layers are compiled into one, so that only the first call is virtual.
@@ -31,7 +31,7 @@ namespace memsweep::memory {
 // What a runtime calls a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
-// Without pool, placement and adaptors. A driver's memory needs the runtime.
+// Makes the resource without pool, placement and adaptors. A driver's memory needs the runtime.
 [[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
                                                             device::Runtime* runtime = nullptr);
 

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-// Of a thread-local variable: it lies in the program, so that x86-64 reads it by one instruction. Code that may become
-// part of a shared library (-fPIC) has to look up where it lies.
+// The attribute of a thread-local variable that lies in the program: x86-64 then reads it by one instruction. Code that
+// may become part of a shared library (-fPIC) has to look up where it lies.
 #if defined(__PIC__) && !defined(__PIE__)
 #define MEMSWEEP_LOCAL_EXEC
 #else

@@ -19,7 +19,7 @@ constexpr std::array<KnownAllocator, 4> table{{
 }};
 
 struct VariableOf {
-    std::string_view prefix;  // of variables
+    std::string_view prefix;  // begins the names of its variables
     std::string_view allocator;
 };
 constexpr std::array variables{VariableOf{"MALLOC_CONF", "jemalloc"}, VariableOf{"GLIBC_TUNABLES", "glibc"},

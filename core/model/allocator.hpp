@@ -13,7 +13,7 @@
 
 namespace memsweep::model {
 
-using Variables = std::vector<std::pair<std::string, std::string>>;  // of an environment: name, value
+using Variables = std::vector<std::pair<std::string, std::string>>;  // environment variables: name, value
 
 struct AllocatorSpec {
     std::string name;       // empty: whichever malloc memsweep itself runs under; else a known name or a library's path
@@ -25,7 +25,7 @@ struct AllocatorSpec {
 struct KnownAllocator {
     std::string_view name;
     std::array<std::string_view, 3> libraries;  // the first that is there is taken; none: the C library's own
-    std::string_view package;                   // of Debian
+    std::string_view package;                   // Debian's
     std::string_view meaning;
 };
 

@@ -39,7 +39,7 @@ struct Expression {
     std::string point;  // empty: a metric of the whole repetition
     std::string metric;
     Stat stat{Stat::median};
-    double percentile{};  // of Stat::percentile, 0..100
+    double percentile{};  // for Stat::percentile, 0..100
     std::optional<std::pair<RatioOf, RatioOf>> ratio;
     bool explained{};       // not of a metric, but of how much of the extra time of the first side has a cause
     double slope_length{};  // 0: the ratio of the two sides; else their slope, over so much of the axis

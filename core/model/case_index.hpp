@@ -26,7 +26,7 @@ class CaseIndex {
         }
     }
 
-    // Of several cases with one id the first stands.
+    // If several cases have one id, the first stands.
     void add(const std::string& id, std::size_t position) { positions_.try_emplace(id, position); }
 
     [[nodiscard]] std::optional<std::size_t> position(const std::string& id) const

@@ -42,7 +42,7 @@ struct ConcatCase {
     Casting casting{Casting::same_kind};
     std::uint64_t repetitions{100};  // timed calls, after the warm-up
     DType result{};                  // what NumPy makes of it
-    std::uint64_t checksum{};        // of NumPy's result: array::ordered_checksum of its bytes
+    std::uint64_t checksum{};        // NumPy's result: array::ordered_checksum of its bytes
 
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }

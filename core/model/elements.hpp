@@ -123,8 +123,8 @@ inline constexpr auto name_table<Casting> = std::to_array<Named<Casting>>({
 // Empty when there is none.
 [[nodiscard]] std::optional<DType> promoted(DType one, DType other);
 
-// Of several types, promotion depends on the order (int16, uint16 and float32 make float32 or float64). As NumPy does,
-// fold the types with a fraction first; true for those.
+// Whether a type has a fraction. The promotion of several types depends on their order (int16, uint16 and float32 make
+// float32 or float64). As NumPy does, fold the types with a fraction first.
 [[nodiscard]] bool is_inexact(DType dtype);
 
 [[nodiscard]] bool can_cast(DType from, DType to, Casting casting);

@@ -254,7 +254,7 @@ class Ledger {
         raise_peak();
     }
 
-    // Of what a budget bounds; 0 when none does.
+    // The managed bytes that count against a budget, for each array; 0 when there is no budget.
     [[nodiscard]] std::uint64_t managed_bytes_per_array() const
     {
         const ManagedBudget& managed = release_->managed;
@@ -350,7 +350,7 @@ class Ledger {
     bool in_file_{};            // memory of files, which counts only as far as a stream keeps it
     std::uint64_t streamed_{};  // that a stream needs at a time
     std::map<std::string, std::uint64_t> held_;
-    std::map<std::string, std::uint64_t> each_;            // of one array, as a pool serves it
+    std::map<std::string, std::uint64_t> each_;            // for each array, as a pool serves it
     std::map<std::uint64_t, std::uint64_t> idle_in_pool_;  // by the size of its blocks
     std::uint64_t largest_{};
     std::uint64_t unreachable_{};

@@ -1,6 +1,6 @@
 // The same scenario on many hosts: every host with its facts, and each quantity as a column over the hosts.
 //
-// Of a host's result the medians are kept, not the repetitions: those stay in the host's own result, which `source`
+// A host's result is kept as medians, without its repetitions: those stay in the host's own result, which `sources`
 // names.
 // Units    those of the metrics; NaN where a host has no value.
 // Memory   20 bytes per host and quantity, besides the facts of the hosts.
@@ -30,7 +30,7 @@ struct FleetHost {
     std::vector<std::string> sources;  // the results it was made of
     std::vector<std::string> run_ids;
     std::string started, ended;  // UTC; `ended` empty: not yet
-    std::string version;         // of memsweep, with its commit
+    std::string version;         // memsweep's, with its commit
     int exit_code{};
     bool interrupted{};
     Machine machine;

@@ -25,14 +25,14 @@ struct Machine {
     std::uint64_t memory_bytes{};
     std::optional<std::uint64_t> cgroup_memory_max;  // the tightest limit over this process, v1 or v2
     std::string cgroup_version;                      // v1, v2, hybrid, none
-    std::string governor;                            // of cpu0; empty when the kernel shows none
+    std::string governor;                            // cpu0's; empty when the kernel shows none
     std::string aslr;                                // full, partial, off
     std::uint64_t swap_bytes{};
     std::string virtualisation;  // kvm, vmware, ..., none
     std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
     std::vector<std::string> devices;
     std::optional<std::string> topology;  // hwloc's XML of it; where the topology was probed
-    std::string fingerprint;              // of what makes two machines comparable
+    std::string fingerprint;              // covers what makes two machines comparable
 };
 
 // Recorded in every result.
@@ -53,7 +53,7 @@ struct LaunchPlace {
     std::string launcher;   // slurm, mpi; empty: none
     std::string job;        // its number
     std::string nodes;      // all of the job, as the launcher writes them: n[001-128]
-    std::string partition;  // of Slurm
+    std::string partition;  // Slurm's
     std::string cpus;       // that this process may run on, "0-3,8"
     std::string memory_nodes;
     std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;

@@ -64,10 +64,10 @@ inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
 enum class ShownAt : std::uint8_t {
     nowhere,
     time,      // the time of a case: the first that it has
-    steps,     // of a scenario's own steps
-    commands,  // of foreign programs
-    programs,  // of both
-    figures,   // of a machine, which no program is measured on
+    steps,     // a scenario's own steps
+    commands,  // foreign programs
+    programs,  // both
+    figures,   // a machine, which no program is measured on
 };
 
 struct Shown {
@@ -86,7 +86,7 @@ struct Summary {
     double mad{};                  // median absolute deviation, unscaled
     std::optional<double> mdape;   // median absolute percentage error as a fraction; absent when the median is 0
     std::optional<double> stddev;  // absent for one value
-    std::optional<std::array<double, 2>> ci95;  // of the median, by order statistics; absent below 6 values
+    std::optional<std::array<double, 2>> ci95;  // the median's, by order statistics; absent below 6 values
     std::optional<double> p05, p95;             // absent below 20 values
     std::uint64_t outliers{};                   // further than 5 x 1.4826 x MAD from the median; never dropped
 };
@@ -98,7 +98,7 @@ struct Metric {
     MetricClass metric_class{};
     Provenance provenance{};
     std::vector<std::optional<double>> values;  // one per repetition
-    std::optional<Summary> summary;             // of the present values; absent when there is none
+    std::optional<Summary> summary;             // over the present values; absent when there is none
     std::string reason;                         // why values are absent
 };
 
@@ -113,12 +113,12 @@ struct MetricInfo {
     Shown shown{};
 };
 
-[[nodiscard]] std::span<const MetricInfo> metric_catalog();  // of a whole repetition
-[[nodiscard]] std::span<const MetricInfo> point_catalog();   // of a named point
+[[nodiscard]] std::span<const MetricInfo> metric_catalog();  // metrics of a whole repetition
+[[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// By the name of a metric of a whole repetition. What the catalogue does not know, a later version's metric or that of
-// a named point, is an outcome.
+// The role of a metric of a whole repetition, by its name. What the catalogue does not know, a later version's metric
+// or that of a named point, is an outcome.
 [[nodiscard]] Role role_of(std::string_view metric);
 [[nodiscard]] Shown shown_of(std::string_view metric);  // what the catalogue does not know is shown nowhere first
 

@@ -28,7 +28,7 @@ namespace metrics {
 #undef MEMSWEEP_METRIC
 }  // namespace metrics
 
-// Also the metric's place in metric_catalog().
+// The metric's number, which is also its place in metric_catalog().
 [[nodiscard]] constexpr std::size_t index_of(MetricId metric)
 {
     return static_cast<std::size_t>(metric);

@@ -77,7 +77,7 @@ inline constexpr auto name_table<Contents> = std::to_array<Named<Contents>>({
 // While the process's resident set is above the limit, every array that the program can reach is trimmed before each
 // operation: what floats unreachable stays resident, and the arrays in use pay for it.
 struct TrimPolicy {
-    std::uint64_t above_bytes{};  // of the resident set; 0: never
+    std::uint64_t above_bytes{};  // trims while the resident set is above it; 0: never
     TrimHow how{TrimHow::soft};
     friend bool operator==(const TrimPolicy&, const TrimPolicy&) = default;
 };

@@ -23,14 +23,14 @@ struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
     std::uint32_t devices{};  // gpu0 and so on
-    RankNeed ranks;  // of memsweep-mpi; the cases' transfers then go from rank to rank, and there are no other steps
+    RankNeed ranks;  // memsweep-mpi's; the cases' transfers then go from rank to rank, and there are no other steps
 };
 
 // One point in the space of a scenario's axes, with everything substituted.
 struct Case {
     std::string id;  // scenario/axis=value/..., axes in alphabetical order
     std::string scenario;
-    std::string fingerprint;    // of what it measures; empty: not known
+    std::string fingerprint;    // covers what it measures; empty: not known
     std::vector<Param> params;  // in alphabetical order
     MemorySpec memory;
     ReleaseSpec release;
@@ -46,8 +46,8 @@ struct Plan {
     std::string name;
     std::string description;
     std::string path;         // as given on the command line
-    std::string sha256;       // of the file's bytes
-    std::string fingerprint;  // of what is measured: see docs/result-format.md
+    std::string sha256;       // over the file's bytes
+    std::string fingerprint;  // covers what is measured: see docs/result-format.md
     Settings settings;
     Requirements requirements;
     std::vector<Axis> axes;

@@ -76,14 +76,14 @@ inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
 struct PoolSpec {
     PoolKind kind{PoolKind::none};
     ClassScheme classes{ClassScheme::quad};
-    double factor{1.25};        // of the geometric classes
+    double factor{1.25};        // between geometric classes
     std::uint64_t smallest{1};  // requests outside of [smallest, largest] bypass the pool
     std::uint64_t largest{1U << 30U};
-    std::uint32_t alignment{16};  // of every block; stricter requests bypass the pool
+    std::uint32_t alignment{16};  // every block's; stricter requests bypass the pool
     PoolTopology topology{PoolTopology::tiered};
-    std::uint32_t thread_blocks{8};  // of a class, kept by a thread
+    std::uint32_t thread_blocks{8};  // blocks of a class that a thread keeps
     std::uint64_t thread_bytes{1U << 20U};
-    std::uint32_t depot_blocks{100};  // of a class, kept for all threads
+    std::uint32_t depot_blocks{100};  // blocks of a class that are kept for all threads
     std::uint64_t depot_bytes{16U << 20U};
     std::uint32_t stripes{};               // striped: 0: one per processor
     std::uint32_t per_class{};             // blocks of a class that lie idle beyond threads and depot
@@ -92,11 +92,11 @@ struct PoolSpec {
     Eviction on_full{Eviction::returned};
     ZeroRule zeros{ZeroRule::on_take};
     std::uint64_t trim_interval_ns{};       // the maintenance thread's; 0: there is none
-    double trim_to{1};                      // of the idle bytes, at each pass
+    double trim_to{1};                      // share of the idle bytes that each pass leaves
     std::uint64_t lifetime_ns{};            // what lay idle for longer is given back
     std::uint64_t decay_ns{};               // idle bytes follow a smooth curve to nothing over this time
     double pressure{};                      // percent of time stalled for memory that empties the pool
-    double cgroup_share{};                  // of the control group's limit that empties the pool
+    double cgroup_share{};                  // share of the control group's limit that empties the pool
     bool per_node{};                        // classes: a pool for each NUMA node, in memory of that node
     std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: asked of the resource at a time
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;

@@ -99,8 +99,8 @@ struct Defect {
     std::string target;
     std::uint32_t repetition{};
     std::uint64_t count{};
-    std::uint64_t bytes{};    // of a leak
-    double oldest_seconds{};  // of a leak: since the first was dropped
+    std::uint64_t bytes{};    // leaked
+    double oldest_seconds{};  // leaked: since the first was dropped
 };
 
 // "20 arrays of "a" (160 MB) were dropped and never freed, the oldest 1.2 s ago"
@@ -128,7 +128,7 @@ struct AllocatorInfo {
     std::string name;
     std::string library;  // as the worker found it; empty: it has not run
     Variables environment;
-    std::string format;  // of the statistics: json, xml, text; empty: the library offers none
+    std::string format;  // statistics' format: json, xml, text; empty: the library offers none
     std::string statistics;
 };
 
@@ -147,7 +147,7 @@ inline constexpr std::string_view unverified_allocator_fact = "allocator not ver
 struct CaseReport {
     std::string id;
     std::string scenario;
-    std::string fingerprint;  // of what it measures, whatever is asserted of it; empty: not known
+    std::string fingerprint;  // covers what it measures, whatever is asserted of it; empty: not known
     std::vector<Param> params;
     ReleaseInfo release;
     Status status{Status::ok};
@@ -160,11 +160,11 @@ struct CaseReport {
     std::vector<Phase> phases;
     std::vector<Series> series;
     std::vector<Defect> defects;
-    std::vector<CallTimes> call_times;  // of replays that time every call
+    std::vector<CallTimes> call_times;  // from replays that time every call
     AllocatorInfo allocator;
     std::vector<TrimHow> trims;        // the mechanisms that its steps or its memory use
     std::vector<Param> facts;          // what was found out beside the metrics: the loop chosen, the pages got
-    std::optional<NameLengths> names;  // of a command that was counted; empty: none, or of an earlier memsweep
+    std::optional<NameLengths> names;  // those of a command that was counted; empty: none, or of an earlier memsweep
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
@@ -190,7 +190,7 @@ struct AssertionResult {
     Severity severity{Severity::fail};
     std::string reason;        // why there is no actual value
     std::vector<Param> where;  // the cases it was written for; empty: all
-    bool is_limit{};           // of a limits file, which no scenario asserts
+    bool is_limit{};           // comes from a limits file, which no scenario asserts
 };
 
 // How the reason of a case begins that a limit failed.
@@ -215,8 +215,9 @@ struct RunInfo {
     std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep
 };
 
-// What the same computation and the same copy varied by, repeated before the cases were measured: half of all rounds
-// lie closer to the median than the error; one in twenty takes longer by more than the tail, a share of the median.
+// The noise of a fixed computation and a fixed copy, repeated before the cases were measured. Half of all rounds lie
+// closer to the median than the error. One round in twenty takes longer than the median by more than the tail. Both are
+// shares of the median.
 struct Canary {
     std::optional<double> compute_error;
     std::optional<double> compute_tail;
@@ -243,10 +244,10 @@ struct Calibration {
     // From which bytes read and written on concatenations bypassed the caches; empty: there were none.
     std::optional<std::uint64_t> streaming_from_bytes{};
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
-    std::optional<Canary> canary{};                              // of a probe that measures something
+    std::optional<Canary> canary{};                              // for a probe that measures something
     std::optional<MachineRounds> rounds{};
-    // Of a run of programs, by a program that does nothing, the least of its runs: what of each wall_time is its start
-    // and its end, and what a repetition takes beside that.
+    // Measured where programs are run, with a program that does nothing: its shortest run, which is how much of each
+    // wall_time is the program's start and its end, and what a repetition takes beside that.
     std::optional<double> harness_seconds_per_run{};
     std::optional<double> harness_seconds_beside_run{};
 };

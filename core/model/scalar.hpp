@@ -13,7 +13,7 @@ namespace memsweep::model {
 
 using Scalar = std::variant<bool, std::int64_t, double, std::string>;
 
-// As it appears in case ids and tables: true, 4096, 0.5, refcount. Never locale-dependent.
+// The value as it appears in case ids and tables: true, 4096, 0.5, refcount. Never locale-dependent.
 [[nodiscard]] std::string to_text(const Scalar& value);
 
 struct Param {

@@ -68,7 +68,7 @@ struct SeriesSpec {
 struct Settings {
     std::uint32_t repetitions{10};
     std::uint32_t warmup{1};
-    std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // of one repetition
+    std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // for one repetition
     Order order{Order::interleaved};
     std::uint64_t seed{1};
     Isolation isolation{Isolation::process};

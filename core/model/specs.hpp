@@ -116,7 +116,7 @@ struct MemorySpec {
     std::array<char, 128> path{};  // file: the folder, ends with a zero
     PoolSpec pool{};
     TrimPolicy trim;
-    std::uint32_t device{};  // of a driver's memory: whose
+    std::uint32_t device{};  // whose memory it is, if it is a driver's
     Accounting accounting{Accounting::exact};
     friend bool operator==(const MemorySpec&, const MemorySpec&) = default;
 };
@@ -243,7 +243,7 @@ inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
     {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
 });
 
-// Of a JVM's heap, from which the young generation follows.
+// The sizes of a JVM's heap, from which the young generation follows.
 struct HeapSizes {
     std::uint64_t initial{};  // 0: it does not follow
     std::uint64_t min{};      // a collection that the program asks for shrinks the heap to no less
@@ -253,9 +253,9 @@ struct HeapSizes {
 
 // A collector's own allocation budgets: the managed bytes that a program allocates beside each native buffer.
 struct ManagedBudget {
-    std::uint64_t bytes_per_array{};  // of small objects: wrappers, strings
+    std::uint64_t bytes_per_array{};  // small objects: wrappers, strings
     std::uint64_t garbage{};          // one more object per array, of this size, dropped at once
-    std::uint64_t header{16};         // of that object
+    std::uint64_t header{16};         // that object's
     std::uint64_t first{};            // young budget before the first collection; 0: as `steady`
     std::uint64_t second{};           // before the second; 0: as `steady`
     std::uint64_t steady{};           // 0: the young generation never triggers
@@ -317,13 +317,13 @@ struct CycleThresholds {
     std::uint32_t containers_beside{};     // made after each array; they live until those of the next array are made
     std::uint32_t free_list{80};           // containers freed that are kept for reuse, and stay counted
     std::uint32_t long_lived{20'000};      // containers that survived the last collection of all, before the program
-    double cyclic_fraction{1};             // of the arrays dropped; the others are freed by their count
+    double cyclic_fraction{1};             // share of the arrays dropped; the others are freed by their count
     friend bool operator==(const CycleThresholds&, const CycleThresholds&) = default;
 };
 
 struct ArenaSpec {
     std::uint64_t slab_bytes{1U << 20U};
-    std::uint32_t alignment{8};                // of what is bumped, at most; Bumper.jl aligns nothing
+    std::uint32_t alignment{8};                // the most that bumped memory is aligned to; Bumper.jl aligns nothing
     bool restore_on_throw{};                   // false: an exception skips the restore, as in Bumper.jl
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: the main buffer
     std::uint32_t history{5};                  // arena_autoscale: resets that its size follows
@@ -352,7 +352,7 @@ struct SafetySpec {
 struct ReleaseSpec {
     ReleaseMode mode{ReleaseMode::refcount};
     Fallback fallback{Fallback::none};
-    bool atomic{true};  // of the handle count
+    bool atomic{true};  // the handle count is atomic
     std::uint32_t finalizer_threads{1};
     std::uint32_t finalizer_objects{1};  // finalizable objects per array
     std::uint32_t finalizer_nice{};
@@ -362,7 +362,7 @@ struct ReleaseSpec {
     std::uint64_t collect_every{};    // collect before an allocation when this many were made since the last
     std::uint64_t gc_pause_ns{};      // a collection stops the program for this long
     std::uint64_t gc_duration_ns{};   // a collection that pressure asks for runs this long in the background
-    double free_fraction{1};          // of the manual releases, those that free at once
+    double free_fraction{1};          // share of the manual releases that free at once
     std::uint64_t batch{16};          // deferred_batch: free when this many drops are waiting
     ManagedBudget managed;
     Pressure pressure;

@@ -261,7 +261,7 @@ struct ReplayStep {
     ReplaySpeed speed{ReplaySpeed::maximum};
     bool latency{};                     // every call is timed by itself; such a replay is no part of time_per_event
     std::chrono::nanoseconds settle{};  // how long it is idle after the last event, with what is then live
-    std::uint64_t peak_live_bytes{};    // of the recording
+    std::uint64_t peak_live_bytes{};    // the recording's
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
 };

@@ -53,7 +53,7 @@ class Word {
         return value;
     }
 
-    // Of what has been read, the first that is wrong.
+    // The error at the next character, which is the first that is wrong.
     [[nodiscard]] tl::unexpected<base::Error> wrong(const std::string& message) const
     {
         return base::fail(base::ErrorCode::invalid_input, fmt::format("character {}: {}", at_ + 1, message));
@@ -78,7 +78,7 @@ std::string meant(std::string_view word, std::span<const std::string_view> known
     return near.empty() || near == letters ? std::string{";"} : fmt::format("; did you mean \"{}\"?", near);
 }
 
-// Of a device; false: neither a number nor *, which is every number.
+// Reads a device's number. False: it is neither a number nor *, which stands for every number.
 bool take_device(Word& word, std::optional<std::uint32_t>& number)
 {
     number = word.take_number();

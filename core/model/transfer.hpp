@@ -59,7 +59,7 @@ struct TransferEnd {
     Kind kind{};
     HostKind host{};
     std::optional<std::uint32_t>
-        number;  // of the NUMA node or the device; absent: wherever the kernel puts it; each device
+        number;  // the NUMA node's or the device's; absent: wherever the kernel puts it; each device
     std::optional<std::uint32_t> rank;  // absent: this process's own
     friend bool operator==(const TransferEnd&, const TransferEnd&) = default;
 };
@@ -67,8 +67,8 @@ struct TransferEnd {
 struct Mover {
     enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
     Kind kind{};
-    std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: those beside the ends
-    std::optional<std::uint32_t> engine;  // of a device with several
+    std::optional<std::uint32_t> number;  // the NUMA node's or the device's; absent: those beside the ends
+    std::optional<std::uint32_t> engine;  // which of a device's several
     friend bool operator==(const Mover&, const Mover&) = default;
 };
 
@@ -98,7 +98,7 @@ struct RankNeed {
 // Why MPI cannot carry it between two of so many ranks. Empty: it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
-// As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
+// The text as it is parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const TransferEnd& end);
 [[nodiscard]] std::string to_text(const Mover& mover);
 [[nodiscard]] std::string to_text(const TransferSpec& spec);
@@ -130,7 +130,7 @@ struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
     std::uint32_t priority{5};  // 0 to 10: higher ones begin first
-    bool optional{};            // of each device: left out where this machine lacks its device
+    bool optional{};            // for "each device": left out where this machine lacks its device
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
 
@@ -146,7 +146,7 @@ struct TransferOptions {
     bool batch{};                  // pieces are gathered in pinned memory and moved by one copy
     bool sync_each{};              // the program waits for each piece before it asks for the next
     std::uint64_t chunk_bytes{};   // 0: by the size of the transfer
-    std::uint32_t slots{2};        // of a staging ring, a chunk each
+    std::uint32_t slots{2};        // in a staging ring, a chunk each
     std::uint32_t threads{};       // that stage one transfer, each a part through a ring of its own; 0: by the machine
     bool pipeline{true};           // a slot is filled while another is on its way
     bool adaptive{};               // chunks grow and shrink with the rate that is seen

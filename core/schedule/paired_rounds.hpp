@@ -34,7 +34,7 @@ class PairedRounds final : public Schedule {
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
 
-    // Of rounds that were measured again, and of a budget that ended them.
+    // Warnings about rounds that were measured again, and about a budget that ended them.
     [[nodiscard]] std::vector<model::Warning> warnings() const;
 
   private:
@@ -48,7 +48,7 @@ class PairedRounds final : public Schedule {
     Limits limits_;
     const sys::Clock& clock_;
     measure::CanaryRule canary_;
-    std::vector<double> canary_times_;  // of this round
+    std::vector<double> canary_times_;  // this round's
     std::uint64_t canary_sum_{};        // so that its work is not optimised away
     std::chrono::nanoseconds began_;
     std::chrono::nanoseconds round_began_;

@@ -28,7 +28,7 @@ class Rounds final : public Schedule {
     // Whether the turn before was the last one of a round that counts.
     [[nodiscard]] bool has_ended_round() const { return ended_round_; }
 
-    // After such a turn: the same round once more.
+    // Call after such a turn: the same round comes once more.
     void repeat_round();
 
   private:

@@ -22,10 +22,10 @@ using Group = std::vector<std::size_t>;
 // One repetition of a group: one case after the other in one worker, or all at the same time.
 struct Turn {
     std::span<const std::size_t> cases;  // lives as long as the schedule
-    std::uint32_t repetition{};          // of the warm-ups when `is_warmup`
+    std::uint32_t repetition{};          // counts the warm-ups when `is_warmup`
     bool is_warmup{};
     bool at_once{};             // the programs run at the same time
-    std::size_t first_place{};  // of those at once: the place of the first; the others follow
+    std::size_t first_place{};  // if they run at once: the place of the first; the others follow
     bool notes_pace{};          // the machine's pace is noted before it
     bool is_compared{};         // its round is judged as a whole, so a value of one case needs those of all
 };

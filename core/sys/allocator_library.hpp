@@ -42,7 +42,7 @@ namespace memsweep::sys {
 // Cost     the allocator may allocate for it: ask after everything has been measured.
 struct AllocatorStatistics {
     std::string_view format;  // json, xml or text; empty: the library offers none that memsweep knows
-    std::size_t length{};     // of what was written, cut at the end of `into`
+    std::size_t length{};     // bytes written, cut at the end of `into`
 };
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);
@@ -75,7 +75,7 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Errors   not_supported: why not (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 
-// As execvp finds it; empty when it does not.
+// The program's path as execvp finds it; empty when it does not.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace memsweep::sys

@@ -52,7 +52,7 @@ CgroupLevel read_level(const std::string& directory, bool v2)
     return level;
 }
 
-// Of several mounts of one hierarchy the one that leads deepest; of equals the last, which covers the others.
+// The mount of a hierarchy that leads deepest. Of several that lead as deep it is the last, which covers the others.
 const CgroupMount* best_mount(const std::vector<CgroupMount>& mounts, bool v2, std::string_view path)
 {
     const CgroupMount* best = nullptr;

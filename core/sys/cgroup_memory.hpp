@@ -82,10 +82,11 @@ struct CgroupMount {
 // Cost     reads two to a dozen small files.
 // Errors   absent: the kernel keeps no pressure figures, or no control group has a limit.
 
-// Of the last ten seconds, how much some task waited for it: "cpu", "memory" or "io". `root` ends with a slash.
+// How much of the last ten seconds some task waited for this resource: "cpu", "memory" or "io". `root` ends with a
+// slash.
 [[nodiscard]] std::optional<double> stalled_percent(const std::string& root, const std::string& resource);
 
-// Of the tightest limit above this process, how much is used.
+// How much of the tightest limit above this process is used.
 [[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 
 }  // namespace memsweep::sys

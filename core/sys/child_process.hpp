@@ -40,7 +40,7 @@ struct ExitStatus {
     [[nodiscard]] std::string describe() const;
 };
 
-// From what wait4 gave.
+// The exit status that wait4 gave.
 [[nodiscard]] ExitStatus exit_status(int wait_status, const rusage& usage) noexcept;
 
 // A child process that does not outlive us: a worker, the command that is watched, or a copy of this process.
@@ -106,11 +106,11 @@ class ChildProcess {
     std::optional<ExitStatus> status_;
 };
 
-// As execve and posix_spawn take texts, writing to none of them: into `texts`, which must outlive it; a null pointer
-// ends it.
+// The list as execve and posix_spawn take it, writing to none of the texts. It points into `texts`, which must outlive
+// it, and a null pointer ends it.
 [[nodiscard]] std::vector<char*> exec_list(const std::vector<std::string>& texts);
 
-// As a shell says it: the exit code, or 128 and the signal.
+// The status as a shell says it: the exit code, or 128 and the signal.
 [[nodiscard]] int shell_status(const ExitStatus& status) noexcept;
 
 }  // namespace memsweep::sys

@@ -22,7 +22,7 @@ class Clock {
     [[nodiscard]] virtual std::chrono::nanoseconds now() const noexcept = 0;
     [[nodiscard]] virtual std::chrono::nanoseconds process_cpu() const noexcept = 0;
 
-    // At least this long, whatever signals arrive; a negative duration returns at once.
+    // Sleeps at least this long, whatever signals arrive; a negative duration returns at once.
     virtual void sleep_for(std::chrono::nanoseconds duration) const noexcept = 0;
 };
 
@@ -38,7 +38,7 @@ class SystemClock final : public Clock {
     return std::chrono::duration<double>(time).count();
 }
 
-// As the kernel takes a time that is not negative.
+// The time as the kernel takes it; `time` is not negative.
 [[nodiscard]] timespec to_timespec(std::chrono::nanoseconds time) noexcept;
 
 // "2026-01-31T12:00:00.123Z": UTC, milliseconds cut off rather than rounded, so that no time lies in the future.

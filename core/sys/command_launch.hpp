@@ -51,15 +51,15 @@ class Guard {
     // Ends what it guards, unless it has left that alone.
     ~Guard();
 
-    [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // of which the program and what it starts descend
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // the program and what it starts descend from it
 
     // Whose word the program awaits. Errors: os, it could not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
-    // Of the program, its child, once it has ended; only once. From a guard that is lost: the code -1.
+    // How the program, its child, has ended; once. Empty: it runs. A guard that is lost gives the code -1.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
-    // Kills all that descends from it, and ends. Within six seconds, and where the kernel refuses then, too. The code
-    // -1: the program runs on.
-    // Errors: os, it was lost, and what descended from it has been killed as far as that could be found.
+    // Kills all that descends from the guard, and ends the guard. Takes six seconds at most, also where the kernel
+    // refuses. The code -1: the program runs on.
+    // Errors: os, the guard was lost, and what descended from it has been killed as far as that could be found.
     [[nodiscard]] base::Expected<Ended> clear(pid_t program);
     // Ends without that.
     void leave() noexcept;
@@ -114,11 +114,11 @@ class CommandLaunch {
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
 
-    // Once; returns when the program runs, or could not be run.
+    // Starts the program, once. Returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
-    // In place of start(), where somebody else gives the word, as a process that starts several at once: who has the
-    // gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
+    // Use this in place of start() if somebody else gives the word, such as a process that starts several at once. Who
+    // has the gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
@@ -134,8 +134,8 @@ class CommandLaunch {
 
 struct ForegroundOptions {
     SpawnOptions program;  // `inherit` is not looked at
-    bool as_child{};       // of this process, and its orphans are nobody's, as if we had started it; else it and its
-                           // orphans are the guard's
+    bool as_child{};       // it is a child of this process and its orphans are nobody's, as if we had started it;
+                           // else it and its orphans are the guard's
 };
 
 // A command that runs as if its user had started it alone: in our process group and on our terminal.
@@ -160,12 +160,12 @@ class ForegroundCommand {
     ~ForegroundCommand();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // On the steady clock, just before its process was made.
+    // When the command began, on the steady clock, just before its process was made.
     [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
-    // Of which it and its orphans descend; not where it is a child of ours.
+    // The process that the command and its orphans descend from. Not for a command that is our own child.
     [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
 
-    // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one. Once.
+    // Waits until the command has ended, once. Calls `each` about every `interval` meanwhile, if there is one.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
 
   private:

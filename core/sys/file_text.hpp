@@ -46,7 +46,7 @@ using base::trimmed;
 [[nodiscard]] std::optional<std::string> read_kernel_text(const std::string& path);
 [[nodiscard]] std::string read_word(const std::string& path);
 
-// Below which /proc and /sys lie, with a slash at its end.
+// The folder below which /proc and /sys lie, with a slash at its end.
 [[nodiscard]] std::string with_slash(const std::string& root);
 
 // An io error for `where` with errno's text: "cannot write: No space left on device".
@@ -59,8 +59,8 @@ using base::trimmed;
 //          "standard input".
 [[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
-// What is read of a text that is no regular file, and so may have no end: more than any that a program passes on, less
-// than what fills a small machine's memory.
+// The most that is read of a text that is no regular file, and so may have no end. It is more than any that a program
+// passes on, and less than what fills a small machine's memory.
 inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;
 
 // A whole text in a string. No text holds a zero byte: the first one ends the reading, so that neither a device nor a

@@ -31,8 +31,8 @@ class GrowingFile {
     // What stands at the beginning.
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
-    // On the disk, then under that name too, in the place of what is there. EXDEV on another file system. Where there
-    // are no hard links, the name of its own is gone.
+    // Puts the file on the disk, then under that name too, in the place of what is there. Returns EXDEV on another file
+    // system. Where there are no hard links, the name of its own is gone.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

@@ -23,14 +23,14 @@ struct PassingShape {
     std::string_view before;
     std::string_view after;
     bool tells_boot{true};
-    std::size_t digits{16};  // of the number
+    std::size_t digits{16};  // length of the number between them
 };
 inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
-// For its owner, as soon as it is made, with a descriptor that stays open: the lock lasts as long. False: somebody is
-// removing it, so that another is needed. True also where locks are not to be had.
+// Call for the owner, as soon as the file is made, with a descriptor that stays open: the lock lasts as long. False:
+// somebody is removing the file, so that another is needed. True also where locks are not to be had.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
 // What nobody holds, files and whole folders. Once in a process for each folder and shape: it lists the folder.

@@ -23,7 +23,7 @@ namespace memsweep::sys {
 // over this process allows less (its limit, less what is charged to it and cannot be dropped at once). 0 when unknown.
 [[nodiscard]] std::uint64_t available_memory(const std::string& root = "/");
 
-// Of a transparent huge page; 0 when this kernel has none.
+// The size of a transparent huge page; 0 when this kernel has none.
 [[nodiscard]] std::uint64_t huge_page_bytes(const std::string& root = "/");
 
 // Whether this machine is a machine: hypervisors and containers change what a page fault costs.

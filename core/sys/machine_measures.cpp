@@ -135,7 +135,7 @@ namespace {
 
 constexpr std::uint64_t most_filled_bytes = 16U << 20;
 constexpr std::uint64_t least_filled_bytes = 1U << 20;
-constexpr double seconds_of_round = 0.004;  // of faults, unless the least takes longer
+constexpr double seconds_of_round = 0.004;  // faults for so long, unless the least takes longer
 constexpr std::uint64_t huge_bytes = 2U << 20;
 constexpr std::size_t rounds = 5;
 

@@ -26,7 +26,7 @@ namespace memsweep::sys {
 struct CanaryReadings {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
-    std::optional<double> steal_share;  // of the time of all processors, taken by the hypervisor meanwhile
+    std::optional<double> steal_share;  // share of all processors' time that the hypervisor took meanwhile
 };
 
 struct CanaryLimits {
@@ -71,8 +71,8 @@ class MachinePace {
 //
 // A program seldom touches one byte of a page: it writes it whole, and finds it in the cache after the kernel has
 // cleared it. So each cost is that of writing 16 MiB whole while every page faults, less that of writing them again,
-// per fault; of less, down to 1 MiB, where that many faults take more than 4 ms. One byte per page gave 119 to 139 % of
-// what a concatenation into fresh pages lost, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
+// per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB. One byte per page gave 119 to 139
+// % of what a concatenation into fresh pages lost, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds; pages as the kernel faults them: base pages, or huge ones.
 // Cost     a round of 1 MiB that decides how much is filled, and six of two passes, of which the first does not count:

@@ -90,7 +90,7 @@ int move_pages(const void* ptr, std::uint64_t bytes, int wanted, const Show& sho
                        ? errno
                        : 0;
         };
-        constexpr int most_marks = 16;  // of the same pages: the scan that marks them goes on meanwhile
+        constexpr int most_marks = 16;  // tries with the same pages: the scan that marks them goes on meanwhile
         int refused = ask();
         for (int marks = 0;
              refused == 0 && marks < most_marks && unmark_resident({pages.data(), many}, {status.data(), many});

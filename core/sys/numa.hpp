@@ -23,8 +23,9 @@ namespace memsweep::sys {
 // NUMA.
 [[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
 
-// For pages of the range that are not there yet; nodes 0 to 63. `page_bytes`: of the mapping, whose whole pages are
-// meant; the kernel refuses a part of a huge page. False: the kernel refuses these nodes or does not know the policy.
+// Sets the policy for pages of the range that are not there yet; nodes 0 to 63. `page_bytes` is that of the mapping,
+// whose whole pages are meant: the kernel refuses a part of a huge page. False: the kernel refuses these nodes or does
+// not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 

@@ -98,7 +98,7 @@ class TempFile {
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept;
     [[nodiscard]] int write(std::string_view content) noexcept;
     [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // room on the disk that others can no longer take
-    // On the disk, then renamed. Existing::keep: EEXIST where a file is there.
+    // Puts the file on the disk, then renames it. Existing::keep: EEXIST where a file is there.
     [[nodiscard]] int commit_as(const std::string& path, Existing existing = Existing::replace) noexcept;
 
   private:

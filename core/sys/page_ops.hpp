@@ -25,7 +25,7 @@ class Mapping {
     // Shared anonymous memory: what its page-table entries lose, its pages keep.
     [[nodiscard]] static base::Expected<Mapping> shared(std::uint64_t bytes) noexcept;
 
-    // As mmap is told; of a file from its start.
+    // Maps as mmap is told; a file from its start.
     [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int protection, int flags,
                                                      int fd = -1) noexcept;
 

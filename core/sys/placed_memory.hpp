@@ -86,10 +86,10 @@ struct HugePagePool {
 };
 [[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
 
-// Of one page; what a fault brings in.
+// The bytes of one page: what a fault brings in.
 [[nodiscard]] std::uint64_t bytes_of(model::PageKind pages, const std::string& root = "/");
 
-// Of the mappings that begin in [ptr, ptr + bytes).
+// The pages that the mappings that begin in [ptr, ptr + bytes) have got.
 [[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
 
 // "thp", "4k and thp": what was got, as a short word for a report. Empty when nothing is resident.

@@ -209,7 +209,7 @@ base::Expected<MemorySnapshot> read_smaps(int fd, const char* path) noexcept
 {
     SmapsSum sum;
     std::array<char, 8192> buffer;  // not zeroed: that would cost as much as the rest
-    std::size_t kept = 0;           // of a line that has begun
+    std::size_t kept = 0;           // bytes of a line that has begun
     ssize_t got = ::lseek(fd, 0, SEEK_SET);
     while (got >= 0) {
         got = retry_interrupted([&] { return ::read(fd, buffer.data() + kept, buffer.size() - kept); });

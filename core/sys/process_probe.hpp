@@ -57,7 +57,7 @@ struct KernelUse {
     }
 };
 
-[[nodiscard]] std::uint64_t minor_faults() noexcept;  // of this process, by getrusage
+[[nodiscard]] std::uint64_t minor_faults() noexcept;  // by this process, from getrusage
 
 class ProcessProbe {
   public:
@@ -99,7 +99,7 @@ class OwnProcessProbe final : public ProcessProbe {
     UniqueFd smaps_;       // smaps_rollup, or smaps where that is wrong at times: read_smaps
     UniqueFd status_;      // VmHWM, HugetlbPages
     UniqueFd clear_refs_;  // writing 5 resets VmHWM; not open where the sandbox refuses it
-    UniqueFd schedstat_;   // of the thread that opened it; not open where the kernel lacks it
+    UniqueFd schedstat_;   // for the thread that opened it; not open where the kernel lacks it
     bool peak_stale_{};
 };
 
@@ -114,7 +114,7 @@ class OwnProcessProbe final : public ProcessProbe {
 // Memory   allocates nothing on success.
 // Errors   os: the file cannot be read; invalid_input: a field is missing; `where` names file and field.
 
-// Of a kernel that is called this by uname: "6.1.0-28-amd64".
+// Whether the smaps_rollup of a kernel may leave out mappings. `release` is what uname calls it: "6.1.0-28-amd64".
 [[nodiscard]] bool rollup_may_skip_mappings(std::string_view release) noexcept;
 
 // All of an open file, from its start, its mappings summed. The fault counts, which are not in it, are left 0.

@@ -1,7 +1,7 @@
 // The end of everything that this process has started.
 //
 // Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it only what is asked for by number is found);
-//          wait4. Whoever wants descendants whose parents have ended to be found calls adopt_orphans() before.
+//          wait4. Call adopt_orphans() first, or descendants whose parents have ended are missed.
 // Threads  no other thread may start or wait for processes meanwhile.
 #pragma once
 
@@ -17,7 +17,7 @@ void signal_descendants(pid_t of, int signal) noexcept;
 
 struct Cleared {
     std::size_t processes{};        // that were alive, and killed
-    std::uint64_t max_rss_bytes{};  // of the largest of those that were reaped
+    std::uint64_t max_rss_bytes{};  // by the largest of those that were reaped
     pid_t survivor{};  // one that did not end in time, as it is another user's or hangs in the kernel; 0: none
 };
 

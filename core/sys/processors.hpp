@@ -24,11 +24,11 @@ namespace memsweep::sys {
 [[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
 [[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
 
-// That lie in the node, whether or not this process may use them; empty for a node of memory alone.
+// The processors that lie in the node, whether or not this process may use them; empty for a node of memory alone.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
-// Of one processor ("" where its frequency is not scaled), and of all of them.
+// The governor of one processor ("" where its frequency is not scaled), and those of all of them.
 [[nodiscard]] std::string governor(std::uint32_t cpu, const std::string& root = "/");
 [[nodiscard]] std::set<std::string> governors(const std::string& root = "/");
 
@@ -48,7 +48,7 @@ struct Turbo {
 // Errors   os: the kernel refused, as for processors that a cpuset keeps from this process.
 // Threads  an Affinity belongs to the thread that made it.
 
-// Of the calling thread; a cpuset of its control group counts.
+// The processors that the calling thread may run on; a cpuset of its control group counts.
 [[nodiscard]] std::vector<std::uint32_t> allowed_cpus();
 
 // Limits the calling thread to these, of which there is one at least. Returns 0, or the errno of the refusal.
@@ -61,7 +61,7 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // From now on on these alone; none: wherever it ran before the first call.
+    // Limits the thread to these alone from now on; none: wherever it ran before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:

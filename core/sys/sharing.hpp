@@ -23,7 +23,7 @@ struct Sharing {
     };
     Outcome outcome{Outcome::done};
     std::uint64_t bytes{};        // read and checked by the second process, over all rounds
-    std::uint64_t wrong_bytes{};  // of these, other than what was written
+    std::uint64_t wrong_bytes{};  // the part of them that differs from what was written
     std::int64_t write_ns{};      // this process, over all rounds
     std::int64_t read_ns{};       // the second process, over all rounds
     std::int64_t turn_ns{};       // from a store here to its sight there: half of a round trip, the mean of many

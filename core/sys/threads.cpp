@@ -48,7 +48,7 @@ struct PinnedThreads::State {
     std::condition_variable wake;
     std::condition_variable finished;
     const std::function<void(std::size_t)>* work{};
-    std::uint64_t round{};  // of work handed out
+    std::uint64_t round{};  // number of the work handed out
     std::size_t left{};     // that have not ended this round
     bool closing{};
     std::atomic<std::size_t> arrived{};

@@ -28,7 +28,7 @@ struct Processor {
     std::uint32_t id{};
     bool is_allowed{};                  // this process may run on it
     std::optional<std::uint32_t> core;  // whose other processors share its units; empty: not shown
-    int kind{-1};                       // of cores, by the highest frequency, the least first; -1: not shown
+    int kind{-1};                       // kind of core, by the highest frequency, the least first; -1: not shown
 };
 
 enum class CacheType : std::uint8_t { data, instruction, unified };
@@ -62,7 +62,7 @@ struct TopologyPart {
     enum class Kind : std::uint8_t { machine, package, group, node, cache, core, processor, bridge, device, other };
     Kind kind{};
     std::string label;          // "L2 L#0 (2048KB)"
-    bool has_all_processors{};  // of the part that it lies in
+    bool has_all_processors{};  // all that the part around it has
     std::vector<TopologyPart> parts;
 };
 
@@ -73,7 +73,7 @@ struct Topology {
     std::vector<Processor> processors;   // online, in the order of their numbers
     std::vector<Cache> caches;           // by level, type and size, then by processor
     std::vector<NumaNode> nodes;         // in the order of their numbers, at least one
-    std::uint64_t memory_bytes{};        // of all nodes; 0: not shown
+    std::uint64_t memory_bytes{};        // sum over all nodes; 0: not shown
     std::uint64_t contradicted_bytes{};  // what the nodes add up to by hwloc, where the kernel counts otherwise; else 0
     std::vector<PciDevice> devices;      // by address
     TopologyPart machine;
@@ -102,7 +102,7 @@ struct CacheKind {
 };
 [[nodiscard]] std::vector<CacheKind> cache_kinds(const Topology& topology);
 
-// Of one cache of the largest level that holds data; 0 where none is shown.
+// The size of one cache of the largest level that holds data; 0 where none is shown.
 [[nodiscard]] std::uint64_t last_level_cache_bytes(const Topology& topology);
 
 // A machine drawn as lstopo draws it: an object in another is a line further in, or a box in its box.

@@ -28,7 +28,7 @@ void add_lines(const TopologyPart& part, const TopologyPart* parent, std::size_t
     }
 }
 
-// Of a monospaced font of 11 pixels.
+// The letters of a monospaced font of 11 pixels.
 constexpr double letter_width = 6.7;
 constexpr double line_height = 14;
 constexpr double gap = 6;

@@ -41,7 +41,7 @@ struct Member {
 struct Stat {
     pid_t parent{};
     std::uint64_t flags{};
-    std::uint64_t minor_faults{};  // of the process and of the children that it has waited for
+    std::uint64_t minor_faults{};  // by the process and the children that it has waited for
     std::uint64_t major_faults{};
 };
 

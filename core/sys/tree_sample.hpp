@@ -29,8 +29,8 @@ struct TreeSample {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     std::vector<pid_t> sharers;         // sorted; that may have pages in common
-    std::uint64_t sharers_bytes{};      // of them in working_set_bytes
-    bool several_have_shared_memory{};  // which they may come to share at any time; what fork shares only grows less
+    std::uint64_t sharers_bytes{};      // their part of working_set_bytes
+    bool several_have_shared_memory{};  // which may become more shared at any time; pages shared by fork only less
 };
 
 [[nodiscard]] TreeSample sample_descendants(pid_t process);

@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 
 struct Bound {
-    std::uint64_t of_any{};  // of any file, however small
+    std::uint64_t of_any{};  // any file may ask for it, however small
     std::uint64_t times{};   // so often its bytes
 
     [[nodiscard]] constexpr std::uint64_t operator()(std::uint64_t file_bytes) const noexcept
@@ -23,11 +23,11 @@ struct Bound {
 // Things that are held at a time: a live block, of 32 to 85 bytes in a table, is one; what takes more counts as
 // several.
 inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two readers double at 1.57 million
-inline constexpr std::uint64_t bytes_of_a_thing = 64;    // of texts
+inline constexpr std::uint64_t bytes_of_a_thing = 64;    // so many bytes of text count as one thing
 inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a process
 
-// By a log as it lies on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of heaptrack), so that
-// a log that is not compressed never meets the bound.
+// What a log may hold, by its size on disk. No line of a log that names a block has less than 4 bytes ("+ 0" of
+// heaptrack), so that a log that is not compressed never meets the bound.
 [[nodiscard]] constexpr std::uint64_t most_held_by_log(std::uint64_t file_bytes) noexcept
 {
     constexpr std::uint64_t bytes_each = 4;
@@ -38,8 +38,8 @@ inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a 
 // to some hundred; 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
 inline constexpr Bound most_decompressed{.of_any = 128ULL << 20U, .times = 300};
 
-// By the bytes of a trace's chunks, as all that follow. The most regular recording, a loop that keeps blocks of one
-// size, holds 15 of them a byte.
+// This bound and all that follow are by the bytes of a trace's chunks. The most regular recording, a loop that keeps
+// blocks of one size, holds 15 of them a byte.
 inline constexpr Bound most_held_by_trace{.of_any = held_by_any, .times = 24};
 
 // Events of a trace that is held whole, as for a fit or a replay: 40 bytes each, in lists that grow by doubling.
@@ -51,8 +51,8 @@ inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 // Chunks that are open at the same time, one of each thread. Those that memsweep writes have 256 KiB at most.
 inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
-inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // of a trace: a recorder writes 1 MiB, twice
+inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // in a trace: a recorder writes 1 MiB, twice
 inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // for the chunks behind damaged ones, at 1 GB/s
-inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // of a trace; a file may be larger
+inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // a trace from a pipe; a file may be larger
 
 }  // namespace memsweep::trace

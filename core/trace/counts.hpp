@@ -41,7 +41,7 @@ struct CountedTree {
     std::vector<ServedProgram> served;          // each once
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                  // programs that were started, and of which nothing is known
-    std::string why_unseen;                     // of a program's blocks; empty: they explain the pages of its heap
+    std::string why_unseen;                     // why blocks are unseen; empty: they explain the pages of each heap
 
     // The counts, where they are those of all programs; otherwise why not.
     [[nodiscard]] base::Expected<Counts> whole() const;

@@ -49,8 +49,8 @@ struct Event {
     std::uint64_t address{};
     std::uint64_t old_address{};
     std::uint64_t size{};
-    std::uint64_t alignment{};  // of aligned_alloc
-    std::uint64_t ticks{};      // of the last stamp before it
+    std::uint64_t alignment{};  // aligned_alloc's
+    std::uint64_t ticks{};      // those of the last stamp before it
     std::uint32_t source_space{};
     std::uint32_t other{};
     std::string_view text{};

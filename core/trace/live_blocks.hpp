@@ -85,7 +85,7 @@ class LiveBlocks {
         std::uint32_t space{};
         bool used{};
     };
-    // Of one process, so that its end costs what it had.
+    // The blocks of one process, so that its end costs no more than it had.
     struct Table {
         std::vector<Entry> entries = std::vector<Entry>(4);  // a power of two of them
         std::size_t count{};
@@ -107,7 +107,7 @@ class LiveBlocks {
     [[nodiscard]] Table* table_of(std::uint32_t process) const;
 
     mutable std::unordered_map<std::uint32_t, Table> tables_;  // by process; elements stay where they are
-    mutable Table* last_{};                                    // of last_process_, which is mostly asked for again
+    mutable Table* last_{};                                    // last_process_'s, which is mostly asked for again
     mutable std::uint32_t last_process_{};
     std::size_t count_{};
 };

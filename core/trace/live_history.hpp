@@ -25,7 +25,7 @@ class LiveHistory {
 
     struct Step {
         std::uint64_t first_event{};
-        std::uint64_t ticks{};  // of that event
+        std::uint64_t ticks{};  // when that event was
     };
     [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
     // The most that was held in each of the steps.

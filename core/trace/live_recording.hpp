@@ -29,7 +29,7 @@ class LiveRecording {
     // Absent while its process has not written the headers.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
-    // As they were when it was opened.
+    // The facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
     // Ends early when asked to. Returns whether something was found, so that soon there may be more.
@@ -54,7 +54,7 @@ class LiveRecording {
     std::vector<RecordedPiece> appended_;  // what waits of the chunks at the end of the file
     std::uint64_t walked_to_;              // they are whole up to here
     std::uint64_t seen_to_;                // and had been given their places up to there when the slots had been seen
-    std::vector<std::uint8_t> payload_;    // of the chunk that is being taken
+    std::vector<std::uint8_t> payload_;    // the chunk that is being taken
 };
 
 }  // namespace memsweep::trace

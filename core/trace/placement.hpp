@@ -45,7 +45,7 @@ class Placement {
     // capacity would fail exactly there in a smaller arena, so that no search is needed. Empty for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
-        std::uint64_t end{};  // of what was taken; a smaller arena has a hole above it
+        std::uint64_t end{};  // end of what was taken; a smaller arena has a hole above it
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 
@@ -164,7 +164,7 @@ class PerBlock {
     std::vector<Value> values_;
 };
 
-// To a multiple of `unit`; beyond the largest multiple, to that one.
+// Rounds to a multiple of `unit`. A size beyond the largest multiple is rounded to that one.
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)
 {
     return size > ~0ULL - (unit - 1) ? ~0ULL / unit * unit : (size + unit - 1) / unit * unit;

@@ -24,8 +24,8 @@ struct RecordedChunk {
 
 class ChunkTranslator {
   public:
-    // Of the header the thread, the sequence and first_ticks hold; the payload is whole words. Processes have their
-    // number_in_trace.
+    // Only the thread, the sequence and first_ticks of `header` are read. The payload is whole words. In the chunk
+    // returned, processes have their number_in_trace.
     [[nodiscard]] RecordedChunk translated(const ChunkHeader& header, std::span<const std::uint8_t> payload,
                                            const ImageFacts& image);
     [[nodiscard]] ChunkSealer& sealer() noexcept { return sealer_; }

@@ -22,17 +22,17 @@ namespace memsweep::trace {
 struct RecordedPiece {
     ChunkPlace place;           // the offset is that of the slot, or of the chunk's header
     std::uint32_t slot_used{};  // 0: at the end of the file
-    SlotState state{};          // of the slot
+    SlotState state{};          // the slot's
 };
 
 // How far the chunks of one thread stand in a trace. Whatever begins before is in it.
 struct StreamEnd {
-    std::uint64_t first_ticks{};    // of the last chunk
+    std::uint64_t first_ticks{};    // where the last chunk begins
     std::uint64_t next_sequence{};  // 0: there is none
     std::uint64_t last_ticks{};
     bool has_ended{};  // that chunk is the end of the thread
 };
-using StreamEnds = std::map<std::uint32_t, StreamEnd>;  // of a process, by thread
+using StreamEnds = std::map<std::uint32_t, StreamEnd>;  // streams of one process, by thread
 
 [[nodiscard]] bool stands_in(const StreamEnds& ends, const ChunkHeader& header);
 

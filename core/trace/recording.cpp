@@ -66,7 +66,7 @@ class ImageWriter {
 
     // False: asked to stop before the last.
     base::Expected<bool> put_pieces(const std::vector<RecordedPiece>& pieces, const std::stop_token& stop = {});
-    // Of the threads, and of the process.
+    // Writes the ends of the threads, and of the process.
     base::Expected<void> put_ends(OtherOperation end);
 
   private:
@@ -178,7 +178,8 @@ RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
     return summary;
 }
 
-// Of each process the programs that it ran, one after the other. Of the first thousands: all facts go into one chunk.
+// For each process, the programs that it ran, one after the other. Kept for the first thousands: all facts go into one
+// chunk.
 Facts program_facts(const std::vector<RecordedImage>& images)
 {
     constexpr std::size_t most = 10'000;
@@ -194,7 +195,7 @@ Facts program_facts(const std::vector<RecordedImage>& images)
     return facts;
 }
 
-// Of each process the most that one of its programs held, where that is worth a word.
+// For each process, the most that one of its programs held, if that is worth a word.
 Facts heap_facts(const std::vector<RecordedImage>& images)
 {
     std::map<std::uint32_t, std::uint64_t> most;

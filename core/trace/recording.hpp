@@ -1,5 +1,5 @@
-// What recorders left behind, a file per process image (recording_layout.hpp), into one trace: chunks compressed, slots
-// of processes that were killed included, processes and threads with their ends. Most of it may be in the trace
+// Puts what recorders left behind, a file per process image (recording_layout.hpp), into one trace: chunks compressed,
+// slots of processes that were killed included, processes and threads with their ends. Most of it may be in the trace
 // before, taken while the processes ran (live_recording.hpp).
 //
 // Cost     20 ns an event that is not in the trace yet.
@@ -58,19 +58,19 @@ struct RecordingSummary {
 
 using IsRunning = std::function<bool(const ImageFacts&)>;  // the image's process, so that its end is not known yet
 
-// What begins the trace of these images, which are put into the order of their start. There is at least one.
+// The header of the trace of these images, of which there is at least one. Puts them into the order of their start.
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
 
-// Since `next` has begun in its process, or in a later one of its number. Not where that may be another process, which
-// lives at the same time in a namespace of its own.
+// True if `next` has begun in the image's process, or in a later process of the same number. False if it may be another
+// process, which lives at the same time in a namespace of its own.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
-// What is not in the trace yet of an image that is over, and its end; then chunks of `next` may follow. False: it was
-// asked to stop before all was put.
+// Writes what the trace lacks of an image that is over, and its end; then chunks of `next` may follow. False: it was
+// asked to stop before all was written.
 [[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
                                                 const TakeBytes& take, TraceProgress& progress,
                                                 const std::stop_token& stop);
 
-// What is not in the trace yet of images in that order: their chunks and ends, and facts before and behind them.
+// Writes what the trace lacks of images in that order: their chunks and ends, and facts before and behind them.
 [[nodiscard]] base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& images,
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         TraceProgress progress);

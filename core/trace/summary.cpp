@@ -205,7 +205,7 @@ void Accounting::map(const Event& event)
     totals_.peak_mapped_bytes = std::max(totals_.peak_mapped_bytes, mapped_bytes_);
 }
 
-// Of a mapping that is unmapped in part the rest stays.
+// Where a mapping is unmapped in part, the rest stays.
 void Accounting::unmap(const Event& event)
 {
     const BlockKey key = key_of(event, event.address);

@@ -65,7 +65,7 @@ class Accounting {
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
-    // Of totals() what needs no adding up.
+    // The part of totals() that needs no adding up.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
     // Things, as bounds.hpp counts them.
@@ -83,7 +83,7 @@ class Accounting {
 
     Totals totals_;
     BlockWalk walk_;
-    std::vector<std::uint32_t> born_;  // of each block's number: the allocations before it
+    std::vector<std::uint32_t> born_;  // by a block's number: how many allocations came before it
     LiveBlocks mapped_;
     std::uint64_t mapped_bytes_{};
     std::uint64_t abandoned_blocks_{};
@@ -138,7 +138,7 @@ struct TraceSummary {
     Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact and of unrecorded programs
     Damage damage;
     std::uint64_t ticks_per_second{};
-    std::uint64_t bad_lines{};                  // of the log that the trace was imported from
+    std::uint64_t bad_lines{};                  // in the log that the trace was imported from
     std::vector<StatedTotal> stated_totals;     // by that log
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };

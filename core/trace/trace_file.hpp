@@ -41,7 +41,7 @@ struct ReadWriteAt {
 
 // What a recorder or importer says of a trace as a whole.
 using Facts = std::map<std::string, std::string>;
-inline constexpr const char* bad_lines_fact = "bad_lines";     // of the log it was imported from
+inline constexpr const char* bad_lines_fact = "bad_lines";     // how many the log had that it was imported from
 inline constexpr const char* program_fact = "program.";        // and a process: the files that it ran, with commas
 inline constexpr const char* stated_fact = "stated.";          // and a total: what the log states and what was imported
 inline constexpr const char* ghosts_fact = "ghosts";           // blocks that were live before the log begins
@@ -59,7 +59,7 @@ struct Damage {
 
 struct ChunkPlace {
     ChunkHeader header;
-    std::uint64_t offset{};  // of its header
+    std::uint64_t offset{};  // where its header stands
 };
 
 class TraceFile {
@@ -68,14 +68,14 @@ class TraceFile {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return header_; }
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
-    // Of a recording.
+    // Chunks that a recorder wrote; a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
     // Where the first of them stand.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
-    // Of all chunks, with their headers.
+    // The bytes of all chunks, with their headers.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
     // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum

@@ -1,9 +1,9 @@
 // A trace that is put together chunk by chunk: what stands in it, and one that was left unfinished.
 //
 // An unfinished trace holds what was taken out of recordings while their processes ran: full chunks, which stand
-// nowhere else, and of an image that another followed in its process all the rest, with its ends. Its header names no
-// process. What is written when the processes have ended begins with facts and is still in the recordings; the header
-// comes last of all.
+// nowhere else. If another image followed one in its process, it holds all the rest of that one, with its ends. Its
+// header names no process. What is written when the processes have ended begins with facts and is still in the
+// recordings; the header comes last of all.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
 // Errors   invalid_input: the file is no trace; those of reading, and of the taker of the bytes.
@@ -23,8 +23,8 @@
 namespace memsweep::trace {
 
 struct TraceProgress {
-    // By process, whose images stand one behind the other, each up to its end: how many have ended, and how far the
-    // threads of the next stand in it.
+    // By process: how many of its images have ended, and how far the threads of the next stand in the trace. The images
+    // of a process stand one behind the other, each up to its end.
     std::map<std::uint32_t, std::uint64_t> ended_images;
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
@@ -32,7 +32,7 @@ struct TraceProgress {
     ChunkTranslator translator;  // for the next chunks
 };
 
-// At the end of the trace. After an error it is not in it.
+// Puts a chunk at the end of the trace. After an error it is not in the trace.
 [[nodiscard]] base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk);
 
 class UnfinishedTrace {

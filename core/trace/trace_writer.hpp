@@ -47,7 +47,7 @@ class ChunkSealer {
     std::string room_;
 };
 
-// In one piece, so that a taker knows where chunks end.
+// Writes the chunk in one piece, so that a taker knows where chunks end.
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk);
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload);
 [[nodiscard]] base::Expected<void> put_header(const TakeBytes& take, FileHeader header);

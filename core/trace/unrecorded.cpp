@@ -27,7 +27,7 @@ namespace memsweep::trace {
 namespace {
 
 constexpr const char* unrecorded_fact = "unrecorded";  // how many; with a dot and a number from 1: one of them
-constexpr std::size_t most_told = 1000;                // of them: all facts go into one chunk
+constexpr std::size_t most_told = 1000;                // programs that are told: all facts go into one chunk
 
 constexpr std::uint64_t share_of_disk = 64;  // the rest of what is free is for the recording
 

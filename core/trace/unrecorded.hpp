@@ -52,8 +52,8 @@ void make_starts(const std::string& folder);
 // Entries that are in use; none without a file. `not_noted`: programs that there was no room for.
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
-// In the order of the entries. `refused`: processes that have the recorder and could not write: they are no such
-// programs.
+// The programs in the order of the entries. `refused`: processes that have the recorder and could not write: they are
+// no such programs.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
 
@@ -64,8 +64,8 @@ class TreeLooks {
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds what `programs` lacks; what could not be read, as processes are that have changed their user, counts only
-    // where it left no image.
+    // Adds what `programs` lacks. A program that could not be read, as processes are that have changed their user,
+    // counts only if it left no image.
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:
@@ -79,7 +79,8 @@ class TreeLooks {
     std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by its file
 };
 
-// As facts of a trace, which readers of version 0.1 show as they are, and back; of more than some only how many.
+// Writes programs as facts of a trace, which readers of version 0.1 show as they are. Beyond some, the facts tell only
+// how many there are.
 void put_unrecorded(const std::vector<UnrecordedProgram>& programs, Facts& facts);
 // Takes them from the facts.
 [[nodiscard]] std::vector<UnrecordedProgram> take_unrecorded(Facts& facts);

@@ -9,9 +9,9 @@ namespace memsweep::trace {
 // An allocator needs less than this beside its blocks; what it keeps of a little is no sign.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
-// More than twice what was live at most, and more than all that was ever asked for: holes between blocks may be many
-// times what is live, but each was a block once. An allocator's rounding is at most another half, its least block and a
-// header are 64 bytes, also of a block of one byte.
+// Whether the heap holds more than twice what was live at most, and more than all that was ever asked for. Holes
+// between blocks may be many times what is live, but each was a block once. An allocator's rounding is at most another
+// half; its least block and a header are 64 bytes, also of a block of one byte.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

@@ -125,7 +125,7 @@ Expected<void> DirectCopy::register_host_end()
     return {};
 }
 
-// Of what was waited for piece by piece nothing more is asked.
+// If the program waited for each piece, all has arrived and nothing more is asked.
 Expected<bool> DirectCopy::has_arrived()
 {
     if (plan_.options.sync_each) {

@@ -35,7 +35,7 @@ struct CopyPlan {
     const EndMemory* src{};
     const EndMemory* dst{};
     std::uint32_t rings{1};      // staged: through which it goes at once
-    std::uint64_t first_byte{};  // of both ends; staged
+    std::uint64_t first_byte{};  // staged: offset in both ends
 };
 
 class AsyncCopy {

@@ -28,7 +28,7 @@ namespace memsweep::transfer {
 
 // What a kind of host memory is made of.
 struct HostTraits {
-    model::PageKind pages{model::PageKind::thp};    // of memory that is mapped
+    model::PageKind pages{model::PageKind::thp};    // pages of mapped memory
     bool or_small{};                                // base pages do, where there are no huge ones
     std::optional<device::MemoryKind> from_driver;  // where a device is at the other end; absent: the kernel gives it
     bool needs_driver{};                            // no kernel gives such memory
@@ -46,7 +46,7 @@ struct EndRequest {
 
 class EndMemory {
   public:
-    EndMemory() = default;  // of an end that is null
+    EndMemory() = default;  // an end that is null
     [[nodiscard]] static base::Expected<EndMemory> make(device::Runtime& runtime, const EndRequest& request);
 
     [[nodiscard]] device::Address at(std::uint64_t offset_bytes = 0) const noexcept;

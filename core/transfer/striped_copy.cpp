@@ -50,7 +50,7 @@ class StripedCopy final : public AsyncCopy {
     std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable ended_;
-    std::uint64_t turn_{};  // of work handed out
+    std::uint64_t turn_{};  // how often work was handed out
     std::size_t running_{};
     bool closing_{};
 };

@@ -45,7 +45,8 @@ std::string memlock_limit()
     return fmt::format("RLIMIT_MEMLOCK is {}", base::format_size(static_cast<double>(limit.rlim_cur)));
 }
 
-// Of the node that a device is attached to, as far as this process may use them; empty: wherever it runs.
+// The processors of the node that a device is attached to, as far as this process may use them. Empty: the thread runs
+// wherever it is put.
 std::vector<std::uint32_t> processors_beside(const device::DeviceFacts& facts)
 {
     const auto own = facts.numa_node ? sys::processors_of_node(*facts.numa_node) : std::nullopt;

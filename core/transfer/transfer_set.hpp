@@ -2,13 +2,13 @@
 //
 // Units    bytes, nanoseconds.
 //
-// Sources  One thread runs them all (a staged one has threads of its own where processors are to spare), those of
-//          higher priority first, at most so many at a time. Where none of them can go on, it reads memory of its own,
-//          if it was given such work, or waits for the device. A transfer that fails is started again from its first
-//          byte, after a delay that doubles. What processors move is moved by those of the node named, or beside the
-//          memory that a node is named for; what a device moves is asked for, and its host memory touched, by
-//          processors of the node that the device is attached to. An optional transfer is left out where this machine
-//          lacks its device; where none is left, all are missing.
+// Sources  One thread runs them all, those of higher priority first, at most so many at a time. A staged transfer has
+//          threads of its own where processors are to spare. While every transfer is blocked, the thread reads memory
+//          of its own, if it was given such work, or waits for the device. A transfer that fails is started again from
+//          its first byte, after a delay that doubles. What processors move is moved by those of the node named, or
+//          beside the memory that a node is named for. What a device moves is asked for, and its host memory touched,
+//          by processors of the node that the device is attached to. An optional transfer is left out where this
+//          machine lacks its device. If none is left, all are missing.
 //
 // Data     Every source word tells its position and its transfer; every destination is poisoned with another's.
 //
@@ -51,12 +51,12 @@ class TransferSet {
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
     // "host -> gpu0.ce -> gpu0: staged, ordinary host memory ..."; of all of them.
     [[nodiscard]] std::string routes() const;
-    // Through how many rings it is staged at once.
+    // How many rings it is staged through at once.
     [[nodiscard]] std::uint32_t rings(std::size_t number) const { return transfers_.at(number).rings; }
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
     [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
-    // Of the last turn, of one transfer from its own start to its own end.
+    // How long one transfer took in the last turn, from its own start to its own end.
     [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
 
   private:

@@ -55,7 +55,7 @@ std::string case_fields(const model::RunReport& report, const model::CaseReport&
     return fields(report.run.id, report.run.started, report.machine.host, one.scenario, one.id, params_text(one));
 }
 
-// Of all cases, in order of appearance.
+// The axes of all cases, in order of appearance.
 std::vector<std::string> axes_of(const model::RunReport& report)
 {
     std::vector<std::string> axes;

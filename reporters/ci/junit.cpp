@@ -27,7 +27,7 @@ struct TestCase {
     std::string name;        // the assertion, or "runs"
     double seconds{};
     TestOutcome outcome{TestOutcome::passed};
-    std::string type;     // of a failure or an error: "assertion", "limit", "crash", "timeout"
+    std::string type;     // kind of failure or error: "assertion", "limit", "crash", "timeout"
     std::string message;  // why it did not pass
     std::string detail;   // actual value and interval
     std::string output;   // what a passed one has to say all the same
@@ -179,7 +179,7 @@ std::string class_name(const model::CaseReport& report)
     return axes == report.id ? axes : fmt::format("{}.{}", report.scenario, axes);
 }
 
-// Of the metric that an assertion begins with, when it is one of the whole repetition.
+// The interval of the metric that the assertion begins with, if that is a metric of the whole repetition.
 std::string median_interval_text(const model::AssertionResult& result, const model::CaseReport* report)
 {
     const std::string name = result.expression.substr(0, result.expression.find('.'));
@@ -228,7 +228,7 @@ TestCase assertion_test(const model::AssertionResult& result, const model::CaseR
     return test;
 }
 
-// Of a case for which no assertion speaks.
+// The test that stands for a case for which no assertion speaks.
 TestCase case_test(const model::CaseReport& report)
 {
     TestCase test{.class_name = class_name(report), .name = "runs"};

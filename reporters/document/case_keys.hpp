@@ -36,13 +36,13 @@ struct ScenarioCases {
     Cases cases;
 };
 
-// In order of appearance.
+// The cases of each scenario, in order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
 // The id of a case without its scenario, after which a section is named.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
-// As tables show it: sizes as "16KiB", all else as in the case's id.
+// The value as tables show it: sizes as "16KiB", all else as in the case's id.
 [[nodiscard]] std::string axis_value_text(const model::Param& param);
 
 class CaseKeys {
@@ -51,7 +51,7 @@ class CaseKeys {
 
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
-    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // of its cells
+    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // cells, joined
     [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1" of the axes that do not vary; or empty
 
   private:
@@ -67,7 +67,7 @@ class CaseKeys {
     std::vector<Axis> constant_;
 };
 
-// Of each case, "name=value" of the parameters that not all of them have alike, but for one axis.
+// For each case, "name=value" of every parameter that differs between the cases, except for one axis.
 [[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {
@@ -80,7 +80,7 @@ struct ChartGroup {
     std::vector<ChartCase> cases;
 };
 
-// At most `max_cases` each, in their order.
+// Groups of at most `max_cases` each, in their order.
 [[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
 
 // Labels made inert and told apart.

@@ -31,7 +31,7 @@ struct ChartSection {
 
 struct ChartUnit {
     std::string_view name;  // "MiB", "ms"
-    double factor{1};       // of the metric's own unit
+    double factor{1};       // in the metric's own unit
 };
 
 // The one in which `largest` has one to four digits before its point.

@@ -49,7 +49,7 @@ std::vector<ChartSection> charts_of(const Comparison& comparison, const measure:
     return {section};
 }
 
-// Of all comparisons' curves together: found when the first of them is drawn.
+// The detail that suits the curves of all comparisons together; found when the first of them is drawn.
 using SharedDetail = std::shared_ptr<std::optional<CurveDetail>>;
 
 CurveDetail detail_of(const ComparisonReport& report)

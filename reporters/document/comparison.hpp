@@ -16,7 +16,7 @@ struct ComparisonReport {
     bool gate{true};      // false: a regression is shown and fails nothing
     bool only_changed{};  // leaves out what is the same, cannot be told or is not judged
     bool explain{};
-    std::string description{};  // of what is compared, above a page; empty: the scenario's name
+    std::string description{};  // what is compared, above a page; empty: the scenario's name
 };
 
 [[nodiscard]] Document document(const ComparisonReport& report);

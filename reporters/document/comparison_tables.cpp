@@ -41,7 +41,7 @@ std::string rest(const Comparison& comparison, Verdict told)
     return parts.empty() ? std::string{"."} : fmt::format("; {}.", listed(parts));
 }
 
-// Of metrics: verdicts on whole cases are not among them.
+// How many metrics were compared: verdicts on whole cases are not among them.
 std::size_t metric_count(const Comparison& comparison)
 {
     return static_cast<std::size_t>(std::ranges::count_if(

@@ -154,7 +154,7 @@ class Records {
 
     void add_phases(const std::string& strip, const model::CaseReport& report)
     {
-        constexpr double least_share = 0.09;  // of the axis: narrower phases have no room for their name
+        constexpr double least_share = 0.09;  // share of the axis: narrower phases have no room for their name
         const std::uint32_t repetition = first_repetition(report);
         for (const model::Phase& phase : report.phases) {
             if (phase.repetition == repetition && phase.end - phase.start > frame_.end * 0.002) {

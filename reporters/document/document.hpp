@@ -88,8 +88,8 @@ struct TableBlock {
     std::size_t most_rows{};  // that are read where there is no room for all; 0: all
 };
 
-// Blocks that are read, folded away or left out together. One without a title is about the table that it begins with;
-// where that can be opened, it is open only as an answer, and in a page only as one of the first few.
+// Blocks that are read, folded away or left out together. A section without a title is about the table that it begins
+// with. If that table can be opened, it is open only as an answer, and in a page only as one of the first few.
 struct Section {
     std::string title;
     std::string summary{};  // where it is folded; empty: the title
@@ -143,8 +143,8 @@ struct Document {
     std::string title{};
     std::string description{};
     Blocks blocks{};
-    // In Markdown: a job's summary has signs instead of bold words, notes below its tables, and leaves out rows beyond
-    // what can be read there.
+    // Markdown for a job's summary: it has signs instead of bold words, notes below its tables, and leaves out rows
+    // beyond what can be read there.
     bool is_summary{};
 
     template <typename Part>

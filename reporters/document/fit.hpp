@@ -21,7 +21,7 @@ struct FitReport {
     std::uint64_t live_peak{};
     std::uint64_t granted_peak{};  // had no request been refused
     trace::FitOptions options;
-    std::string capacity_text;         // of the options, as it was asked for
+    std::string capacity_text;         // the capacity in `options`, as it was asked for
     std::string memory;                // that was asked for, as in "device 1"; empty: all that the trace has
     std::string sizes;                 // what they are, where the trace's source says so: "as requested"
     bool is_least{};                   // what the trace does not have may need more

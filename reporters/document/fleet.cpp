@@ -60,7 +60,7 @@ std::string fleet_span(const model::Fleet& fleet)
 
 constexpr std::size_t max_charts = 16;
 constexpr std::size_t small_fleet = 32;      // every host of it has a part of its own
-constexpr std::size_t max_drill_downs = 64;  // of a larger one the worst hosts
+constexpr std::size_t max_drill_downs = 64;  // only the worst hosts of a larger fleet
 constexpr std::size_t max_hosts_listed = 2000;
 constexpr std::size_t max_brief_rows = 40;
 
@@ -184,10 +184,10 @@ std::size_t longest_name(const model::Fleet& fleet)
 // On how many heights the names of outliers stand, so that those of near ones do not cover each other.
 class Lanes {
   public:
-    // Of names of so many letters over a plot as wide as a phone shows.
+    // Keeps names of so many letters apart on an axis of this span, in a plot as narrow as a phone shows it.
     Lanes(double span, std::size_t letters) : apart_{span * (0.04 + 0.04 * static_cast<double>(letters))} {}
 
-    // Of a name at a place; places ascend.
+    // The height for a name at this place; places ascend.
     std::size_t lane_at(double place)
     {
         for (std::size_t lane = 0; lane < ends_.size(); ++lane) {

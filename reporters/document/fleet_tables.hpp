@@ -23,7 +23,7 @@ namespace memsweep::reporters {
 // What a host measured beside what is usual for its kind.
 [[nodiscard]] Table figures_of_host(const FleetReport& report, std::size_t host);
 
-// From each host (rows) to each other.
+// Tables from each host (rows) to each other.
 [[nodiscard]] std::vector<Table> matrix_tables(const model::Fleet& fleet);
 
 struct HostPlace {
@@ -35,7 +35,7 @@ struct HostPlace {
 
 [[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
 [[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
-// For the worse; nullptr: the host is none in this quantity.
+// The outlier on the worse side; nullptr: the host is none in this quantity.
 [[nodiscard]] const measure::Outlier* outlier_at(const FleetReport& report, std::size_t metric, std::size_t host);
 
 }  // namespace memsweep::reporters

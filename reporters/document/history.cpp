@@ -183,7 +183,7 @@ const Trend* find_trend(const History& history, const Trend& of, std::string_vie
     return found == history.trends.end() ? nullptr : &*found;
 }
 
-// Of a case: its time and its working set, unless they are shown among the changes.
+// The charts of a case: its time and its working set, unless they are shown among the changes.
 ChartSection case_section(const History& history, const Trend& first, const std::vector<const Trend*>& shown)
 {
     ChartSection section{inert_text(short_id(first.case_id, history.scenario)), {}};

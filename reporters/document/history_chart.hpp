@@ -8,7 +8,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Chart history_chart(const measure::History& history, const measure::Trend& trend);
 
-// As of a comparison, but that a change of what is not judged stands out.
+// The cell as in a comparison, except that a change of what is not judged stands out.
 [[nodiscard]] Cell change_cell(measure::Verdict verdict);
 
 }  // namespace memsweep::reporters

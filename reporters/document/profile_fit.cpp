@@ -49,7 +49,7 @@ Cell pair_cell(const lifetime::Figure& figure)
     return {.text = fmt::format("{}/{}", figure.model, figure.recorded)};
 }
 
-// Of a file, as a table has room for it.
+// The name of a file, as a table has room for it.
 std::string short_name(std::string_view path)
 {
     path.remove_prefix(path.rfind('/') + 1);

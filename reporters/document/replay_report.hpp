@@ -14,7 +14,7 @@ namespace memsweep::reporters {
 
 // Empty where no case replays.
 [[nodiscard]] std::optional<Table> replay_table(const Cases& cases);
-[[nodiscard]] std::optional<Table> call_times_table(const Cases& cases);  // of single calls, by size
+[[nodiscard]] std::optional<Table> call_times_table(const Cases& cases);  // times of single calls, by size
 [[nodiscard]] std::optional<Chart> replay_chart(const Cases& cases);
 
 }  // namespace memsweep::reporters

@@ -22,7 +22,7 @@ namespace memsweep::reporters {
 // How much of each curve is kept; the more there are, the less.
 struct CurveDetail {
     std::size_t samples{};  // drawn
-    std::size_t slices{};   // of a strip that show their values under the pointer
+    std::size_t slices{};   // parts of a strip that show their values under the pointer
     std::size_t rows{};     // in its table
 };
 [[nodiscard]] CurveDetail curve_detail(const Cases& cases);
@@ -37,19 +37,20 @@ struct CurveDetail {
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
 
-// The case as that repetition alone left it: its metrics and points, so that what stands beside a curve is said of what
-// is drawn. Without its phases and series.
+// The case as that repetition alone left it: its metrics and points, without its phases and series. What stands beside
+// a curve is then said of what is drawn.
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 // Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
 // when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
-// Of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is empty.
+// The charts of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is
+// empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
 // Memory over time; faults and stalls over time of what was watched; and the page faults of each phase as a dot per
-// case on a logarithmic axis with its number beside it; without the charts that would be empty.
+//        case on a logarithmic axis, with its number beside it. Charts that would be empty are left out.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

@@ -23,7 +23,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // what the figures depend on
 [[nodiscard]] std::string machine_line(const model::Machine& machine);              // the same in one sentence
 
-// By code and hint, in order of appearance; they refer to the report.
+// Groups warnings by code and hint, in order of appearance. The groups refer to the report.
 [[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

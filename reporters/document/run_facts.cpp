@@ -232,7 +232,7 @@ const model::Metric* stalls_of(const model::CaseReport& watched)
     return pressure != nullptr ? pressure : model::find_metric(watched, stalls_in_0_1);
 }
 
-// Of a program that `memsweep watch` has looked at.
+// What a program did that `memsweep watch` has looked at.
 std::string watch_sentence(const model::RunReport& report)
 {
     const model::CaseReport& watched = report.cases.front();

@@ -18,8 +18,8 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline of its scenario, what the catalogue shows first of such a case, its status;
-// of a probe what figures_table() shows.
+// One row per case: its time, the headline of its scenario, what the catalogue shows first of such a case, its status.
+// A probe gets the figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
@@ -27,9 +27,9 @@ namespace memsweep::reporters {
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
-// Every assertion, the failed ones first; empty when there are none.
 // "Assertions", "Limits", or both: what the claims are that a result was held against.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
+// Every assertion, the failed ones first; empty when there are none.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
 // What sharing a worker costs: one row per case of a sweep that has its like placed alone, with both times, their
@@ -47,14 +47,14 @@ struct FoldedCase {
 };
 [[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
-// Of a probe: a row per thing measured with its figure, interval and share of the best, or, without any figure, a row
-// per fact that was found out; and a quantity between every two places.
+// The figures of a probe: a row per thing measured, with its figure, interval and share of the best. Where there is no
+// figure, a row per fact that was found out. matrix_table() shows a quantity between every two places.
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
-// Of a latency the least sample is shown, not the median: what other work adds to it it never takes away.
+// A latency is shown by its least sample, not by the median: other work adds to it and never takes anything away.
 [[nodiscard]] bool is_shown_by_least(std::string_view metric);
-[[nodiscard]] double shown_value(const model::Metric& metric);  // of one that has a summary
+[[nodiscard]] double shown_value(const model::Metric& metric);  // the metric has a summary
 
 // A metric of the case that has a summary; nullptr without one.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
@@ -62,7 +62,7 @@ struct FoldedCase {
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 
-// Over the repetitions; a phase that appears several times in one counts as their sum.
+// The median over the repetitions. A phase that appears several times in one counts as their sum.
 template <typename Field>
 [[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
                                                  Field model::Phase::*field)
@@ -78,7 +78,7 @@ template <typename Field>
     return median_of(std::move(values));
 }
 
-// Of points or phases, in the order in which they first appear.
+// The names of points or phases, in the order in which they first appear.
 template <typename Named>
 [[nodiscard]] std::vector<std::string> names_in_order(const Cases& cases,
                                                       const std::vector<Named> model::CaseReport::*list)

@@ -18,7 +18,7 @@ enum class Tone { plain, good, caution, bad, muted };
 struct Cell {
     std::string text{};
     std::string exact{};            // the value in full, when `text` rounds it
-    std::optional<double> share{};  // of the largest like value in the table, 0..1: how long a bar would be
+    std::optional<double> share{};  // share of the largest like value in the table, 0..1: how long a bar would be
     Tone tone{Tone::plain};
 };
 
@@ -71,7 +71,7 @@ template <typename TextOf>  // text_of(double) -> std::string
 // Arguments as a shell would read them back.
 [[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 
-// Of the values that are there and finite; empty when there is none.
+// The median of the finite values; empty when there is none.
 [[nodiscard]] std::optional<double> median_of(std::vector<double> values);
 
 template <typename TextOf>

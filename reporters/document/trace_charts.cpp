@@ -79,7 +79,7 @@ class Timeline {
     {
         return seconds_per_tick_ == 0 ? std::string{"event"} : fmt::format("time ({})", unit_.name);
     }
-    // Of the step's begin; of one behind the last the end of all.
+    // Where the step begins. Behind the last step: where the trace ends.
     [[nodiscard]] double at(std::size_t step) const
     {
         const auto [event, ticks] =

@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 // "1234 python3.11": the program that it was last.
 [[nodiscard]] std::string process_label(const trace::ProcessSummary& process);
 
-// Of a trace with allocations.
+// The charts of a trace with allocations.
 [[nodiscard]] std::vector<Chart> trace_charts(const trace::TraceSummary& summary);
 
 }  // namespace memsweep::reporters

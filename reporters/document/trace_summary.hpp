@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// In words what could not be read; empty when all was.
+// Says in words what could not be read; empty when all was.
 [[nodiscard]] std::string damage_text(const trace::Damage& damage);
 
 }  // namespace memsweep::reporters

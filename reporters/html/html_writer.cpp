@@ -99,7 +99,8 @@ class HtmlWriter {
     [[nodiscard]] bool has_charts() const { return charts_ > 0; }
 
   private:
-    // Of sections without a title those that are an answer are open, the first few below a heading.
+    // Whether a part is folded. A section without a title is open if it is an answer, among the first few below a
+    // heading.
     bool is_folded(const Block& block)
     {
         constexpr std::size_t most_open = 4;
@@ -157,7 +158,7 @@ class HtmlWriter {
     std::string html_of(const TableBlock& block)
     {
         const std::string id = block.id.empty() ? fmt::format("table-{}", ++tables_) : escaped(block.id);
-        constexpr std::size_t most_rows = 40;  // of more, what is below would be out of sight
+        constexpr std::size_t most_rows = 40;  // beyond these, what is below would be out of sight
         return table_html(
             block.table, id,
             {.is_tall = block.is_sortable && block.table.rows.size() > most_rows, .is_sortable = block.is_sortable});

@@ -14,7 +14,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string to_html(const Document& content);
 
-// Of anything that makes a document.
+// Takes any report that makes a document.
 template <typename Report>
 [[nodiscard]] std::string to_html(const Report& report)
 {

@@ -83,7 +83,7 @@ Json json_judgement(const ComparisonReport& report, const Comparison& comparison
     return json;
 }
 
-constexpr std::array<std::string_view, 3> outcomes{"passed", "regressed", "no-verdict"};  // of measure::Outcome
+constexpr std::array<std::string_view, 3> outcomes{"passed", "regressed", "no-verdict"};  // indexed by measure::Outcome
 
 Json json_comparison(const ComparisonReport& report, const Comparison& comparison)
 {

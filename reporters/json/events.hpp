@@ -22,7 +22,7 @@ struct EventStamp {
 // `fields` is an object; its members follow type and stamp in their order.
 [[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
-// As they stand in a result.
+// The fields of a warning, as they stand in a result.
 [[nodiscard]] Json event_fields(const model::Warning& warning);
 [[nodiscard]] Json event_fields(const model::AssertionResult& assertion);
 

@@ -14,7 +14,7 @@ using model::MachineCheck;
 
 constexpr double seconds_per_ns = 1e-9;
 
-constexpr std::array<std::string_view, 5> effects{"removed", "moved", "eased", "none", "failed"};  // of SettingEffect
+constexpr std::array<std::string_view, 5> effects{"removed", "moved", "eased", "none", "failed"};  // by SettingEffect
 
 Json cost_json(const SizeCost& cost)
 {
@@ -212,7 +212,7 @@ Json json_processes(const trace::TraceSummary& summary)
     });
 }
 
-// Of each stretch of events the most.
+// The most bytes that were live in each stretch of events.
 Json json_live(const trace::TraceSummary& summary)
 {
     const std::vector<std::uint64_t> live = summary.live.total();

@@ -68,7 +68,7 @@ using model::Fleet;
 
 constexpr std::uint64_t fleet_version = 1;
 
-// Of the run; the parts of a fleet stand beside it.
+// The members of the run; the parts of a fleet stand beside it.
 template <typename Io>
 void run_members(Io& io, PartOf<Io, Fleet>& fleet)
 {

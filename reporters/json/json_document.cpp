@@ -12,7 +12,8 @@ namespace memsweep::reporters {
 namespace {
 
 constexpr int deepest_nesting = 32;  // a result needs eight
-// Of a case: a scenario has 16 axes, and replays, probes and programs bring a few. Each becomes a column of tables.
+// The most parameters of a case: a scenario has 16 axes, and replays, probes and programs bring a few. Each becomes a
+// column of tables.
 constexpr std::size_t most_params = 256;
 
 // Brackets open at once, at most; checked before parsing, since a hostile file may nest a million deep.
@@ -106,7 +107,7 @@ class ResultReader : public JsonBuilder {
             return levels().size() == 1 && is_derived(levels()[0].key);
         }
         if (document_.problem) {
-            return true;  // of a document that is refused nothing more is kept
+            return true;  // the document is refused: nothing more of it is kept
         }
         switch (levels().size()) {
         case 2:
@@ -177,7 +178,7 @@ class ResultReader : public JsonBuilder {
         return value.is_number() ? value.number() : node(value).optional_number();
     }
 
-    // Of `place_` there is one at a time: whoever reads a Node has done so before the next one is made.
+    // There is only one `place_`: whoever reads a Node has done so before the next one is made.
     Node node(const Json& value)
     {
         place_ = place();
@@ -197,7 +198,7 @@ class ResultReader : public JsonBuilder {
 
     model::CaseReport parts_;                    // the lists of the case that is being read
     model::Series series_;                       // the numbers of its series
-    std::vector<std::optional<double>> values_;  // of its metric
+    std::vector<std::optional<double>> values_;  // the values of the metric that is being read
     std::string place_;
     ResultDocument document_;
 };

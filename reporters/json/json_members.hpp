@@ -110,7 +110,7 @@ class MemberWriter {
         members(inner);
         put(key, inner.take());
     }
-    template <typename Value>  // of which the reader's document has been emptied before
+    template <typename Value>  // a reader has taken these values out of its document before
     void taken_out(std::string_view key, const std::vector<Value>& values)
     {
         (*this)(key, values);

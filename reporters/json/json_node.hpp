@@ -72,8 +72,8 @@ class Node {
     const Json* value_;
     Problem* problem_;
     const Node* parent_{};
-    std::string_view key_;  // of a member; the place of a value without a parent
-    std::size_t index_{};   // of an element
+    std::string_view key_;  // a member's key; the place of a value without a parent
+    std::size_t index_{};   // an element's index
 };
 
 template <typename Integer>

@@ -69,7 +69,7 @@ struct Placing {
     std::vector<std::size_t> widths;
     std::size_t beside{};   // so many on the row's own line
     std::size_t hanging{};  // 1: the next one is text, and is wrapped behind them
-    std::size_t width{};    // of all
+    std::size_t width{};    // columns of a line
 };
 
 // Whether a column holds words, none of which would be cut.

@@ -205,7 +205,7 @@ void members(Io& io, PartOf<Io, model::Metric>& metric)
     io("summary", metric.summary);
 }
 
-// Of a point only its place is required: what was not measured there may be null or missing.
+// A point requires its place only: what was not measured there may be null or missing.
 template <typename Io>
 void members(Io& io, PartOf<Io, model::Point>& point)
 {

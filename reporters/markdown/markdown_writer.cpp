@@ -23,7 +23,7 @@ bool is_inside_word(std::string_view text, std::size_t at)
     return at > 0 && at + 1 < text.size() && is_word(text[at - 1]) && is_word(text[at + 1]);
 }
 
-// Of a line, where it would begin a list, a heading, a quotation or a rule.
+// Whether this character of a line would begin a list, a heading, a quotation or a rule.
 bool begins_block(std::string_view text, std::size_t at)
 {
     constexpr std::string_view marks = "-+=";

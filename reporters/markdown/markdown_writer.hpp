@@ -13,15 +13,15 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string to_markdown(const Document& content);
 
-// Of anything that makes a document.
+// Takes any report that makes a document.
 template <typename Report>
 [[nodiscard]] std::string to_markdown(const Report& report)
 {
     return to_markdown(document(report));
 }
 
-// Text inside such a document: on one line, and shown as it is: what Markdown, HTML or GitHub's own links (@name, #1,
-// addresses) would make of it is taken away. For paragraphs, list items and table cells alike.
+// Text inside such a document, on one line and shown as it is. What Markdown, HTML or GitHub's own links (@name, #1,
+// addresses) would make of it is taken away. It is for paragraphs, list items and table cells alike.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
 }  // namespace memsweep::reporters

@@ -18,7 +18,7 @@ struct TerminalStyle {
 [[nodiscard]] std::string painted(const std::string& text, Tone tone, const TerminalStyle& style);
 [[nodiscard]] std::string heading(const std::string& text, const TerminalStyle& style);
 
-[[nodiscard]] int usable_width(const TerminalStyle& style);  // of a line: at least 40
+[[nodiscard]] int usable_width(const TerminalStyle& style);  // characters of a line: at least 40
 
 // Wrapped to the style's width: the first line starts with `mark`, the others with as many blanks.
 [[nodiscard]] std::string paragraph(std::string_view text, const std::string& mark, const TerminalStyle& style,

@@ -24,7 +24,7 @@ using Columns = std::vector<std::size_t>;
 
 // Where a table's columns go on lines of a given width.
 struct TableLayout {
-    std::vector<int> widths;        // of every column
+    std::vector<int> widths;        // one for each column
     std::vector<Columns> blocks;    // columns side by side, one list per part of the table
     std::string_view title_breaks;  // characters behind which titles may be broken
 };

@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string to_terminal(const Document& content, const TerminalStyle& style);
 
-// Of anything that makes a document.
+// Takes any report that makes a document.
 template <typename Report>
 [[nodiscard]] std::string to_terminal(const Report& report, const TerminalStyle& style)
 {

@@ -73,7 +73,7 @@ std::size_t fitting_suffix(std::string_view text, int width)
 constexpr std::array<std::string_view, 16> units{"%",  "B", "KiB", "MiB", "GiB",  "TiB",  "ns",   "us",
                                                  "ms", "s", "min", "B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
 
-// Of a number and the unit behind it, the end of the unit: a line does not break between the two.
+// The end of the first word. A number ends with the unit behind it: a line does not break between the two.
 std::size_t end_of_word(std::string_view text)
 {
     const std::size_t end = std::min(text.find(' '), text.size());

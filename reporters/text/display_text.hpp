@@ -12,7 +12,8 @@ namespace memsweep::reporters {
 
 [[nodiscard]] int display_width(std::string_view text);
 
-// At most `width` columns: the middle is left out and marked with one character, since the ends tell names apart.
+// The text in at most `width` columns: the middle is left out and marked with one character, since the ends tell names
+// apart.
 [[nodiscard]] std::string elided(const std::string& text, int width);
 
 // Lines of at most `width` columns, broken at blanks, but not between a number and its unit; a word that is longer than

@@ -167,7 +167,7 @@ std::string without_commands(std::string_view text)
 {
     std::string out;
     out.reserve(text.size());
-    bool at_start = true;     // of a line, but for white space
+    bool at_start = true;     // nothing but white space so far on this line
     bool in_keyword = false;  // "##", or letters behind it
     while (!text.empty()) {
         const CodePoint next = first_code_point(text);

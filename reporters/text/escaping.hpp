@@ -21,24 +21,24 @@ void append_utf8(std::string& out, char32_t code_point);
 // Well-formed UTF-8; unchanged when it was already.
 [[nodiscard]] std::string repaired_utf8(std::string_view text);
 
-// As above, on one line and inert: line breaks and tabs become blanks; other control characters, and those that turn
-// the writing direction, become U+FFFD. What a terminal or a page may show without being steered by it.
+// The text as above, on one line and inert. Line breaks and tabs become blanks; other control characters, and those
+// that turn the writing direction, become U+FFFD. A terminal or a page can then show it without being steered by it.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
 // The same of many lines: what a terminal may show of a format that is made for programs.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
-// For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities, and so
-// the second # of two, which is how a log's command could begin (without_commands).
+// The text for element content and for attributes in double quotes alike. It is inert, with & < > " ' written as
+// entities, and so is the second # of two, which is how a log's command could begin (without_commands).
 [[nodiscard]] std::string escaped(std::string_view text);
 
-// A text from a file, not a number, as a field of CSV by RFC 4180: in quotes where it has to be, behind an apostrophe
-// where a spreadsheet would take it for a formula, because it begins with = + - @ or a tab, and without_commands.
+// A text from a file, not a number, as a field of CSV by RFC 4180. It is quoted if it has to be. It gets an apostrophe
+// if a spreadsheet would take it for a formula, because it begins with = + - @ or a tab. It is also without_commands.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
-// Lines that the log of a CI service would take for commands get a backslash, since what scenarios and results say is
-// printed by runs that hold secrets: "::error::..." behind any white space of Unicode, and "##" with letters and "["
-// behind it anywhere in a line, as GitHub Actions ("##[error]"), Azure Pipelines ("##vso[") and TeamCity
+// Puts a backslash into lines that the log of a CI service would take for commands, since runs that hold secrets print
+// what scenarios and results say. Such lines have "::error::..." behind any white space of Unicode, or "##" with
+// letters and "[" behind it anywhere, as GitHub Actions ("##[error]"), Azure Pipelines ("##vso[") and TeamCity
 // ("##teamcity[") look for it.
 [[nodiscard]] std::string without_commands(std::string_view text);
 

@@ -69,9 +69,10 @@ class Json {
     [[nodiscard]] const std::uint64_t* unsigned_integer() const { return std::get_if<std::uint64_t>(&value_); }
     [[nodiscard]] const double* real() const { return std::get_if<double>(&value_); }
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
-    [[nodiscard]] std::optional<double> number() const;  // of any of the three kinds of numbers
+    [[nodiscard]] std::optional<double> number() const;  // any of the three kinds of numbers
 
-    // Of an array and of an object; empty for all other values. Keys keep the order they were given in.
+    // The elements of an array and the members of an object; empty for all other values. Keys keep the order they were
+    // given in.
     [[nodiscard]] const std::vector<Json>& elements() const;
     [[nodiscard]] std::vector<Json>& elements();
     [[nodiscard]] const std::vector<JsonMember>& members() const;
@@ -145,14 +146,14 @@ class Json::Item {
 
 [[nodiscard]] Json json_text_or_null(std::string_view text);  // null for empty text
 
-// On one line, without a line break at its end.
+// The text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
 // Indented by one, except what reads better on one line: an array of plain values, however long, an object of plain
 // values that is a row of an array, and any other object of plain values that is short.
 struct PrettyPlace {
     std::size_t depth{};  // brackets open around it
-    bool is_row{};        // of an array
+    bool is_row{};        // it is a row of an array
 };
 [[nodiscard]] std::string pretty(const Json& json, PrettyPlace place = {});
 

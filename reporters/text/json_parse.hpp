@@ -56,7 +56,7 @@ class JsonBuilder {
   protected:
     struct Level {
         Json container;
-        std::string key;                                      // of an object: the member that comes next
+        std::string key;                                      // the key of an object's next member
         bool is_repeated{};                                   // that member has come before
         std::size_t index{};                                  // how many members or elements came before it
         std::size_t held{};                                   // by the tree, for what this container holds
@@ -67,7 +67,7 @@ class JsonBuilder {
   private:
     // True: the value, which is complete, is left out of the innermost container.
     [[nodiscard]] virtual bool take(const Json& /*value*/) { return false; }
-    virtual void meet_key() {}  // of the innermost container
+    virtual void meet_key() {}  // a key in the innermost container has been read
 
     std::size_t most_;
     std::size_t held_{};
@@ -77,7 +77,7 @@ class JsonBuilder {
 
 [[nodiscard]] std::optional<JsonFailure> parse_json(std::string_view text, JsonBuilder& builder);
 
-// Of text that is part of the program.
+// Parses text that is part of the program.
 [[nodiscard]] Json json_of(std::string_view text);
 
 }  // namespace memsweep::reporters

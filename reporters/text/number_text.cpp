@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t whole_length = std::string_view{"0000-00-00T00:00:00"}.size();
 
-// Of "Z", or ".000Z" with any number of digits.
+// The fraction that "Z" stands for, or ".000Z" with any number of digits.
 std::optional<double> fraction_of(std::string_view text)
 {
     if (!text.ends_with('Z')) {

@@ -23,8 +23,8 @@ struct Axes {
     std::vector<model::Axis> declared;                                 // as the file says
     std::vector<model::Axis> used;                                     // after the command line
     std::vector<std::string> broken;                                   // reported; neither declared nor used
-    std::map<std::string, std::set<std::string>, std::less<>> values;  // of both, as text, by axis
-    Flags flags;                                                       // of the command line, by axis
+    std::map<std::string, std::set<std::string>, std::less<>> values;  // declared and used ones, as text, by axis
+    Flags flags;                                                       // set on the command line, by axis
 };
 
 // `node` may be null: a scenario with a single case.

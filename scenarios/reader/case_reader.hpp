@@ -37,7 +37,7 @@ class ReleaseReader {
 
     Sources& sources_;
     std::map<std::string, const Node*> opened_;  // by path; null: unreadable, reported
-    std::vector<std::string> chain_;             // of profiles being applied
+    std::vector<std::string> chain_;             // profiles that are being applied
 };
 
 // Parameters of every transfer between ranks, besides the axes.

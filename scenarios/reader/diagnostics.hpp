@@ -42,7 +42,7 @@ class Diagnostics {
     [[nodiscard]] std::size_t count() const { return found_.size(); }
     [[nodiscard]] bool full() const;
 
-    // In the order of the files; at most max_errors_shown, then one that counts the others.
+    // The errors in the order of the files: at most max_errors_shown, then one that counts the others.
     [[nodiscard]] std::vector<base::Error> sorted() const;
 
   private:

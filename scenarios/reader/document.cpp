@@ -267,7 +267,7 @@ class DocumentBuilder {
   private:
     struct Frame {
         Node node;
-        std::map<std::string, std::uint32_t> lines;  // of an object's keys, to find duplicates
+        std::map<std::string, std::uint32_t> lines;  // where an object's keys stand, to find duplicates
         std::string key;                             // the member being read
         Place key_place;
         bool skip{};  // the member's key is free (x-) or a repetition: its value is dropped

@@ -17,7 +17,8 @@ namespace {
 
 using Whole = std::optional<std::uint64_t>;
 
-// Of a value with placeholders what stands in the file, and where, if the command line has set it.
+// " (from ...)": what stands in the file for a value that was read from elsewhere, and where, if the command line has
+// set it. Empty: the value stands in the file as it is.
 std::string origin(const Node& node, const Node& read)
 {
     if (&node == &read) {
@@ -247,7 +248,7 @@ class ValueReader {
     const Node& node_;
     const OptionInfo& option_;
     const Reading& reading_;
-    Place place_;  // of what is read: the node's, or the command line's that set its value
+    Place place_;  // where what is read stands: in the file, or on the command line that set it
 };
 
 }  // namespace

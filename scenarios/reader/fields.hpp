@@ -72,7 +72,7 @@ class Fields {
     {
         read(table.options(), &into);
     }
-    void read(std::span<const OptionInfo> options, void* object) const;  // of the type that the rows are bound to
+    void read(std::span<const OptionInfo> options, void* object) const;  // an object of the type that the rows name
 
     // Reads a key of the checked tables that is bound to no member. True when it was read.
     template <typename Target>

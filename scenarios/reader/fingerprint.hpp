@@ -39,10 +39,13 @@ class Digest {
 // 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-// Of the expanded content, key-sorted: name, isolation, requirements, every case's parameters, memory, release, steps
-// and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and description nor the spelling
-// of the file changes it; a changed axis or variable does, through the cases it makes.
-// Each case has its own too, of name, isolation, requirements and the case, without the assertions.
+// Sets the fingerprints of the plan and of each case.
+//
+// The plan's is taken of the expanded content, key-sorted: name, isolation, requirements, every case's parameters,
+// memory, release, steps and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and
+// description nor the spelling of the file changes it. A changed axis or variable does, through the cases it makes.
+//
+// A case's is taken of name, isolation, requirements and the case, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
 // The canonical JSON of one object by its rows, of which fingerprints are taken: keys sorted, numbers instead of unit

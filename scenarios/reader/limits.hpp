@@ -7,12 +7,12 @@
 
 namespace memsweep::scenarios {
 
-inline constexpr std::size_t max_depth = 64;        // of nested objects and lists
+inline constexpr std::size_t max_depth = 64;        // objects and lists within each other
 inline constexpr std::size_t max_values = 200'000;  // in one file, keys not counted
 inline constexpr std::size_t max_files = 32;        // a scenario and all it includes
 inline constexpr std::size_t max_include_depth = 8;
-inline constexpr std::size_t max_name_bytes = 64;      // of names, phases and axis values: they become case ids
-inline constexpr std::size_t max_text_bytes = 65'536;  // of a string after substitution
+inline constexpr std::size_t max_name_bytes = 64;      // for names, phases and axis values: they become case ids
+inline constexpr std::size_t max_text_bytes = 65'536;  // for a string after substitution
 inline constexpr std::size_t max_axes = 16;
 inline constexpr std::size_t max_axis_values = 10'000;
 inline constexpr std::size_t max_cases = 100'000;
@@ -21,14 +21,14 @@ inline constexpr std::size_t max_exclusions = 100;  // each is compared with eve
 inline constexpr std::size_t max_asserts = 1'000;
 inline constexpr std::size_t max_expression_bytes = 1'000;
 inline constexpr std::size_t max_cases_with_errors = 100;  // looked at in a scenario that has errors anyway
-inline constexpr std::size_t max_steps = 20'000;           // of one case, nested ones included
+inline constexpr std::size_t max_steps = 20'000;           // in one case, nested ones included
 inline constexpr std::size_t max_case_steps = 500'000;     // steps over all cases
 inline constexpr std::size_t max_repeat_depth = 8;
 inline constexpr std::uint64_t max_loop_passes = 1'000'000'000'000;  // product of nested `times`
 inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition: their storage is reserved before it
-inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // of one repetition, likewise
+inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // in one repetition, likewise
 inline constexpr std::size_t max_shape_rank = 8;             // what core/array keeps inside a handle
-inline constexpr std::uint64_t max_ranks = 65'536;           // of MPI
+inline constexpr std::uint64_t max_ranks = 65'536;           // MPI ranks
 inline constexpr std::size_t max_errors_kept = 1'000;
 inline constexpr std::size_t max_errors_shown = 50;
 

@@ -72,7 +72,7 @@ struct ProfileEntry {
     std::string path;
     std::string name;    // the file's stem: how a release's "profile" names it
     std::string family;  // the profile that it goes back to by what it inherits; itself where it inherits nothing
-    std::string mode;    // of its release keys, what it inherits included
+    std::string mode;    // from its release keys, what it inherits included
     std::string description;
     bool verified{};
     std::vector<base::Error> errors;  // empty when it can be used

@@ -65,7 +65,7 @@ struct Canonical {
         left_out,
     };
     std::optional<Form> form;              // empty: as the table says, else unless_default
-    std::string_view name;                 // of the member, or of the list as a JSON pointer; empty: the key's
+    std::string_view name;                 // the member's, or the list as a JSON pointer; empty: the key's
     std::optional<std::size_t> position;   // in the list, where it is not the next one
     bool (*counts)(const void* object){};  // null: it always does
     Value (*get)(const void* object){};    // null: the binding's
@@ -78,9 +78,9 @@ struct OptionInfo {
     bool required{};
     bool nullable{};      // null says that there is none
     bool uses_arrays{};   // names arrays that earlier steps have made
-    std::uint64_t min{};  // of size, duration, integer, number; of each extent of a shape
+    std::uint64_t min{};  // bounds of size, duration, integer, number; of each extent of a shape
     std::uint64_t max{};
-    std::vector<std::string_view> (*choices)(){};  // of choice and choices
+    std::vector<std::string_view> (*choices)(){};  // for the kinds choice and choices
     std::string default_text;                      // as written in a file, less the quotes; empty: no default
     Binding binding;
     Canonical canonical;
@@ -88,7 +88,7 @@ struct OptionInfo {
 
 [[nodiscard]] std::string_view kind_name(OptionKind kind);  // "size", "duration", "integer", ...
 [[nodiscard]] std::string_view
-unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are no bounds
+unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty where there are no bounds
 [[nodiscard]] bool has_bounds(OptionKind kind);
 [[nodiscard]] std::string format_bound(OptionKind kind,
                                        std::uint64_t bound);   // as a file would say it: "8KiB", "24h", "1,000"
@@ -151,7 +151,8 @@ struct Row {
         return std::move(*this);
     }
 
-    // In the canonical form, under a name of its own where `name` is given; `counts`: in these objects only.
+    // Says how the row is written in the canonical form: under a name of its own if `name` is given; `counts`: in these
+    // objects only.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {
@@ -168,14 +169,14 @@ struct Row {
         return canonical(Canonical::Form::listed, list, counts);
     }
 
-    // In its list at this place, not behind the row before.
+    // Puts the row in its list at this place, not behind the row before.
     [[nodiscard]] Row at(std::size_t position) &&
     {
         return with([&](OptionInfo& row) { row.canonical.position = position; });
     }
     [[nodiscard]] Row left_out() && { return std::move(*this).canonical(Canonical::Form::left_out, {}, nullptr); }
 
-    // By another value than the one read; `get` takes the object.
+    // Writes another value than the one read; `get` takes the object.
     template <typename Get>
     [[nodiscard]] Row by(Get /*get*/) &&
     {

@@ -30,7 +30,7 @@ std::vector<std::string_view> percpu_modes()
 // each has one of its own.
 struct SettingStyle {
     std::string_view variable;
-    std::string_view prefix;  // of each name in the variable
+    std::string_view prefix;  // begins each name in the variable
     char assign{};
     char separator{};
     bool digits{};  // 1 and 0 for true and false
@@ -42,7 +42,7 @@ struct NoDefaults {};
 struct Setting {
     OptionInfo option;
     std::string_view target;  // the name of the option in the variable, or of the variable itself
-    bool mebibytes{};         // of a size
+    bool mebibytes{};         // a size is written in MiB
 };
 
 Setting number_of(std::string_view key, OptionKind kind, std::uint64_t min, std::uint64_t max, std::string_view target,
@@ -66,7 +66,7 @@ struct AllocatorSettings {
     std::string_view allocator;
     SettingStyle style;
     std::vector<Setting> settings;
-    std::vector<OptionInfo> options;  // of the settings
+    std::vector<OptionInfo> options;  // those of `settings`
 
     AllocatorSettings(std::string_view name, SettingStyle how, std::vector<Setting> all)
         : allocator{name}, style{how}, settings{std::move(all)}

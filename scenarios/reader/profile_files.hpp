@@ -13,7 +13,7 @@
 
 namespace memsweep::scenarios {
 
-using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // of "release", with their values
+using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
 // What a scenario with this release block has. A later key wins over an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
@@ -27,7 +27,7 @@ struct ProfileFile {
     ReleaseKeys keys;
 };
 
-// With a line end.
+// The text of the file, with a line end.
 [[nodiscard]] std::string to_text(const ProfileFile& file);
 
 }  // namespace memsweep::scenarios

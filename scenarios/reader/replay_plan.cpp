@@ -373,7 +373,7 @@ class PlanMaker {
         return modes;
     }
 
-    // Of a plan of its own, as a scenario file with this case alone has it.
+    // The fingerprint that a scenario file with this case alone would have.
     [[nodiscard]] std::string fingerprint_of(const model::Case& one) const
     {
         model::Plan alone;
@@ -442,7 +442,7 @@ class PlanMaker {
     Sources sources_{diagnostics_};
     ReleaseReader releases_{sources_};
     TraceFacts facts_;
-    std::string fingerprints_;  // of the cases
+    std::string fingerprints_;  // the cases' fingerprints
     model::Plan plan_;
 };
 

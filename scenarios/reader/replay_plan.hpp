@@ -20,14 +20,14 @@ struct ReplayRequest {
     std::string trace;
     std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
                                   // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
-    model::Variables environment;        // of the caller: each allocator keeps those that are for it
+    model::Variables environment;        // the caller's: each allocator keeps those that are for it
     std::vector<std::string> release;    // modes, also MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
-    std::uint64_t collect_every{10'000};  // of modes that collect and have no profile
-    // How long a replay is idle at its last event, and then what stays resident when all is freed is watched; empty:
-    // 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.
+    std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
+    // How long a replay is idle at its last event, and how long what then stays resident is watched when all is freed.
+    // Empty: 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.
     std::optional<std::chrono::nanoseconds> settle;
     bool latency{true};            // replay once more at the end, every call timed
     std::uint32_t repetitions{6};  // fewer have no interval, and so no verdict

@@ -24,12 +24,12 @@ struct StarterAnswers {
 
 // What the file says of itself.
 struct StarterLabels {
-    std::string name;         // of the scenario; of a copy empty: as it was
+    std::string name;         // the scenario's; empty for a copy, which keeps its name
     std::string file;         // as commands are to name it
-    std::string schema_path;  // of scenarios, for editors
+    std::string schema_path;  // for scenarios: editors find the schema by it
 };
 
-// Under every mode and allocator, arrays are made, written and dropped in a loop.
+// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
 // `text`, which lies at `path`, as it is written there; but the paths in it lead to the same files from the folder of

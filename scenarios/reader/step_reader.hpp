@@ -99,8 +99,8 @@ class StepReader {
     std::uint32_t ranks_;
     NameFlow names_;
     NameFlow* flow_{&names_};  // a parallel block has its own
-    std::uint64_t passes_{1};  // of the loops around the current step
-    std::uint64_t samples_{};  // of one repetition, so far
+    std::uint64_t passes_{1};  // passes of the loops around the current step
+    std::uint64_t samples_{};  // in one repetition, so far
     std::uint64_t timed_calls_{};
     std::size_t depth_{};
     std::size_t scopes_{};    // around the current step

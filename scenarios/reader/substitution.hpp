@@ -28,7 +28,7 @@ using Flags = std::map<std::string, Place, std::less<>>;  // by name: the place 
 struct Scope {
     const Surroundings& surroundings;
     const Variables* variables{};                   // null: inside `variables` itself
-    const std::vector<model::Param>* axes{};        // of the case; null: outside memory, release and steps
+    const std::vector<model::Param>* axes{};        // the case's; null: outside memory, release and steps
     const std::vector<std::string>* broken_axes{};  // reported already
     const Flags* variable_flags{};                  // null: the command line has set none
     const Flags* axis_flags{};

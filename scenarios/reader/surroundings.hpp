@@ -38,7 +38,7 @@ struct TraceFacts {
     bool copies{};                                             // it resizes or transfers
 };
 
-inline constexpr const char* touch_fact = "touch";  // of a trace: a name of ReplayTouch
+inline constexpr const char* touch_fact = "touch";  // the fact of a trace that holds the name of a ReplayTouch
 
 [[nodiscard]] base::Expected<TraceFacts> trace_facts(const std::string& path);
 

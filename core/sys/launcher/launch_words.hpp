@@ -22,9 +22,9 @@ inline constexpr const char* launch_recorded = "recorded";  // in ours, and its 
                                                             // guard stands beside it and adopts no orphan
 
 struct LaunchWord {
-    int pid;           // of the program's process; 0: none could be made, or this is about its program
+    int pid;           // the program's process; 0: none could be made, or this is about its program
     int error;         // errno of what went wrong; 0: nothing
-    int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
+    int64_t begun_ns;  // CLOCK_MONOTONIC, just before the process was made
 };
 
 struct GuardWord {
@@ -48,7 +48,7 @@ struct GuardEnd {
 
 struct GuardCleared {
     int64_t killed;       // processes
-    int64_t max_rss_kib;  // of the largest that ended
+    int64_t max_rss_kib;  // by the largest that ended
     int survivor;         // a process that did not end in time; 0: none
 };
 

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
 inline constexpr std::uint32_t count_version = 3;
 inline constexpr const char* count_ending = ".count";
 
-// Of the threads that share it.
+// The counts of the threads that share it.
 struct alignas(64) CountShard {
     std::uint64_t allocations{};      // calls that gave a block: malloc, calloc, realloc and the aligned ones
     std::uint64_t allocated_bytes{};  // that they asked for

@@ -11,7 +11,7 @@ namespace memsweep::trace {
 
 [[nodiscard]] std::uint32_t crc32c(const void* data, std::size_t bytes) noexcept;
 
-// Without the processor's instruction; crc32c() gives the same.
+// Computes crc32c() without the processor's instruction; crc32c() gives the same.
 [[nodiscard]] std::uint32_t crc32c_by_table(const void* data, std::size_t bytes) noexcept;
 
 }  // namespace memsweep::trace

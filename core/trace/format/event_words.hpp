@@ -7,8 +7,8 @@
 //   bits 48-63  a size below 64 KiB
 //
 // Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
-// two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), and behind them the word that
-// says what they are. An operand that no such word follows is from a call in whose middle the process died.
+// two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that
+// says what they are. If no such word follows an operand, the process died in the middle of that call.
 //
 // Memory   none, and no library: the recorder includes this file.
 // Threads  words belong to one thread; a signal handler of that thread may write others in between.
@@ -44,7 +44,7 @@ enum class WordEvent : std::uint8_t {
     map,            // address, size
     unmap,          // address, size
     thread_start,   // thread
-    process,        // of the events that follow
+    process,        // process: that of the events that follow
     thread,         // likewise
     fork,           // the child's process
     thread_exit,    // nothing: of the thread that records it
@@ -55,7 +55,7 @@ inline constexpr unsigned word_events = 14;
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// Of an event at most.
+// The most words of an event.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 1;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept

@@ -10,13 +10,13 @@
 //   then    full chunks (kind `words`) that found no free slot to go on in, appended in the order they became full; one
 //           that filled its slot spans up to a multiple of the slot's size
 //
-// A slot holds at any instant all that its thread has recorded in it, so that a process may die at any instruction and
-// loses at most the event it was writing: the payload is words (event_words.hpp), each written by one store, and up to
-// `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace, has
-// the same number and counts once.
+// At any instant a slot holds all that its thread has recorded in it. A process may therefore die at any instruction,
+// and loses at most the event that it was writing. The payload is words (event_words.hpp), each written by one store;
+// up to `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace,
+// has the same number and counts once.
 //
-// Where an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it
-// names is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
+// If an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it names
+// is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -44,7 +44,7 @@ struct ImageFacts {
     std::uint32_t process{};
     std::uint32_t parent{};
     std::uint32_t slots{};              // that the file has room for
-    std::uint64_t start_ticks{};        // of the clock behind the stamps, read together with
+    std::uint64_t start_ticks{};        // by the clock behind the stamps, read together with
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
     std::uint64_t start_unix_ns{};
     std::uint64_t append_at{};         // where the next chunk goes that finds no slot
@@ -52,18 +52,19 @@ struct ImageFacts {
     std::uint32_t stopped_errno{};     // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
     std::uint32_t foreign_malloc{};    // 1: the program brings its own malloc, so that its calls do not come by
     std::uint32_t slots_used{};        // slots from this one on have never been used
-    std::uint32_t pid_namespace{};     // of the process: inode of /proc/self/ns/pid; 0: not known
+    std::uint32_t pid_namespace{};     // the process's: inode of /proc/self/ns/pid; 0: not known
     char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
     std::uint64_t end_ticks{};       // when it did; 0: not known. Events of a thread that records few bear older stamps
-    std::uint32_t home_namespace{};  // of who records; 0: not known
+    std::uint32_t home_namespace{};  // the recording memsweep's; 0: not known
     std::uint32_t reserved{};
 };
 static_assert(sizeof(ImageFacts) == 160 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
-// Of a process of the image's pid namespace. Two namespaces have the same numbers (pid_namespaces(7)): those of another
-// than memsweep's lie beyond all, ten millions apart, so that their last seven digits are the process's own.
+// The number that a trace gives to a process of the image's pid namespace. Two namespaces have the same numbers
+// (pid_namespaces(7)). Processes of a namespace other than memsweep's lie beyond all numbers of its own, ten millions
+// apart, so that their last seven digits are the process's own.
 [[nodiscard]] constexpr std::uint32_t number_in_trace(const ImageFacts& image, std::uint32_t process) noexcept
 {
     constexpr std::uint32_t step = 10'000'000;  // PID_MAX_LIMIT is 4,194,304

@@ -5,8 +5,9 @@
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order they were taken
 //
-// An image that begins in the process of an entry, in its namespace, at its time or later, and before the next entry of
-// that process, is that of its program. Without one the program ran without the recorder.
+// The image of an entry's program is the one that begins in the process of the entry, in its namespace, at its time or
+// later, and before the next entry of that process. If an entry has no such image, the program ran without the
+// recorder.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -36,7 +37,7 @@ struct StartEntry {
     std::uint32_t process{};      // that the program runs in; 0: not known yet
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before
     PreloadObstacle obstacle{};
-    std::uint32_t pid_namespace{};  // of whoever started it, as in ImageFacts
+    std::uint32_t pid_namespace{};  // the starting process's, as in ImageFacts
     char program[104]{};            // the end of its file's path, and zeroes
     char command[128]{};            // its words with blanks between, cut, and zeroes
 };

@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "structures are writte
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x89, 'M', 'S', 'T', '\r', '\n', 0x1A, '\n'};
 inline constexpr std::uint32_t chunk_magic = 0x4B4E434DU;  // "MCNK"
 inline constexpr std::uint16_t format_version = 1;
-// Of a payload before compression: bounds a reader's memory.
+// The most bytes of a payload before compression: bounds a reader's memory.
 inline constexpr std::uint32_t max_chunk_bytes = 16U << 20U;
 inline constexpr unsigned events_per_stamp = 64;
 
@@ -28,7 +28,7 @@ struct FileHeader {
     std::uint16_t version{format_version};
     std::uint16_t header_bytes{64};
     std::uint32_t flags{};
-    std::uint64_t ticks_per_second{};  // of the clock behind all stamps; 0: stamps say nothing about time
+    std::uint64_t ticks_per_second{};  // by the clock behind all stamps; 0: stamps say nothing about time
     std::uint64_t start_ticks{};       // what the clock showed at start_unix_ns
     std::uint64_t start_unix_ns{};     // 0: not known
     std::uint32_t process{};           // the first one recorded
@@ -52,8 +52,8 @@ struct ChunkHeader {
     std::uint8_t rotation{4};  // addresses are rotated right by this many bits, so that alignment costs no digits
     std::uint8_t flags{};
     std::uint32_t span_bytes{};    // from this header to the next one
-    std::uint32_t stored_bytes{};  // of the payload behind this header
-    std::uint32_t raw_bytes{};     // of the payload, decompressed
+    std::uint32_t stored_bytes{};  // size of the payload behind this header
+    std::uint32_t raw_bytes{};     // size of the payload, decompressed
     std::uint32_t events{};        // 0 in an unsealed chunk
     std::uint32_t process{};
     std::uint32_t thread{};       // chunks of one process and thread are one stream, in the order of the file
@@ -73,7 +73,7 @@ enum class OtherOperation : std::uint8_t {
     end_of_chunk = 0,  // first, so that zeroes never look like events
     stamp,             // ticks since the last stamp
     base,              // the rotated address that the next difference counts from
-    thread,            // of the events that follow; a chunk begins with its header's
+    thread,            // thread: that of the events that follow; a chunk begins with its header's
     process,           // likewise
     space,             // likewise; a chunk begins with 0
     stream,            // likewise

@@ -34,10 +34,10 @@ inline constexpr std::size_t named_bad_lines = 5;
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
-    std::string name;  // of the log, for messages; RMM's names its device
+    std::string name;  // the log's, for messages; RMM's names its device
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // only this process of a log that holds several
-    std::uint64_t drawn_live{100'000};      // of a distribution: blocks that are live at the beginning,
+    std::uint64_t drawn_live{100'000};      // for a distribution: blocks that are live at the beginning,
     std::uint64_t drawn_events{1'000'000};  // and what is drawn after them
 };
 
@@ -85,7 +85,7 @@ class ImportSink {
 struct ImportFormat {
     std::string_view name;
     std::string_view help;
-    std::uint64_t ticks_per_second{};  // of the stamps that its importer gives; 0: they tell no time
+    std::uint64_t ticks_per_second{};  // unit of the stamps that its importer gives; 0: they tell no time
     bool (*looks_like)(std::string_view head);
     base::Expected<void> (*import)(LogText& log, ImportSink& sink, const ImportOptions& options);
 };
@@ -103,7 +103,7 @@ extern const ImportFormat valgrind_format;
 
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// By name, or by the first bytes of the log.
+// Finds a format by its name, or by the first bytes of the log.
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
@@ -134,15 +134,15 @@ struct LoggedAction {
 void set_kind(Event& event, EventKind kind);
 
 // Reads a log line by line, and refuses one with a line of more than LogText::max_line_bytes. Lines{sink, options} has
-// an add(line), which returns why the line is bad, or nullptr, and perhaps a finish() for the end of the log, which
-// does the same, and an is_whole(line), which says of a last line without a newline whether its text shows that nothing
-// of it is missing.
+// add(line), which returns why the line is bad, or nullptr. It may have finish(), which does the same for the end of
+// the log. It may have is_whole(line), which says whether the text of a last line without a newline shows that nothing
+// is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     Lines lines{sink, options};
     std::string_view line;
-    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // of other output, as may stand in some logs
+    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // other output, as may stand in some logs
     while (log.line(line) &&
            (log.line_number() < most_lines_before_an_event || sink.accounting().counts().events != 0)) {
         const LogText::LineEnd end = log.how_it_ended();

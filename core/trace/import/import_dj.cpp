@@ -13,7 +13,7 @@ struct Record {
     std::uint64_t old_pointer;
     std::uint64_t new_pointer;
     std::uint64_t size;
-    std::uint64_t size2;  // of memalign: the alignment
+    std::uint64_t size2;  // memalign: the alignment
     std::uint64_t size3;
     std::uint64_t padding[2];  // NOLINT(modernize-avoid-c-arrays): a layout of others
 };
@@ -45,7 +45,7 @@ bool is_dj_mtrace(std::string_view head)
     return head.size() >= 32 && head[4] == '\xFF' && head.substr(8, 8) == std::string_view{"\x34\x12\0\0\0\0\0\0", 8};
 }
 
-constexpr unsigned path_bits = 16;  // of type_and_path, behind the type; the others are unused
+constexpr unsigned path_bits = 16;  // the path's bits in type_and_path, behind the type; the others are unused
 constexpr unsigned address_bits = 57;
 
 // Whether the fields of a record can be those of a call.

@@ -54,7 +54,7 @@ class HeaptrackLines {
         }
         strings_ += line[0] == 's' ? 1U : 0U;
         instructions_ += line[0] == 'i' ? 1U : 0U;
-        return good ? nullptr : "missing or invalid number";  // of others nothing is read: stacks, the resident set
+        return good ? nullptr : "missing or invalid number";  // other lines are not read: stacks, the resident set
     }
 
     // heaptrack_interpret ends its log with two comments: how many strings and instruction pointers it has written.

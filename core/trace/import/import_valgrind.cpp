@@ -263,7 +263,7 @@ class ValgrindLines {
   private:
     struct Process {
         HeapUsage usage;
-        HeapUsage before;  // of all others, when it was first met: a child of a fork begins with its parent's counts
+        HeapUsage before;  // all others', when it was first met: a child of a fork begins with its parent's counts
         std::optional<HeapUsage> stated;
     };
 
@@ -298,7 +298,7 @@ class ValgrindLines {
         std::optional<TracedCall> call;
         std::string_view text = mark.text;
         for (auto next = call_at(text); next && speaks(next->name); next = call_at(text)) {
-            call = next;  // of a realloc that is an allocation or a free the last: "realloc(0x0,42)malloc(42) = 0x4A"
+            call = next;  // a realloc that is an allocation or a free comes last: "realloc(0x0,42)malloc(42) = 0x4A"
             text = next->rest.substr(std::min(next->rest.size(), next->rest.find(')')));
             text = text.substr(std::min<std::size_t>(text.size(), 1));
         }

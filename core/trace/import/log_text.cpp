@@ -23,9 +23,9 @@ namespace memsweep::trace {
 namespace {
 
 constexpr std::uint64_t max_padding_bytes = 64 << 20;
-constexpr int max_layers = 4;  // of compression
-// Of zstd: what its levels use (128 MiB with --ultra -22), and within another layer, where memory adds up, what its
-// usual ones do (level 19).
+constexpr int max_layers = 4;  // layers of compression
+// The largest windows of zstd: as its levels use them (128 MiB with --ultra -22). Within another layer, where memory
+// adds up, as its usual levels use them (level 19).
 constexpr int max_window_log = 27;
 constexpr int max_inner_window_log = 23;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";

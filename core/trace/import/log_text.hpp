@@ -61,7 +61,7 @@ class LogText {
     {
     }
 
-    // At most this many of the first bytes; nothing is consumed.
+    // The first bytes, at most this many; nothing is consumed.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
     // The next line without its end, valid until the next call; false at the end. Behind one that is too long there is
     // no other.

@@ -23,7 +23,7 @@ struct PickleValue {
     Kind kind{};
     std::int64_t integer{};           // booleans too; beyond 64 bits it is cut to them
     std::string_view text;            // bytes too; lies in the pickle
-    std::vector<PickleValue*> items;  // of a list or tuple; of a dict keys and values in turn
+    std::vector<PickleValue*> items;  // a list's or tuple's; a dict's keys and values in turn
 
     [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr where there is none
     [[nodiscard]] std::int64_t integer_of(std::string_view key) const;  // 0 where there is none

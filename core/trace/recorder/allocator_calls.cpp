@@ -84,7 +84,7 @@ void taken(const void* block) noexcept
     }
 }
 
-// Of a block that stays where it is.
+// Records the new size of a block that stays where it is.
 void resized(void* block, Size bytes) noexcept
 {
     prepare_realloc(block);

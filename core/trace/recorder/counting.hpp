@@ -24,10 +24,10 @@
 
 namespace memsweep::trace::recorder {
 
-// Of this process image, in the folder. To be called once; false: it cannot be done.
+// Counts this process image, in a file of the folder. To be called once; false: it cannot be done.
 [[nodiscard]] bool begin_counting(const char* folder) noexcept;
 
-// Of a call that has been made; a free before it is made.
+// Counts a call that has been made. A free is counted before it is made.
 void count_call(Call call, std::uint64_t address, std::uint64_t size) noexcept;
 
 // A realloc gives its old block back before the call, since another thread may have that address when it returns, and
@@ -36,7 +36,7 @@ void count_before_realloc(std::uint64_t address) noexcept;
 void count_realloc(std::uint64_t address, std::uint64_t size) noexcept;
 void count_failed_realloc(std::uint64_t old_address) noexcept;
 
-// After fork(2), which a signal handler may call that struck while its thread was counting: the child returns into that
+// Call in the child of fork(2). If a signal handler forked while its thread was counting, the child returns into that
 // code, whose counts then go nowhere.
 void count_in_forked_child() noexcept;
 

@@ -29,7 +29,7 @@ void find_allocator() noexcept
     knows_allocator.store(true, std::memory_order_release);
 }
 
-// Of a line `name:  number kB`; false: there is none.
+// Reads a line `name:  number kB`; false: there is none.
 bool read_line(const char* text, const char* name, std::uint64_t& bytes) noexcept
 {
     const char* at = std::strstr(text, name);

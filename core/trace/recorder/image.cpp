@@ -37,7 +37,7 @@ std::array<char, max_path_bytes> folder;
 // These outlive a fork: the child lets go of its parent's file, and knows where it comes from.
 constinit RecordingFile file;
 std::uint32_t last_process;
-// Of the slot that each log writes to.
+// The number of the slot that each log writes to.
 std::array<std::uint32_t, max_slots> slot_numbers;
 bool is_counting;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -320,7 +320,7 @@ ThreadLog* take_log(std::uint32_t thread) noexcept
     if (log == nullptr) {
         std::uint32_t& used = image->logs_used;
         while (used < image->logs.size() && image->logs[used].is_taken) {
-            ++used;  // of code that a fork may have interrupted
+            ++used;  // taken by code that a fork may have interrupted
         }
         if (used == image->logs.size()) {
             return nullptr;
@@ -437,7 +437,7 @@ void in_forked_child() noexcept
     }
     if (current < image->logs.begin() || current >= image->logs.end()) {
         if (current->state == LogState::stopped || current->state == LogState::ignored) {
-            forget_log();  // of its parent's that was
+            forget_log();  // it was its parent's
         }
         return;
     }

@@ -13,15 +13,15 @@
 
 namespace memsweep::trace::recorder {
 
-// Also in a child that the program forked: its own file. Sets `current`, to one that takes nothing where there is
-// nothing to be recorded.
+// Gives the calling thread a log and sets `current` to it. In a child that the program forked, the log is in a file of
+// the child's own. If nothing is to be recorded, `current` takes nothing.
 void attach_thread() noexcept;
 // From here on every event is stamped, since several threads may run.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
-// After fork(2), which a signal handler may call that struck while its thread was recording: the child returns into
-// that code, and its log is zeroed. What that code goes on to write goes nowhere, and the child begins a log of its
-// own. A child of _Fork(3) or a raw clone(2) must not return into such code.
+// Call in the child of fork(2). If a signal handler forked while its thread was recording, the child returns into that
+// code with a zeroed log. What that code goes on to write goes nowhere, and the child begins a log of its own. A child
+// of _Fork(3) or a raw clone(2) must not return into such code.
 void in_forked_child() noexcept;
 // The log goes on in an empty slot: another one, so that this one can be read, or this one, its chunk appended to the
 // file. False when there is no room on the disk.

@@ -37,7 +37,7 @@ class LoadedObject {
     }
     // Null: none of them has it.
     [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
-    // Of the objects behind this one.
+    // The definition in the objects behind this one.
     [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
 
     [[nodiscard]] bool contains(const void* address) const noexcept
@@ -51,7 +51,7 @@ class LoadedObject {
     [[nodiscard]] void* definition(const char* symbol) const noexcept;
     [[nodiscard]] bool defines(const char* symbol) const noexcept { return definition(symbol) != nullptr; }
 
-    // Of the names that others define for it: whether match(name) is true of one.
+    // Whether match(name) is true of a name that another object defines for this one.
     template <typename Match>
     [[nodiscard]] bool refers_to(Match match) const noexcept
     {
@@ -63,8 +63,8 @@ class LoadedObject {
         return false;
     }
 
-    // replace(name, value now) for every address that the linker finds by a name, the object's own symbols among them;
-    // what it returns other than null is written there instead, also where the linker keeps the place read-only.
+    // Calls replace(name, value now) for every address that the linker finds by a name, the object's own symbols among
+    // them. What it returns other than null is written there instead, also where the linker keeps the place read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {

@@ -22,7 +22,7 @@ namespace memsweep::trace::recorder {
     return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
 }
 
-// Of the block, which is returned.
+// Records the allocation of a block, and returns the block.
 template <Call call>
 __attribute__((always_inline)) inline void* note_allocation(void* block, std::size_t bytes,
                                                             std::size_t alignment = 0) noexcept

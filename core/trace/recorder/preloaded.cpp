@@ -199,7 +199,8 @@ MEMSWEEP_PRELOADED int munmap(void* at, std::size_t bytes)
     return real.munmap(at, bytes);
 }
 
-// Of shared and of file mappings nothing was recorded, and nothing is moved.
+// Records an unmap and a map, whatever the mapping was. Since mmap records anonymous mappings alone, another kind is
+// recorded from its first mremap on.
 MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after, int flags, ...)
 {
     void* to = nullptr;

@@ -36,7 +36,7 @@ long kernel(long number, Arguments... arguments) noexcept
 [[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
 
 inline constexpr std::size_t max_path_bytes = 4096;
-inline constexpr unsigned max_images = 10'000;  // of one process
+inline constexpr unsigned max_images = 10'000;  // program images of one process
 
 // <folder>/<process>.<number><ending>; false: it does not fit.
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
@@ -51,7 +51,7 @@ class RecordingFile {
     // Leaves that link for a process that is not recorded for another reason, a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
-    // In a forked child: lets go of it, but for these bytes, which become zeroes of nobody's.
+    // Lets go of the file in a forked child, but for these bytes, which become zeroes of nobody's.
     void leave(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] std::uint8_t* memory() const noexcept { return memory_; }
@@ -61,9 +61,9 @@ class RecordingFile {
     // Room on the disk: without it a write to the mapping would be a SIGBUS in the program. -EFBIG beyond the limit of
     // the process, where trying would be a SIGXFSZ.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
-    // With so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9 us a
-    // page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio. With blocks of the disk set aside
-    // before, 0.64.
+    // Writes with so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9
+    // us a page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio. With blocks of the disk set
+    // aside before, 0.64.
     [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                              std::uint64_t offset) noexcept;
 

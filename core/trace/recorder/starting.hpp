@@ -17,7 +17,7 @@
 
 namespace memsweep::trace::recorder {
 
-// Once, before the program's own code.
+// Call once, before the program's own code.
 void begin_noting_starts() noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -62,7 +62,7 @@ extern __thread LogCursor* current __attribute__((tls_model("initial-exec")));
 
 // From here on events are recorded behind `end`.
 void make_ready(ThreadLog& log, LogState state) noexcept;
-// On the longer way: zeroes for a stamp and the events under it, and what a stream begins with.
+// Called on the longer way: writes zeroes for a stamp and the events under it, and what a stream begins with.
 void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, std::uint64_t value) noexcept;
 // The calls that the way inline does not take. Returns the address, so that the caller need not keep it over the call.
@@ -72,9 +72,9 @@ void record_deferred(ThreadLog& log) noexcept;
 void forget_log() noexcept;
 // It has none and is not to look for one.
 void go_without_log(LogState state) noexcept;
-// Before a realloc, while the old block can be asked: whether it is one that is recorded, or how large it is.
+// Call before a realloc, while the old block can be asked whether it is one that is recorded, or how large it is.
 void prepare_realloc(void* block) noexcept;
-// After one that failed, so that the old block is still there.
+// Call after a realloc that failed, so that the old block is still there.
 void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
 
 [[nodiscard]] inline std::uint64_t payload_of(const Slot* slot) noexcept
@@ -87,7 +87,7 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
     return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
 }
 
-// By one instruction, so that a signal handler reserves before or behind.
+// Reserves by one instruction, so that a signal handler reserves before or behind.
 [[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
 {
 #if defined(__x86_64__)

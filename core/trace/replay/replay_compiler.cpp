@@ -434,10 +434,10 @@ class ReplayCompiler {
     ThreadLives lives_;
     std::vector<ThreadIndex> threads_;                                 // by life
     ThreadIndex seen_{};                                               // lives that have a thread
-    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;  // of threads that are not joined yet
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;  // ends of threads that are not joined yet
     std::uint64_t threads_now_{};
     std::uint64_t most_threads_{};
-    std::uint32_t life_{};  // of the event's thread
+    std::uint32_t life_{};  // the life of the event's thread
     // Processes that have ended, and the lives that end them, until anything else happens.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ending_;
     BlockWalk walk_;

@@ -28,9 +28,9 @@ class ReplayGate {
     {
         return open_.load(std::memory_order_acquire) >= step;
     }
-    // Until the step is open; false: stopped.
+    // Waits until the step is open; false: stopped.
     [[nodiscard]] bool wait(std::uint64_t step) noexcept;
-    // By each of its threads once: the last one opens the next step.
+    // Each thread of the step calls this once: the last one opens the next step.
     void leave() noexcept
     {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -25,7 +25,7 @@ using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thr
 // Numbers the lives in the order in which events tell of them.
 class ThreadLives {
   public:
-    // Of the thread that the event is of. Every event of a trace is to be told.
+    // The life of the event's thread. Call with every event of a trace.
     std::uint32_t follow(const Event& event)
     {
         if (event.kind == EventKind::thread_start) {  // what is of its number from here on is of another life

@@ -84,7 +84,7 @@ struct ReplayPlaces {
     memory::LazyArray<void*> slots;
     memory::LazyArray<std::atomic<void*>> cells;
     std::optional<HandleArray> handles;         // where blocks have handles, these stand for `slots`
-    std::optional<HandleArray> handles_beside;  // of cells
+    std::optional<HandleArray> handles_beside;  // what cells have beside them
 };
 
 // A place where one thread leaves a block for another: empty, or full.

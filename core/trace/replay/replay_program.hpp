@@ -36,7 +36,7 @@ enum class ReplayOp : std::uint8_t {
     give,         // allocate, into a cell
     give_zeroed,  // the same, zeroed
     take,         // release what is in a cell
-    resize,       // of the block in this slot, where it stays; the rest is in an ExtendedOp
+    resize,       // resize the block in this slot, where it stays; the rest is in an ExtendedOp
     extended,     // all is in an ExtendedOp
 };
 
@@ -59,8 +59,8 @@ struct ExtendedOp {
     bool from_cell{};  // `slot` is a cell
     bool to_cell{};    // `to` is a cell
     std::uint8_t reserved{};
-    std::uint32_t slot{};  // of the block that is used
-    std::uint32_t to{};    // of the block that results
+    std::uint32_t slot{};  // where the block lies that is used
+    std::uint32_t to{};    // where the block goes that results
     std::uint32_t alignment{};
     std::uint32_t old_alignment{};
     std::uint32_t padding{};
@@ -88,7 +88,7 @@ struct ReplayThread {
 };
 
 struct ReplayTotals {
-    std::uint64_t events{};  // of all threads
+    std::uint64_t events{};  // on all threads
     std::uint64_t allocations{};
     std::uint64_t frees{};
     std::uint64_t handed_over{};  // blocks that went from one thread to another

@@ -16,7 +16,7 @@
 
 namespace memsweep::trace {
 
-using ThreadIndex = std::uint32_t;  // of a replay's thread
+using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
 // What of the order between threads may be lost, of the memory that is live: a 64th of the peak, or what is too little
 // to be told from a process's own.
@@ -36,8 +36,8 @@ class ReplaySteps {
         bool leaves{};  // the thread has had a part of a step before
     };
 
-    // Before an event of the thread that allocates so many bytes while others are live: the step that the thread has to
-    // enter first, if it is not in it.
+    // Call before an event of a thread that allocates so many bytes while others are live. Returns the step that the
+    // thread has to enter first, if it is not in it.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
@@ -94,7 +94,7 @@ class ReplaySteps {
         std::uint64_t step{no_step};
         std::uint64_t made{};   // bytes, in the step
         std::uint64_t freed{};  // the same
-        std::uint64_t peak{};   // of made less freed
+        std::uint64_t peak{};   // the most of made less freed
     };
 
     std::uint64_t most_bytes_;

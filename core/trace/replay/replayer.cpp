@@ -47,7 +47,7 @@ class Crew {
 template <typename Backend>
 struct Shared {
     std::atomic<void*>* cells{};
-    typename Backend::Slot* beside{};  // of a cell, what does not go into it; nullptr where the block itself does
+    typename Backend::Slot* beside{};  // for each cell, what does not go into it; nullptr where the block itself does
     ReplayTouch touch{};
     bool paced{};
     ReplayWaits waits;

@@ -26,7 +26,7 @@ namespace memsweep::trace {
 
 enum class ReplayTouch : std::uint8_t {
     none,
-    first_byte,  // of the block and of each further page
+    first_byte,  // the first byte of the block and of each further page
     all,
     unreachable,  // the memory cannot be touched: nothing is zeroed either, and what is resized or copied loses its
                   // contents
