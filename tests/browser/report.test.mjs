@@ -50,23 +50,37 @@ const subjects = {
 
 const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
 
-// Opens a page, lets `act` do something with it, and fails on anything that went wrong meanwhile.
-async function opened(file, options, act) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-  const page = await context.newPage();
-  const trouble = [];
-  page.on('console', (message) => trouble.push(`${message.type()}: ${message.text()}`));
-  page.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
-  page.on('dialog', (dialog) => trouble.push(`dialog: ${dialog.message()}`));
+// A tab, and what went wrong in it. A test takes one that is open already, because opening one costs as much as a page.
+async function newTab(options) {
+  const page = await (await browser.newContext(options)).newPage();
+  const tab = { page, file: '', trouble: [] };
+  page.on('console', (message) => tab.trouble.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => tab.trouble.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => tab.trouble.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== `file://${file}`) trouble.push(`request: ${request.url()}`);
+    if (request.url() !== `file://${tab.file}`) tab.trouble.push(`request: ${request.url()}`);
   });
+  return tab;
+}
+const unused = [];
+
+// Opens a page, lets `act` do something with it, and fails on anything that went wrong meanwhile.
+async function opened(file, { viewport = { width: 1280, height: 720 }, colorScheme = 'light', javaScriptEnabled = true }, act) {
+  const tab = (javaScriptEnabled && unused.pop()) || (await newTab({ javaScriptEnabled }));
+  let isUsable = false; // whatever state a failed test leaves its tab in
   try {
-    await page.goto(`file://${file}`);
-    await act(page);
-    assert.deepEqual(trouble, []);
+    await tab.page.setViewportSize(viewport);
+    await tab.page.emulateMedia({ media: null, colorScheme });
+    tab.file = file;
+    await tab.page.goto(`file://${file}`);
+    await act(tab.page);
+    assert.deepEqual(tab.trouble, []);
+    await tab.page.goto('about:blank');
+    await tab.page.mouse.move(0, 0);
+    isUsable = javaScriptEnabled;
   } finally {
-    await context.close();
+    if (isUsable) unused.push(tab);
+    else await tab.page.context().close();
   }
 }
 
@@ -397,6 +411,7 @@ test('the wheel zooms with Ctrl alone, so that a page can be scrolled over its c
     assert.equal(await line.getAttribute('d'), whole);
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
     await page.waitForFunction((before) => document.querySelector('figure .mark-line path').getAttribute('d') !== before, whole);
   }));
 
