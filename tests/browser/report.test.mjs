@@ -23,31 +23,29 @@ const pages = {
   modes: pageOf('modes', reference('finalizer_repro')),
   churn: pageOf('churn', reference('churn')),
   hostile: pageOf('hostile', hostile()),
-  many: pageOf('many', many()),
   long: pageOf('long', long()),
   swept: pageOf('swept', swept()),
   empty: pageOf('empty', empty()),
-  compared: comparisonOf('compared', few(), later(few(), 1, 1.3), '--explain'),
   comparedModes: comparisonOf('comparedModes', reference('finalizer_repro'), reference('finalizer_repro')),
   comparedHostile: comparisonOf('comparedHostile', few(hostile()), later(few(hostile()), 1, 1.3)),
-  history: historyOf('history', runs(few())),
   historyHostile: historyOf('historyHostile', runs(few(hostile()))),
 };
 
 // One of each kind of page.
 const subjects = {
   run: pageOf('run', few()),
-  compare: pages.compared,
+  compare: comparisonOf('compared', few(), later(few(), 1, 1.3), '--explain'),
   probe: probed(),
   replay: replayed(),
   fit: fitted(),
   info: described(),
   processes: recorded(),
   fleet: hosts(),
-  history: pages.history,
+  history: historyOf('history', runs(few())),
   watch: watched(),
 };
 
+const many80 = pageOf('many', many());
 const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
 
 // A tab, and what went wrong in it. A test takes one that is open already, because opening one costs as much as a page.
@@ -90,50 +88,71 @@ async function drawAll(page) {
     for (const details of document.querySelectorAll('details')) details.open = true;
     for (const figure of document.querySelectorAll('figure')) {
       figure.scrollIntoView();
-      for (let tries = 0; tries < 100 && !figure.querySelector('.plot svg'); ++tries) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      const end = performance.now() + 10_000;
+      while (!figure.querySelector('.plot svg') && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
     }
     scrollTo(0, 0);
   });
 }
 
-const violations = async (page) => {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
-};
-
-describe('every page', () => {
-  for (const [name, file] of Object.entries(pages)) {
-    test(`${name}: draws each of its charts, without an error or a request`, () =>
-      opened(file, {}, async (page) => {
-        await drawAll(page);
-        const figures = await page.locator('figure').count();
-        assert.equal(await page.locator('figure .plot svg').count(), figures);
-        assert.equal(figures > 0, name !== 'empty');
-        for (const text of await page.locator('figure .plot svg').allTextContents()) {
-          assert.doesNotMatch(text, /NaN|undefined|Infinity|\[object/);
-        }
-      }));
-
-    test(`${name}: nothing sticks out of a narrow screen`, () =>
-      opened(file, { viewport: { width: 390, height: 800 } }, async (page) => {
-        await drawAll(page);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
-      }));
-  }
-
-  for (const name of ['modes', 'hostile', 'swept', 'empty', 'comparedHostile', 'historyHostile']) {
-    for (const colorScheme of ['light', 'dark']) {
-      test(`${name}: is accessible in ${colorScheme}`, () =>
-        opened(pages[name], { colorScheme }, async (page) => {
-          await drawAll(page);
-          assert.deepEqual(await violations(page), []);
-        }));
+// What axe finds in a page. Of the rows that differ in their text alone it gets the first, of the drawings too: it cannot
+// judge their text (see `faint`), and both are hidden from whoever does not see. Tables and drawings keep their sizes.
+async function violations(page) {
+  if (await page.evaluate(() => !globalThis.axe)) await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const plain = ({ name, value }) => (['class', 'scope', 'role', 'style'].includes(name) ? `${name}=${value.replace(/[\d.]+/g, '0')}` : name);
+    const shape = (one) =>
+      `<${one.localName} ${[...one.attributes].map(plain).sort()}>${one.children.length ? [...one.children].map(shape).join('') : one.textContent.trim() !== ''}`;
+    const place = (one) => (one ? `${place(one.parentElement)} ${one.localName}.${one.className}` : '');
+    const undo = [];
+    const seen = new Set();
+    for (const table of document.querySelectorAll('table')) {
+      const [where, width, height] = [place(table), table.offsetWidth, table.offsetHeight];
+      const repeated = [...table.querySelectorAll('tbody tr')].filter((row) => {
+        const key = `${where} ${row.sectionRowIndex % 2} ${shape(row)}`;
+        return seen.has(key) || !seen.add(key);
+      });
+      if (repeated.length === 0) continue;
+      table.style.cssText = `width: ${width}px; height: ${height}px`;
+      undo.push(() => table.removeAttribute('style'));
+      for (const row of repeated) {
+        const mark = document.createComment('');
+        row.replaceWith(mark);
+        undo.push(() => mark.replaceWith(row));
+      }
     }
-  }
-});
+    for (const svg of [...document.querySelectorAll('.plot svg')].slice(1)) {
+      const content = [...svg.childNodes];
+      svg.replaceChildren();
+      undo.push(() => svg.replaceChildren(...content));
+    }
+    const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+    undo.forEach((step) => step());
+    return result.violations;
+  });
+  return found.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
+}
+
+// Text of the drawings with less contrast to what is behind the plot than 4.5:1. axe takes no notice of `fill`.
+const faint = (page) =>
+  page.evaluate(() => {
+    const light = (colour) => {
+      const [r, g, b] = colour.match(/[\d.]+/g).slice(0, 3).map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const found = new Set();
+    for (const figure of document.querySelectorAll('figure')) {
+      const behind = light(getComputedStyle(figure).backgroundColor);
+      for (const text of figure.querySelectorAll('.plot svg text')) {
+        const { fill, opacity } = getComputedStyle(text);
+        if (!text.textContent || opacity === '0') continue;
+        const own = light(fill);
+        const contrast = (Math.max(own, behind) + 0.05) / (Math.min(own, behind) + 0.05);
+        if (contrast < 4.5) found.add(`${text.textContent}: ${fill}, ${contrast.toFixed(2)}:1`);
+      }
+    }
+    return [...found];
+  });
 
 // What is wrong with the drawings of a page: cut off, too small to read, or with labels that cover each other.
 const misdrawn = (page) =>
@@ -162,25 +181,84 @@ const misdrawn = (page) =>
     return [...found];
   });
 
+// Every chart is there, and no text in it is a number that went wrong.
+async function assertDrawn(page) {
+  assert.equal(await page.locator('figure .plot svg').count(), await page.locator('figure').count());
+  for (const text of await page.locator('figure .plot svg').allTextContents()) assert.doesNotMatch(text, /NaN|undefined|Infinity|\[object/);
+}
+
+// The screen gets another width, and each chart is drawn anew for it.
+async function resized(page, width, height = 900) {
+  if (page.viewportSize().width === width) return;
+  await page.evaluate(() => document.querySelectorAll('.plot svg').forEach((svg) => svg.classList.add('former')));
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(() => !document.querySelector('.plot svg.former'));
+}
+
+async function assertRead(page) {
+  assert.deepEqual(await faint(page), []);
+  assert.deepEqual(await violations(page), []);
+}
+
+const screen = (page, width, colorScheme) => async () => {
+  await page.emulateMedia({ media: null, colorScheme });
+  await resized(page, width);
+  await assertDrawn(page);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+};
+
+async function assertNamesAreText(page) {
+  assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+  assert.equal(await page.locator('img').count(), 0);
+  assert.equal(await page.locator('script:not([type="application/json"])').count(), 2);
+}
+
+// Each page is loaded once and then seen in every way: loading and drawing it costs more than what is asked of it.
+describe('every page', () => {
+  const judged = ['modes', 'hostile', 'swept', 'empty', 'comparedHostile', 'historyHostile'];
+  for (const [name, file] of Object.entries(pages)) {
+    test(name, (context) =>
+      opened(file, {}, async (page) => {
+        await drawAll(page);
+        assert.equal((await page.locator('figure').count()) > 0, name !== 'empty');
+        await context.test('draws each of its charts', screen(page, 1280, 'light'));
+        if (judged.includes(name)) {
+          await context.test('is accessible in light', () => assertRead(page));
+          await page.emulateMedia({ colorScheme: 'dark' });
+          await context.test('is accessible in dark', () => assertRead(page));
+        }
+        await context.test('nothing sticks out of a narrow screen', screen(page, 390, 'light'));
+        if (name.toLowerCase().endsWith('hostile')) await context.test('names are text and nothing else', () => assertNamesAreText(page));
+      }));
+  }
+
+  test('many: draws each of its charts, and nothing sticks out of a narrow screen', () =>
+    opened(many80, { viewport: { width: 390, height: 800 } }, async (page) => {
+      await drawAll(page);
+      await screen(page, 390, 'light')();
+    }));
+});
+
 describe('every kind of page, on a phone, a laptop, a wide screen and paper', () => {
   for (const [name, file] of Object.entries(subjects)) {
-    for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
-      test(`${name}, ${width} px: nothing is clipped or covered, and everyone can read it in ${colorScheme}`, () =>
-        opened(file, { viewport: { width, height: 900 }, colorScheme }, async (page) => {
-          await drawAll(page);
-          assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-          assert.deepEqual(await misdrawn(page), []);
-          assert.deepEqual(await violations(page), []);
-        }));
-    }
-
-    test(`${name}, printed: light, whole, and everyone can read it`, () =>
-      opened(file, { viewport: { width: 700, height: 1000 }, colorScheme: 'dark' }, async (page) => {
+    test(name, (context) =>
+      opened(file, { viewport: { width: 390, height: 900 }, colorScheme: 'dark' }, async (page) => {
         await drawAll(page);
-        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-        assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
-        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 700, 'fits the width of A4');
-        assert.deepEqual(await violations(page), []);
+        assert.ok((await page.locator('figure').count()) > 0);
+        for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
+          await context.test(`${width} px: nothing is clipped or covered, and everyone can read it in ${colorScheme}`, async () => {
+            await screen(page, width, colorScheme)();
+            assert.deepEqual(await misdrawn(page), []);
+            await assertRead(page);
+          });
+        }
+        await context.test('printed: light, whole, and everyone can read it', async () => {
+          await resized(page, 700, 1000);
+          await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+          assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+          assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 700, 'fits the width of A4');
+          await assertRead(page);
+        });
       }));
   }
 });
@@ -253,7 +331,7 @@ const firstScreen = (page) =>
   );
 
 test('80 cases: the first screen has the verdict, the slower mode, the ratio with its interval and the cause', () =>
-  opened(pages.many, {}, async (page) => {
+  opened(many80, {}, async (page) => {
     assert.equal(await page.locator('table').first().locator('tbody tr').count(), 80);
     const seen = await firstScreen(page);
     assert.match(seen, /80 cases/);
@@ -278,7 +356,7 @@ test('a comparison shows memory over time before and after, in the words of both
   }));
 
 test('a history says first what changed and since which run, and marks it in its chart', () =>
-  opened(pages.history, {}, async (page) => {
+  opened(subjects.history, {}, async (page) => {
     const seen = await firstScreen(page);
     assert.match(seen, /24 runs of churn: \d+ changes for the worse, 0 for the better/);
     assert.match(seen, /1\.2\d*x \(95 % interval .*\) from run 15 of 24, 2026-01-15/);
@@ -286,23 +364,13 @@ test('a history says first what changed and since which run, and marks it in its
     assert.match(await page.locator('figure .plot svg').first().textContent(), /1\.2\d*x from run 15/);
   }));
 
-for (const name of ['compared', 'history']) {
+for (const name of ['compare', 'history']) {
   test(`${name}: without script the verdict and the figures are there, and paper is light`, () =>
-    opened(pages[name], { javaScriptEnabled: false, colorScheme: 'dark' }, async (page) => {
+    opened(subjects[name], { javaScriptEnabled: false, colorScheme: 'dark' }, async (page) => {
       assert.ok(await page.locator('.verdict h2').isVisible());
       assert.ok((await page.locator('table tbody tr').count()) > 10);
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       assert.equal(await page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor), 'rgb(255, 255, 255)');
-    }));
-}
-
-for (const name of ['comparedHostile', 'historyHostile']) {
-  test(`${name}: names are text and nothing else`, () =>
-    opened(pages[name], {}, async (page) => {
-      await drawAll(page);
-      assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
-      assert.equal(await page.locator('img').count(), 0);
-      assert.equal(await page.locator('script:not([type="application/json"])').count(), 2);
     }));
 }
 
@@ -361,17 +429,14 @@ test('without script the verdict and every figure are there', () =>
     assert.ok((await table.locator('tbody tr').count()) > 20);
   }));
 
-test('hostile names are text and nothing else', () =>
+test('hostile names are shown, and stay text under the pointer', () =>
   opened(pages.hostile, {}, async (page) => {
     await drawAll(page);
-    assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
-    assert.equal(await page.locator('img').count(), 0);
-    assert.equal(await page.locator('script:not([type="application/json"])').count(), 2);
     const text = await page.locator('body').innerText();
     for (const name of [names[0], names[1], names[2]]) assert.ok(text.includes(name), name);
     assert.ok(!text.includes('\u202e'));
     await page.locator('.plot svg .mark-rect path').last().hover({ force: true });
-    assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+    await assertNamesAreText(page);
   }));
 
 test('the pointer shows the values of the nearest sample', () =>
@@ -455,15 +520,15 @@ test('vega: Vega-Lite draws the whole specification, without a warning', () =>
   }));
 
 test('long curves and many cases stay small', () => {
-  for (const name of ['long', 'many']) assert.ok(statSync(pages[name]).size < 8e6, `${name}: ${statSync(pages[name]).size}`);
+  for (const file of [pages.long, many80]) assert.ok(statSync(file).size < 8e6, `${file}: ${statSync(file).size}`);
 });
 
 test('80 cases with curves: what is open is drawn without being scrolled to', async (context) => {
   const start = performance.now();
-  await opened(pages.many, {}, async (page) => {
+  await opened(many80, {}, async (page) => {
     await page.waitForFunction(() =>
       [...document.querySelectorAll('figure')].every((figure) => figure.closest('details') || figure.querySelector('svg')),
     );
-    context.diagnostic(`${Math.round(performance.now() - start)} ms, ${statSync(pages.many).size} bytes`);
+    context.diagnostic(`${Math.round(performance.now() - start)} ms, ${statSync(many80).size} bytes`);
   });
 });
