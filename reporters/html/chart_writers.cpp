@@ -49,6 +49,7 @@ Json theme(const Colours& colours)
               {"direction", "horizontal"},
               {"columns", 4},
               {"labelColor", colours.text},
+              {"titleColor", colours.muted},
               {"labelFontSize", 12},
               {"labelLimit", 260},
               {"symbolStrokeWidth", 2}}},

@@ -215,6 +215,7 @@ export function probed() {
 export function hosts() {
   const result = JSON.parse(readFileSync(join(folder, 'probe.json'), 'utf8'));
   result.cases = result.cases.filter((one) => one.status === 'ok' && Object.keys(one.metrics).length > 0);
+  result.cases = result.cases.filter((_, i) => i % 4 === 0); // each has figures and tables of its own
   result.warnings = [];
   const files = Array.from({ length: 24 }, (_, host) => {
     const slow = host >= 21 ? 1.6 + host / 100 : 1;
