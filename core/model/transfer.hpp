@@ -115,7 +115,9 @@ enum class Strategy : std::uint8_t { automatic, host, local, p2p, pinned, staged
 
 template <>
 inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
-    {Strategy::automatic, "auto", "the first of the following that both ends allow; the report says which, and why"},
+    {Strategy::automatic, "auto",
+     "the first of the next five that both ends allow, but direct for less than 4 MiB of ordinary memory where no "
+     "chunk is named; the report says which, and why"},
     {Strategy::host, "host", "a processor copies between host memory and host memory"},
     {Strategy::local, "local", "a copy within one device"},
     {Strategy::p2p, "p2p", "one copy between two devices that reach each other's memory; staged where they do not"},

@@ -212,7 +212,7 @@ def group_migration():
 def node_pools():
     # Each thread writes what the other has allocated: where it lies is the pool's doing, not the first touch's.
     steps = [{"op": "parallel", "threads": 2, "steps": [array(PAGES * 4096, "none"), {"op": "pass", "target": "a"},
-              {"op": "write", "target": "a", "touch": "page"}, {"op": "idle", "duration": "2s"}]}, sample("end")]
+              {"op": "write", "target": "a", "touch": "page"}, {"op": "idle", "duration": "8s"}]}, sample("end")]
     memory = PLAIN | {"pool": {"kind": "classes", "per_node": True}}
     script = "hold pools /pools.json\n" + "".join(f"maps pools ' prefer:{n} .*anon=4096 ' pools{n}\n" for n in (0, 1)) + "release pools"
     return script, {"pools": scenario("pools", memory, steps)}
