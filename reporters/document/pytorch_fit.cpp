@@ -83,7 +83,7 @@ std::string retries_text(const PyTorchOutcome& outcome)
 
 std::string reserve_words(const PyTorchFitReport& report)
 {
-    return report.is_least ? "reserves at least" : "reserves";
+    return report.is_least ? "reserves, as far as the log tells," : "reserves";
 }
 
 std::string unbounded_text(const PyTorchFitReport& report)
