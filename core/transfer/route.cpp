@@ -83,7 +83,9 @@ Route automatic_route(device::Runtime& runtime, const Ends& ends, const model::T
     if (ends.pinned_host) {
         return {Strategy::pinned, "the driver reads and writes this host memory directly"};
     }
-    if (job.bytes < staged_from_bytes && options.chunk_bytes == 0) {
+    const bool asks_for_rings =
+        options.chunk_bytes != 0 || options.threads != 0 || options.adaptive || !options.pipeline;
+    if (job.bytes < staged_from_bytes && !asks_for_rings) {
         return {Strategy::direct, "ordinary host memory, and less than 4 MiB of it: the driver's own copy is quicker"};
     }
     return {Strategy::staged, "ordinary host memory: the driver would copy it first itself"};

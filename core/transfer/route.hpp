@@ -2,7 +2,7 @@
 //
 // Sources  Automatic: within one device a local copy; between two that reach each other a peer-to-peer copy; with host
 //          memory that the driver reads directly one copy of it; less than 4 MiB of ordinary memory by the driver's own
-//          copy, unless a chunk is named; else staged through pinned slots. A strategy that is forced is
+//          copy, unless something is asked of rings; else staged through pinned slots. A strategy that is forced is
 //          taken where both ends allow it. Peer to peer between devices that do not reach each other is staged, and
 //          says so. Where staging begins to pay: results/reference/gpu_h200/staging_by_size.csv.
 //

@@ -71,6 +71,10 @@ TEST_CASE("the path is chosen, said, and forced", "[unit]")
     CHECK(small("host -> gpu0.ce -> gpu0", 0) == Strategy::direct);
     CHECK(small("host -> gpu0.ce -> gpu0", 1U << 20U) == Strategy::staged);
     CHECK(small("gpu0 -> gpu0.ce -> host", 0) == Strategy::direct);
+    for (const TransferOptions& asked :
+         {TransferOptions{.threads = 1}, TransferOptions{.pipeline = false}, TransferOptions{.adaptive = true}}) {
+        CHECK(transfer::choose_route(apart, job("host -> gpu0.ce -> gpu0", 1000), asked)->strategy == Strategy::staged);
+    }
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1")->strategy == Strategy::p2p);
     CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1", Strategy::staged)->strategy == Strategy::staged);
     const auto staged = route(apart, "gpu0 -> gpu0.ce -> gpu1", Strategy::p2p);
