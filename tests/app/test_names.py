@@ -9,6 +9,7 @@ import unittest
 from memsweep_cli import BINARY, NO_TIMES, CliTest, environment
 
 PROGRAM = BINARY.parent / "recorded_amount"
+COUNTED = ("allocations", "allocated_bytes", "live_bytes_peak", "live_bytes_end")
 SHORT, LONG = "base", "candidate-of-the-pull-request-with-the-longest-name-of-all"
 SHELL = """here=$(cd "$(dirname "$0")" && pwd)
 list=
@@ -103,10 +104,13 @@ class Names(CliTest):
                     measure(second, 0, "-o", self.result, "-q")
                     outcome = self.memsweep("compare", self.folder / "baseline.json", self.result, "-f", "json")
                     judged = json.loads(outcome.text)["comparisons"][0]["judgements"]
-                    exact = {one["metric"]: one for one in judged if one["metric"] and one["class"] == "exact"}
-                    for metric, one in exact.items():
-                        self.assertEqual(one["verdict"], "same", (metric, one["why"]))
-                    self.assertTrue(exact or name == "perl", judged)
+                    counts = [one for one in judged if one["metric"] in COUNTED]
+                    self.assertEqual({one["metric"] for one in counts}, set(COUNTED), judged)
+                    for one in counts:
+                        self.assertEqual(one["verdict"], "same", (one["metric"], one["why"]))
+                    # Python's and Perl's blocks depend on where the kernel puts their memory, in about one run of a hundred.
+                    if name == "sh":
+                        self.assertEqual({one["class"] for one in counts}, {"exact"}, judged)
 
     def test_a_few_bytes_are_said_as_such_and_found_on_request(self):
         base, candidate = ([os.fspath(PROGRAM), "8", size, "0", "x"] for size in ("400000", "400001"))
