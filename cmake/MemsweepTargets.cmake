@@ -1,4 +1,4 @@
-# memsweep_unity(TARGET): compiles the files of a target a dozen at a time, where the preset asks for it. The headers of fmt,
+# memsweep_unity(TARGET FILES): compiles so many files of a target at a time, where the preset asks for it. The headers of fmt,
 # nlohmann/json and the standard library take most of the time of a small file, and are then read once for all of them.
 # Names of two files that clash in an unnamed namespace are refused: what has the same name there is one thing in one place.
 # MEMSWEEP_APART names the files that are compiled by themselves: names clash in trace_test.cpp; the allocators that
@@ -7,11 +7,11 @@
 set(MEMSWEEP_APART
   hole_placement.cpp
   trace_test.cpp)
-function(memsweep_unity target)
+function(memsweep_unity target files)
   if(NOT MEMSWEEP_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
   get_target_property(sources ${target} SOURCES)
   foreach(file IN LISTS sources)
     cmake_path(GET file FILENAME name)
@@ -21,9 +21,12 @@ function(memsweep_unity target)
   endforeach()
 endfunction()
 
-# What reads files, prints reports and tests is compiled in half of the time at -O1, and nobody waits for it at run time.
+# What reads files, prints reports and tests: nobody waits for it at run time. It is compiled at -O1, and all of a target at a
+# time, which takes a third of the processor's time that a dozen at a time take. Where the code is hot, GCC's limits of inlining
+# would then be shared among too many files.
 function(memsweep_seldom_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  memsweep_unity(${target} 60)
 endfunction()
 
 # memsweep_library(NAME [SELDOM_HOT | LOOPS] [ROOMS folders...] [LINK targets...]): one static library per folder, of every .cpp beside its
@@ -39,9 +42,10 @@ function(memsweep_library name)
   # Our warnings and sanitizers are for this build: programs that link an installed library choose their own.
   target_link_libraries(memsweep_${name} PUBLIC $<BUILD_INTERFACE:memsweep_flags> ${arg_LINK})
   target_compile_features(memsweep_${name} PUBLIC cxx_std_20)
-  memsweep_unity(memsweep_${name})
   if(arg_SELDOM_HOT)
     memsweep_seldom_hot(memsweep_${name})
+  else()
+    memsweep_unity(memsweep_${name} 12)
   endif()
   if(arg_LOOPS AND MEMSWEEP_SANITIZE)
     target_compile_options(memsweep_${name} PRIVATE -O1)
@@ -55,7 +59,6 @@ function(memsweep_test folder)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
   add_executable(test_${folder} ${sources})
   target_link_libraries(test_${folder} PRIVATE memsweep_test_support ${arg_LINK})
-  memsweep_unity(test_${folder})
   memsweep_seldom_hot(test_${folder})
   add_dependencies(test_programs test_${folder})
   # ThreadSanitizer does not let a signal handler jump out of an access that faulted.

@@ -121,13 +121,13 @@ const Weighed& most(const Group& group, std::string_view metric)
     return *std::ranges::max_element(group, {}, [&](const Weighed& one) { return part_of(one, metric).median; });
 }
 
-constexpr std::string_view time_metric = model::metrics::time_per_event;
+constexpr std::string_view time_per_event = model::metrics::time_per_event;
 
 // Those that are not told apart from the least, or by so little that it is no advice.
 Group leaders(const Group& group, std::string_view metric)
 {
     const model::Summary& best = part_of(least(group, metric), metric);
-    const bool is_time = metric == time_metric;
+    const bool is_time = metric == time_per_event;
     const double share = is_time ? least_difference_in_time : least_difference_in_memory;
     const double near = std::max(best.median * (1 + share), is_time ? 0 : best.median + least_difference_bytes);
     Group found;
@@ -170,7 +170,7 @@ std::string unweighed(const Group& group)
 
 std::string verdict_on_time(const Group& group, const std::string& reason)
 {
-    const Group fast = leaders(group, time_metric);
+    const Group fast = leaders(group, time_per_event);
     if (fast.size() == group.size()) {
         return fmt::format("no verdict: no difference between {} is shown in time; {}", listed(group), reason);
     }
@@ -189,13 +189,13 @@ std::string verdict_of_none(const Group& group, const Group& fast, const Group& 
         return text;
     }
     const std::string_view metric = looked_at.front().metric;
-    const Weighed& fastest = least(group, time_metric);
+    const Weighed& fastest = least(group, time_per_event);
     const Weighed& smallest = least(small, metric);
     return fmt::format(
         "none is best at both: take {} for time, or {} for memory; {} takes {} times the time of {} and "
         "holds {} times the memory",
         listed(fast), listed(small), smallest.name,
-        format_factor(part_of(smallest, time_metric).median / part_of(fastest, time_metric).median), fastest.name,
+        format_factor(part_of(smallest, time_per_event).median / part_of(fastest, time_per_event).median), fastest.name,
         format_factor(part_of(smallest, metric).median / std::max(part_of(fastest, metric).median, 1.0)));
 }
 
@@ -203,7 +203,7 @@ std::string verdict(const Group& group)
 {
     const std::vector<Moment> looked_at = moments_of(group);
     for (const Weighed& one : group) {
-        const model::Summary& time = part_of(one, time_metric);
+        const model::Summary& time = part_of(one, time_per_event);
         const model::Summary& bytes = part_of(one, looked_at.front().metric);
         if (!time.ci95 || !bytes.ci95) {
             return fmt::format("no verdict: {} has {}, too few for an interval; 6 are enough (-n 6)", one.name,
@@ -213,7 +213,7 @@ std::string verdict(const Group& group)
     if (const std::string reason = unweighed(group); !reason.empty()) {
         return verdict_on_time(group, reason);
     }
-    const Group fast = leaders(group, time_metric);
+    const Group fast = leaders(group, time_per_event);
     Group small = group;
     for (const Moment& moment : looked_at) {
         small = common(small, leaders(group, moment.metric));
@@ -235,9 +235,11 @@ std::string verdict(const Group& group)
 
 std::string figures(const Group& group)
 {
-    const auto time = [](const Weighed& one) { return format_value(Unit::seconds, part_of(one, time_metric).median); };
-    const Weighed& fastest = least(group, time_metric);
-    const Weighed& slowest = most(group, time_metric);
+    const auto time = [](const Weighed& one) {
+        return format_value(Unit::seconds, part_of(one, time_per_event).median);
+    };
+    const Weighed& fastest = least(group, time_per_event);
+    const Weighed& slowest = most(group, time_per_event);
     std::string text = fmt::format("by the medians {} is fastest, {} per event against {} with {}", fastest.name,
                                    time(fastest), time(slowest), slowest.name);
     if (!unweighed(group).empty()) {

@@ -36,11 +36,11 @@ struct Span {
 //
 // Units    nanoseconds as whole numbers: what nests in the measurement nests after rounding, too.
 // Errors   none: a time that is negative, not finite or beyond a day has no place; neither has what happened at it.
-using Timeline = std::map<std::uint32_t, Span>;
+using Spans = std::map<std::uint32_t, Span>;
 
-Timeline timeline_of(const model::CaseReport& report)
+Spans timeline_of(const model::CaseReport& report)
 {
-    Timeline timeline;
+    Spans timeline;
     const auto reach = [&](std::uint32_t repetition, double seconds) {
         if (const auto ns = whole_nanoseconds(seconds)) {
             Span& span = timeline[repetition];
@@ -61,7 +61,7 @@ Timeline timeline_of(const model::CaseReport& report)
     return timeline;
 }
 
-std::optional<std::int64_t> place_on(const Timeline& timeline, std::uint32_t repetition, double seconds)
+std::optional<std::int64_t> place_on(const Spans& timeline, std::uint32_t repetition, double seconds)
 {
     const auto span = timeline.find(repetition);
     const auto ns = whole_nanoseconds(seconds);
@@ -107,7 +107,7 @@ void assign_lanes(std::vector<PlacedPhase>& phases)
     }
 }
 
-std::vector<PlacedPhase> placed_phases(const Timeline& timeline, const model::CaseReport& report)
+std::vector<PlacedPhase> placed_phases(const Spans& timeline, const model::CaseReport& report)
 {
     std::vector<PlacedPhase> placed;
     for (const model::Phase& phase : report.phases) {
@@ -177,7 +177,7 @@ class Events {
     std::string_view before_;
 };
 
-void write_repetitions(Events& events, const Timeline& timeline)
+void write_repetitions(Events& events, const Spans& timeline)
 {
     events.track_name(repetition_track, "repetitions and points");
     for (const auto& [repetition, span] : timeline) {
@@ -185,7 +185,7 @@ void write_repetitions(Events& events, const Timeline& timeline)
     }
 }
 
-void write_phases(Events& events, const Timeline& timeline, const model::CaseReport& report)
+void write_phases(Events& events, const Spans& timeline, const model::CaseReport& report)
 {
     std::size_t named_lanes = 0;
     for (const PlacedPhase& placed : placed_phases(timeline, report)) {
@@ -202,7 +202,7 @@ void write_phases(Events& events, const Timeline& timeline, const model::CaseRep
     }
 }
 
-void write_points(Events& events, const Timeline& timeline, const model::CaseReport& report)
+void write_points(Events& events, const Spans& timeline, const model::CaseReport& report)
 {
     for (const model::Point& point : report.points) {
         const auto ns = place_on(timeline, point.repetition, point.t);
@@ -219,7 +219,7 @@ void write_points(Events& events, const Timeline& timeline, const model::CaseRep
     }
 }
 
-void write_series(Events& events, const Timeline& timeline, const model::CaseReport& report)
+void write_series(Events& events, const Spans& timeline, const model::CaseReport& report)
 {
     for (const model::Series& series : report.series) {
         for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
@@ -233,7 +233,7 @@ void write_series(Events& events, const Timeline& timeline, const model::CaseRep
 
 void write_process(Events& events, const model::CaseReport& report)
 {
-    const Timeline timeline = timeline_of(report);
+    const Spans timeline = timeline_of(report);
     events.begin_process(report.id);
     write_repetitions(events, timeline);
     write_phases(events, timeline, report);

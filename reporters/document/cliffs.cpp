@@ -13,8 +13,6 @@ using measure::Cliff;
 using measure::CliffKind;
 using measure::SizeCost;
 
-constexpr double seconds_per_ns = 1e-9;
-
 std::string bytes_text(std::uint64_t bytes)
 {
     return base::format_count(static_cast<double>(bytes)) + " B";
@@ -23,7 +21,7 @@ std::string bytes_text(std::uint64_t bytes)
 std::string cost_text(CliffKind kind, const SizeCost& cost)
 {
     return kind == CliffKind::faults ? base::format_count(cost.faults_per_op) + " faults"
-                                     : base::format_duration(cost.ns_per_op * seconds_per_ns);
+                                     : base::format_duration(cost.ns_per_op * 1e-9);
 }
 
 std::string jump_text(const Cliff& cliff)

@@ -12,14 +12,12 @@ using measure::SizeCost;
 using model::Fitness;
 using model::MachineCheck;
 
-constexpr double seconds_per_ns = 1e-9;
-
 constexpr std::array<std::string_view, 5> effects{"removed", "moved", "eased", "none", "failed"};  // by SettingEffect
 
 Json cost_json(const SizeCost& cost)
 {
     return {
-        {"bytes", cost.bytes}, {"faults_per_op", cost.faults_per_op}, {"time_per_op", cost.ns_per_op * seconds_per_ns}};
+        {"bytes", cost.bytes}, {"faults_per_op", cost.faults_per_op}, {"time_per_op", cost.ns_per_op * 1e-9}};
 }
 
 Json tried_json(const TriedSetting& tried)

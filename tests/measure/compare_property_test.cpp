@@ -14,15 +14,15 @@ bool decides(Verdict verdict)
     return verdict == Verdict::regressed || verdict == Verdict::improved;
 }
 
-std::vector<MetricComparison> compare_reports(const model::CaseReport& base, const model::CaseReport& candidate)
+std::vector<MetricComparison> judged_metrics(const model::CaseReport& base, const model::CaseReport& candidate)
 {
     return compare_cases(std::vector{CasePair{&base, &candidate}}, {});
 }
 
 Verdict verdict_on(const std::vector<double>& base, const std::vector<double>& candidate)
 {
-    return compare_reports(case_report({}, {metric("wall_time", base)}),
-                           case_report({}, {metric("wall_time", candidate)}))
+    return judged_metrics(case_report({}, {metric("wall_time", base)}),
+                          case_report({}, {metric("wall_time", candidate)}))
         .front()
         .verdict;
 }
@@ -75,7 +75,7 @@ TEST_CASE("runs that drift apart by two percent are told apart by U, not by comp
     for (int trial = 0; trial < 1000; ++trial) {
         const auto base = case_report({}, {metric("wall_time", noisy_sample(rng, 10, drift(), 0.01))});
         const auto candidate = case_report({}, {metric("wall_time", noisy_sample(rng, 10, drift(), 0.01))});
-        const MetricComparison result = compare_reports(base, candidate).front();
+        const MetricComparison result = judged_metrics(base, candidate).front();
         decided += decides(result.verdict) ? 1 : 0;
         significant += *result.p <= 0.05 ? 1 : 0;
     }
@@ -97,7 +97,7 @@ TEST_CASE("a family of thirty noisy metrics raises no more false alarms than one
             base.push_back(metric("time_" + std::to_string(i), noisy_sample(rng, 10, 1, 0.08)));
             candidate.push_back(metric("time_" + std::to_string(i), noisy_sample(rng, 10, 1, 0.08)));
         }
-        const auto results = compare_reports(case_report({}, base), case_report({}, candidate));
+        const auto results = judged_metrics(case_report({}, base), case_report({}, candidate));
         runs_with_alarm +=
             std::ranges::any_of(results, [](const MetricComparison& one) { return decides(one.verdict); }) ? 1 : 0;
     }

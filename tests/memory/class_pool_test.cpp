@@ -19,7 +19,7 @@ namespace {
 using tests::classes;
 using tests::store_only;
 
-constexpr std::uint64_t MiB = 1U << 20U;
+constexpr std::uint64_t mebibytes = 1U << 20U;
 
 // A pool over a counted upstream whose memory is never touched.
 struct Rig {
@@ -150,7 +150,7 @@ TEST_CASE("class pool: nothing that is larger than its last class gets a short b
     for (const auto& scheme : model::names<model::ClassScheme>()) {
         model::PoolSpec spec = classes();
         spec.classes = scheme.value;
-        spec.largest = 1024 * MiB;
+        spec.largest = 1024 * mebibytes;
         INFO("scheme " << scheme.name);
         const SizeClasses table{spec};
         const bool exact = scheme.value == model::ClassScheme::exact;
@@ -171,15 +171,15 @@ TEST_CASE("class pool: the shipped code's short blocks are found and not handed 
     model::PoolSpec spec = classes();
     spec.classes = model::ClassScheme::dotcompute_code;
     Rig rig{spec};
-    void* const none_idle = rig.take(300 * MiB);
+    void* const none_idle = rig.take(300 * mebibytes);
     CHECK(rig.pool.stats().short_blocks == 0);
-    void* const last_class = rig.take(256 * MiB);
-    rig.put(last_class, 256 * MiB);
-    void* const larger = rig.take(300 * MiB);
+    void* const last_class = rig.take(256 * mebibytes);
+    rig.put(last_class, 256 * mebibytes);
+    void* const larger = rig.take(300 * mebibytes);
     CHECK(larger != last_class);
     CHECK(rig.pool.stats().short_blocks == 1);
-    rig.put(larger, 300 * MiB);
-    rig.put(none_idle, 300 * MiB);
+    rig.put(larger, 300 * mebibytes);
+    rig.put(none_idle, 300 * mebibytes);
     CHECK(rig.pool.stats().bypasses == 2);
 }
 
@@ -223,11 +223,11 @@ TEST_CASE("class pool: bounds by bytes and by count", "[unit]")
     SECTION("of threads and depots, by bytes: large blocks go to the common store at once")
     {
         Rig rig{classes()};
-        void* const large = rig.take(64 * MiB);
-        rig.put(large, 64 * MiB);
-        CHECK(rig.take(64 * MiB) == large);
+        void* const large = rig.take(64 * mebibytes);
+        rig.put(large, 64 * mebibytes);
+        CHECK(rig.take(64 * mebibytes) == large);
         CHECK(rig.pool.stats().common_hits == 1);
-        rig.put(large, 64 * MiB);
+        rig.put(large, 64 * mebibytes);
     }
 }
 

@@ -13,14 +13,14 @@ namespace {
 
 using tests::page_bytes;
 
-constexpr std::size_t pages = 100;
+constexpr std::size_t touched = 100;
 
 }  // namespace
 
 TEST_CASE("memfd: dropping page-table entries keeps the contents, at one minor fault a page", "[machine]")
 {
     SharedResource resource{model::PageKind::small};
-    const std::size_t bytes = pages * page_bytes();
+    const std::size_t bytes = touched * page_bytes();
     const Allocation allocation = resource.allocate(bytes, 16);
     REQUIRE(allocation.status == AllocStatus::ok);
     std::memset(allocation.ptr, 0x5A, bytes);
@@ -28,13 +28,13 @@ TEST_CASE("memfd: dropping page-table entries keeps the contents, at one minor f
     auto* const data = static_cast<volatile unsigned char*>(allocation.ptr);
     std::size_t kept = 0;
     const std::uint64_t faults = tests::faults_of([&] {
-        for (std::size_t page = 0; page < pages; ++page) {
+        for (std::size_t page = 0; page < touched; ++page) {
             data[page * page_bytes()] = 0x5A;  // a write: reads are served 16 pages a fault
             kept += data[page * page_bytes() + 1] == 0x5A ? 1U : 0U;
         }
     });
-    tests::check_close(faults, pages);
-    CHECK(kept == pages);
+    tests::check_close(faults, touched);
+    CHECK(kept == touched);
     resource.deallocate(allocation.ptr, bytes, 16);
     CHECK(tests::resident_pages(allocation.ptr, bytes) == -1);
 }
