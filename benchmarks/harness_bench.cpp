@@ -2,6 +2,7 @@
 // resource.
 #include <benchmark/benchmark.h>
 
+#include "core/engine/compile.hpp"
 #include "core/engine/worker.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ void null_op(benchmark::State& state)
     model::RepeatStep loop{operations, {{.operation = alloc}, {.operation = model::DropStep{"a"}}}};
     model::Case one;
     one.memory.resource = model::ResourceKind::null;
-    one.steps = {{.operation = loop}};
+    one.work = model::Steps{{.operation = loop}};
     const auto program = engine::compile(one);
     const sys::SystemClock clock;
     auto probe = sys::OwnProcessProbe::open();

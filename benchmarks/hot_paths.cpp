@@ -6,6 +6,7 @@
 
 #include <gnu/libc-version.h>
 
+#include "core/engine/compile.hpp"
 #include "core/engine/worker.hpp"
 #include "core/memory/barrier.hpp"
 
@@ -47,7 +48,7 @@ void engine_alloc_drop(Turns& turns, model::Accounting accounting)
     alloc.shape = {64};
     model::Case one;
     one.memory.accounting = accounting;
-    one.steps = {
+    one.work = model::Steps{
         {.operation = model::RepeatStep{turns.count(), {{.operation = alloc}, {.operation = model::DropStep{"a"}}}}}};
     const auto program = engine::compile(one);
     const sys::SystemClock clock;

@@ -19,8 +19,8 @@ measure::ScenarioFacts facts_of(const model::RunReport& run, const model::Plan& 
     measure::ScenarioFacts facts = measure::scenario_facts(run);
     for (const model::Case& one : plan.cases) {
         facts.cases.emplace(one.id, one.fingerprint);
-        if (one.command && !one.command->input_contents.empty()) {
-            facts.inputs.emplace(one.id, one.command->input_contents);
+        if (one.command() && !one.command()->input_contents.empty()) {
+            facts.inputs.emplace(one.id, one.command()->input_contents);
         }
     }
     return facts;

@@ -69,15 +69,15 @@ void spell_alike(std::vector<std::string>& base, std::vector<std::string>& candi
 void call_builds_alike(model::Plan& plan)
 {
     for (model::Case& base : plan.cases) {
-        if (!base.command || !is_of_build(base, scenarios::base_build)) {
+        if (!base.command() || !is_of_build(base, scenarios::base_build)) {
             continue;
         }
         const std::vector<model::Param> params = other_params(base);
         const auto found = std::ranges::find_if(plan.cases, [&](const model::Case& other) {
-            return other.command && is_of_build(other, scenarios::candidate_build) && other_params(other) == params;
+            return other.command() && is_of_build(other, scenarios::candidate_build) && other_params(other) == params;
         });
         if (found != plan.cases.end()) {
-            spell_alike(base.command->run, found->command->run);
+            spell_alike(base.command()->run, found->command()->run);
         }
     }
 }

@@ -84,7 +84,7 @@ Expected<Listing> list_cases(const ListCommand& command)
             return base::fail(plan.error().front());
         }
         for (const model::Case& one : plan->cases) {
-            if (one.command) {
+            if (one.command()) {
                 add_row(listing, one.id, "unknown");
             } else {
                 add_row(listing, one.id, model::estimated_peak_bytes(one));

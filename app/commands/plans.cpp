@@ -72,15 +72,15 @@ ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes)
     ExpectedTime expected;
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
         const model::Case& one = plan.cases[i];
-        if (one.command) {
+        if (one.command()) {
             expected.processes += turns;
             expected.is_open = true;
         } else if (peaks[i] <= budget_bytes) {
-            const auto written = static_cast<double>(model::written_bytes(one.steps));
+            const auto written = static_cast<double>(model::written_bytes(one.steps()));
             expected.seconds +=
-                turns * (worker_seconds + model::idle_seconds(one.steps) + written / written_bytes_per_second);
+                turns * (worker_seconds + model::idle_seconds(one.steps()) + written / written_bytes_per_second);
             expected.processes += turns;
-            expected.is_open = expected.is_open || model::replays_or_transfers(one.steps);
+            expected.is_open = expected.is_open || model::replays_or_transfers(one.steps());
         }
     }
     return expected;
@@ -98,13 +98,13 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
         const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
         for (std::size_t i = 0; i < plan.cases.size(); ++i) {
             const model::Case& one = plan.cases[i];
-            if (one.command) {
+            if (one.command()) {
                 text +=
                     fmt::format("  {}: runs a program, whose memory and time are not known\n", base::printable(one.id));
                 continue;
             }
             text += fmt::format("  {}: holds up to {}, writes {} per repetition{}\n", base::printable(one.id),
-                                base::format_size(peaks[i]), base::format_size(model::written_bytes(one.steps)),
+                                base::format_size(peaks[i]), base::format_size(model::written_bytes(one.steps())),
                                 peaks[i] > budget_bytes ? fmt::format("; above the budget of {}, would be skipped",
                                                                       base::format_size(budget_bytes))
                                                         : "");

@@ -161,16 +161,16 @@ void look_into_inputs(std::vector<model::Plan>& plans)
     std::map<std::string, std::string> known;
     for (model::Plan& plan : plans) {
         for (model::Case& one : plan.cases) {
-            if (!one.command || one.command->input.empty() || !one.command->input_contents.empty() ||
-                !one.command->prepare.empty()) {
+            if (!one.command() || one.command()->input.empty() || !one.command()->input_contents.empty() ||
+                !one.command()->prepare.empty()) {
                 continue;
             }
-            const std::string path = engine::path_from(one.command->cwd, one.command->input);
+            const std::string path = engine::path_from(one.command()->cwd, one.command()->input);
             const auto [place, is_new] = known.try_emplace(path);
             if (is_new) {
                 place->second = contents_of(path);
             }
-            one.command->input_contents = place->second;
+            one.command()->input_contents = place->second;
         }
     }
 }

@@ -283,7 +283,7 @@ std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans,
     std::set<std::string> seen;
     for (const model::Plan& plan : plans) {
         for (const model::Case& one : plan.cases) {
-            std::string why = one.command && wanted(one.id) ? engine::missing_program(*one.command) : "";
+            std::string why = one.command() && wanted(one.id) ? engine::missing_program(*one.command()) : "";
             if (!why.empty() && seen.insert(why).second) {
                 errors.push_back({base::ErrorCode::invalid_input, std::move(why), plan.path});
             }
@@ -299,8 +299,8 @@ void set_up_programs(const RunCommand& command, std::vector<model::Plan>& plans)
         return;
     }
     for (model::Case& one : plans.front().cases) {
-        one.command->output = command.stdout_word.empty() ? one.command->output : command.stdout_word;
-        one.command->count = command.count || !command.against.empty();
+        one.command()->output = command.stdout_word.empty() ? one.command()->output : command.stdout_word;
+        one.command()->count = command.count || !command.against.empty();
     }
 }
 
@@ -314,7 +314,7 @@ base::Expected<std::optional<ProgramInput>> take_input(const RunCommand& command
         look_into_inputs(plans);
         const bool reads_nothing = std::ranges::any_of(plans, [](const model::Plan& plan) {
             return std::ranges::any_of(
-                plan.cases, [](const model::Case& one) { return one.command && one.command->input.empty(); });
+                plan.cases, [](const model::Case& one) { return one.command() && one.command()->input.empty(); });
         });
         const bool is_scenario = std::ranges::find(command.scenarios, "-") != command.scenarios.end();
         if (reads_nothing && !is_scenario && has_unread_input()) {

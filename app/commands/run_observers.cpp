@@ -50,7 +50,7 @@ class PlainProgress final : public engine::Observer {
         std::fprintf(stderr, "%s\n", line.c_str());
     }
 
-    void repetition_ended(const engine::RepetitionStart& /*start*/, const engine::Outcome& /*outcome*/,
+    void repetition_ended(const engine::RepetitionStart& /*start*/, const engine::Attempt& /*attempt*/,
                           const model::RunReport& /*report*/) override
     {
         constexpr std::uint64_t lines = 10;
@@ -124,12 +124,12 @@ class StatusLine final : public engine::Observer {
              fmt::format(" {} {}{}", kind, start.repetition + 1, eta()));
     }
 
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& /*report*/) override
     {
         done_ += start.warmup ? 0 : 1;
-        last_peak_ = fmt::format(", last peak {}",
-                                 base::format_size(static_cast<double>(outcome.record.peak_working_set_bytes)));
+        last_peak_ =
+            fmt::format(", last peak {}", base::format_size(static_cast<double>(attempt.peak_working_set_bytes())));
     }
 
     void repetition_discarded(const engine::RepetitionDiscard& /*discard*/) override { --done_; }
@@ -206,11 +206,11 @@ class RunObservers::ResultFile final : public engine::Observer {
     }
 
     // What did not finish ends its case, which saves.
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& report) override
     {
         constexpr int largest_share = 50;
-        if (stream_ || start.warmup || outcome.ending != engine::Ending::finished) {
+        if (stream_ || start.warmup || attempt.ending != engine::Ending::finished) {
             return;
         }
         const bool is_due = lacks_some_ || clock_.now() - last_write_ >= write_cost_ * largest_share;
@@ -349,26 +349,26 @@ class RunObservers::EventLog final : public engine::Observer {
               {{"case", start.case_id}, {"pid", start.pid}, {"repetition", start.repetition}});
     }
 
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& /*report*/) override
     {
         if (start.warmup) {
             return;
         }
-        const auto status = outcome.ending == engine::Ending::finished    ? model::Status::ok
-                            : outcome.ending == engine::Ending::timed_out ? model::Status::timeout
-                            : outcome.ending == engine::Ending::unmet     ? model::Status::skipped
+        const auto status = attempt.ending == engine::Ending::finished    ? model::Status::ok
+                            : attempt.ending == engine::Ending::timed_out ? model::Status::timeout
+                            : attempt.ending == engine::Ending::unmet     ? model::Status::skipped
                                                                           : model::Status::error;
         std::optional<double> wall_seconds;  // none when it did not finish
         if (status == model::Status::ok) {
-            wall_seconds = static_cast<double>(outcome.record.wall_ns) * 1e-9;
+            wall_seconds = static_cast<double>(attempt.wall_ns()) * 1e-9;
         }
         write("repetition", {{"case", start.case_id},
                              {"repetition", start.repetition},
-                             {"pid", outcome.pid},
+                             {"pid", attempt.pid},
                              {"status", status},
                              {"wall_time", wall_seconds},
-                             {"reason", reporters::json_text_or_null(outcome.reason)}});
+                             {"reason", reporters::json_text_or_null(attempt.reason)}});
     }
 
     void repetition_discarded(const engine::RepetitionDiscard& discard) override
@@ -454,10 +454,10 @@ void RunObservers::repetition_started(const engine::RepetitionStart& start)
     std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_started(start); });
 }
 
-void RunObservers::repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+void RunObservers::repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                                     const model::RunReport& report)
 {
-    std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_ended(start, outcome, report); });
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_ended(start, attempt, report); });
 }
 
 void RunObservers::repetition_discarded(const engine::RepetitionDiscard& discard)

@@ -20,7 +20,7 @@
 
 #include "app/cli/console.hpp"
 #include "core/base/expected.hpp"
-#include "core/engine/executor.hpp"
+#include "core/engine/observer.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::app {
@@ -48,7 +48,7 @@ class RunObservers final : public engine::Observer {
 
     void run_started(const model::RunReport& report, const engine::PlannedRuns& planned) override;
     void repetition_started(const engine::RepetitionStart& start) override;
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& report) override;
     void repetition_discarded(const engine::RepetitionDiscard& discard) override;
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;

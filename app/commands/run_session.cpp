@@ -126,7 +126,7 @@ base::Expected<void> check_inputs(const std::string& path, const model::Plan& pl
         const auto position = index.position(one.id);
         const model::Scalar* const read =
             position ? model::find_value(resumed.cases[*position].facts, "input") : nullptr;
-        const std::string contents = one.command ? one.command->input_contents : "";
+        const std::string contents = one.command() ? one.command()->input_contents : "";
         if (read != nullptr && !contents.empty() && model::to_text(*read) != contents) {
             return refuse(fmt::format("{} has read {} there, and would read {} now; run without --resume, or with "
                                       "another -o",
@@ -347,7 +347,7 @@ class RunSession {
             return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library(), processors);
         }
         const bool concatenates = std::ranges::any_of(
-            plan.cases, [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
+            plan.cases, [](const model::Case& one) { return model::timed_call_count(one.steps()) != 0; });
         const array::StreamingSizes streaming =
             concatenates ? engine::calibrate_streaming(clock_, calibration) : array::streams_from();
         return std::make_unique<engine::WorkerExecutor>(

@@ -78,7 +78,8 @@ model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint
         plan.requirements.ranks.count = std::max(plan.requirements.ranks.count, highest + 1);
         plan.fingerprint += model::to_text(spec) + "\n";
     }
-    plan.cases.push_back({.id = plan.name, .scenario = plan.name, .steps = {{.operation = std::move(step)}}});
+    plan.cases.push_back(
+        {.id = plan.name, .scenario = plan.name, .work = model::Steps{{.operation = std::move(step)}}});
     return plan;
 }
 
@@ -91,7 +92,7 @@ void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
     for (const model::Case& plan_case : plan.cases) {
         std::vector<model::TransferStep> steps;
         std::size_t jobs = 0;
-        for (const model::Step& step : plan_case.steps) {
+        for (const model::Step& step : plan_case.steps()) {
             steps.push_back(std::get<model::TransferStep>(step.operation));
             jobs += steps.back().jobs.size();
         }

@@ -20,7 +20,7 @@ namespace memsweep::engine {
 // Threads  one.
 class Stopwatch {
   public:
-    Stopwatch(Environment environment, const CaseMemory& memory, RepetitionRecord& record) noexcept
+    Stopwatch(Environment environment, const CaseMemory& memory, StepRecord& record) noexcept
         : clock_{environment.clock}, probe_{environment.probe}, memory_{memory}, record_{record}
     {
     }
@@ -132,7 +132,7 @@ class Stopwatch {
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;
     const CaseMemory& memory_;
-    RepetitionRecord& record_;
+    StepRecord& record_;
     std::chrono::nanoseconds started_{};
     sys::KernelUse kernel_at_start_;
     Pause excluded_;
@@ -293,7 +293,7 @@ class Accounts {
     }
 
     const RunRegion& region_;
-    RepetitionRecord& record_;
+    StepRecord& record_;
     CaseMemory& memory_;
     sys::ProcessProbe& probe_;
     Stopwatch& stopwatch_;

@@ -6,12 +6,13 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/array/cast_table.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/compile.hpp"
 #include "core/measure/summary.hpp"
 #include "core/memory/malloc_cost.hpp"
 #include "core/sys/command_launch.hpp"
@@ -39,21 +40,23 @@ model::Case price_case(model::Accounting accounting)
     alloc.as = "a";
     alloc.dtype = model::DType::uint8;
     alloc.shape = {price_bytes};
+    model::Steps steps;
     const model::RepeatStep loop{price_operations, {{.operation = alloc}, {.operation = model::DropStep{"a"}}}};
     for (int round = 0; round < price_rounds; ++round) {
-        one.steps.push_back({.operation = loop, .phase = fmt::format("{}", round)});
+        steps.push_back({.operation = loop, .phase = fmt::format("{}", round)});
     }
+    one.work = std::move(steps);
     return one;
 }
 
 // Nanoseconds an operation of the fastest round; empty when the worker did not answer.
-std::optional<double> engine_ns_per_op(Executor& executor, const Program& program)
+std::optional<double> engine_ns_per_op(Executor& executor, const CompiledCase& compiled)
 {
-    const Outcome outcome = executor.run(program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
-    if (outcome.ending != Ending::finished || outcome.phases.empty()) {
+    const Attempt attempt = executor.run(compiled, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+    if (attempt.ending != Ending::finished || attempt.steps().phases.empty()) {
         return std::nullopt;
     }
-    const auto fastest = std::ranges::min(outcome.phases, {}, &PhaseRecord::time_ns).time_ns;
+    const auto fastest = std::ranges::min(attempt.steps().phases, {}, &PhaseRecord::time_ns).time_ns;
     return static_cast<double>(fastest) / static_cast<double>(price_operations);
 }
 
@@ -62,14 +65,14 @@ std::optional<double> engine_ns_per_op(Executor& executor, const Program& progra
 // did not answer.
 std::optional<double> harness_seconds_per_op(Executor& executor, const sys::Clock& clock, model::Accounting accounting)
 {
-    const auto program = compile(price_case(accounting));
-    if (!program) {
+    const auto compiled = compile(price_case(accounting));
+    if (!compiled) {
         return std::nullopt;
     }
     double engine_ns = std::numeric_limits<double>::infinity();
     double bare_ns = std::numeric_limits<double>::infinity();
     for (int turn = 0; turn < price_turns; ++turn) {
-        const auto engine = engine_ns_per_op(executor, *program);
+        const auto engine = engine_ns_per_op(executor, *compiled);
         if (!engine) {
             return std::nullopt;
         }
@@ -79,11 +82,9 @@ std::optional<double> harness_seconds_per_op(Executor& executor, const sys::Cloc
     return std::max(engine_ns - bare_ns, 0.0) * 1e-9;
 }
 
-Program idle_case(const sys::IdleProgram& idle)
+CompiledCase idle_case(const sys::IdleProgram& idle)
 {
-    Program program;
-    program.command = model::CommandSpec{.run = {idle.path}, .exit_code = static_cast<std::uint32_t>(idle.exit_code)};
-    return program;
+    return {.work = model::CommandSpec{.run = {idle.path}, .exit_code = static_cast<std::uint32_t>(idle.exit_code)}};
 }
 
 // Measures repetitions of a program that does nothing: the least of their times, since disturbance only makes them
@@ -95,18 +96,18 @@ void calibrate_runs(Executor& executor, const sys::Clock& clock, model::Calibrat
     if (!idle) {
         return;
     }
-    const Program program = idle_case(*idle);
+    const CompiledCase idle_program = idle_case(*idle);
     std::vector<double> inside;  // wall_time
     std::vector<double> beside;  // what a repetition takes beside it
     const auto begin = clock.now();
     while (inside.size() < most_idle_runs && (inside.empty() || clock.now() - begin < idle_runs_time)) {
         const auto before = clock.now();
-        const Outcome outcome = executor.run(program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+        const Attempt attempt = executor.run(idle_program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
         const auto elapsed = clock.now() - before;
-        if (outcome.ending != Ending::finished) {
+        if (attempt.ending != Ending::finished) {
             return;
         }
-        const std::chrono::nanoseconds wall{outcome.record.wall_ns};
+        const std::chrono::nanoseconds wall{attempt.command().wall_ns};
         inside.push_back(sys::seconds_of(wall));
         beside.push_back(sys::seconds_of(std::max(elapsed - wall, std::chrono::nanoseconds::zero())));
     }

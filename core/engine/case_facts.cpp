@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
 #include "core/engine/case_metrics.hpp"
+#include "core/engine/command_report.hpp"
+#include "core/engine/kept_facts.hpp"
+#include "core/engine/step_report.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/model/case_index.hpp"
 #include "core/model/metric_id.hpp"
@@ -15,53 +19,13 @@
 namespace memsweep::engine {
 namespace {
 
-constexpr std::string_view output_fact = "output";  // the checksum of what a command has printed
-
-constexpr std::string_view input_fact = "input";  // how much a command has read, and its digest
-
 // The first repetition's word stands: later ones have the same library.
-void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
+void keep_allocator(const Attempt& attempt, model::AllocatorInfo& info)
 {
     if (!info.name.empty() && info.library.empty()) {
-        info.library = outcome.allocator.library;
-        info.format = outcome.allocator.format;
-        info.statistics = outcome.allocator.statistics;
-    }
-}
-
-void keep_fact(std::string_view name, const std::string& text, std::vector<model::Param>& facts)
-{
-    if (!text.empty() && std::ranges::find(facts, name, &model::Param::name) == facts.end()) {
-        facts.push_back({std::string{name}, text});
-    }
-}
-
-// What a program left behind, and what it printed: told by its checksum, which must be that of the first repetition.
-// Why the repetition is none; empty otherwise.
-std::string keep_command_facts(const CommandRecord& command, std::vector<model::Param>& facts)
-{
-    if (command.left_processes != 0) {
-        keep_fact("left behind",
-                  fmt::format("{} killed when the program had ended",
-                              command.left_processes == 1 ? "1 process was"
-                                                          : fmt::format("{} processes were", command.left_processes)),
-                  facts);
-    }
-    keep_fact(output_fact, command.checksum, facts);
-    const model::Scalar* const first = model::find_value(facts, output_fact);
-    return first == nullptr || command.checksum.empty() || model::to_text(*first) == command.checksum
-               ? ""
-               : fmt::format("printed something else ({}) than in its first repetition ({})", command.checksum,
-                             model::to_text(*first));
-}
-
-// Which way transfers took, and why; whose the memory was, and what could not be done with it.
-void keep_routes(const Program& program, const RepetitionRecord& record, std::vector<model::Param>& facts)
-{
-    keep_fact("routes", read_text(record.transfers.routes), facts);
-    keep_fact("device", read_text(record.device.name), facts);
-    if (model::is_beyond_reach(program.memory.resource)) {
-        keep_fact("contents", "never touched: the processor does not reach this memory", facts);
+        info.library = attempt.allocator.library;
+        info.format = attempt.allocator.format;
+        info.statistics = attempt.allocator.statistics;
     }
 }
 
@@ -101,15 +65,18 @@ void compare_outputs(std::vector<model::CaseReport>& cases)
 
 }  // namespace
 
-std::string keep_facts(const Program& program, const Outcome& outcome, model::CaseReport& report)
+std::string keep_facts(const CompiledCase& compiled, const Attempt& attempt, model::CaseReport& report)
 {
-    keep_allocator(outcome, report.allocator);
-    keep_routes(program, outcome.record, report.facts);
-    keep_fact(input_fact, program.command ? program.command->input_contents : "", report.facts);
-    report.names = report.names ? report.names : outcome.command.names;
-    keep_fact(model::uncounted_fact, outcome.command.why_uncounted, report.facts);
-    keep_fact(model::unverified_allocator_fact, outcome.command.why_unasked, report.facts);
-    return outcome.ending == Ending::finished ? keep_command_facts(outcome.command, report.facts) : "";
+    keep_allocator(attempt, report.allocator);
+    return std::visit(
+        [&](const auto& work, const auto& measured) -> std::string {
+            if constexpr (requires { keep_facts(work, measured, true, report); }) {
+                return keep_facts(work, measured, attempt.ending == Ending::finished, report);
+            } else {
+                return {};  // nothing was measured
+            }
+        },
+        compiled.work, attempt.measured);
 }
 
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report)

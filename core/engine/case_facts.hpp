@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/executor.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/attempt.hpp"
+#include "core/engine/compiled_case.hpp"
 #include "core/model/assertion.hpp"
 #include "core/model/report.hpp"
 
@@ -17,7 +17,7 @@ namespace memsweep::engine {
 // left behind and printed. Each fact stays as the first repetition gave it.
 //
 // Returns why the repetition does not count, if it printed something else than the first; empty otherwise.
-[[nodiscard]] std::string keep_facts(const Program& program, const Outcome& outcome, model::CaseReport& report);
+[[nodiscard]] std::string keep_facts(const CompiledCase& compiled, const Attempt& attempt, model::CaseReport& report);
 
 // Fails a case that is well so far for a defect, for data that arrived wrong, for an output other than that of the
 // first case that has one, or for an assertion. Assertions decide last, since they may compare cases.

@@ -3,18 +3,19 @@
 // Units    seconds, bytes and counts, as model::metric_catalog() says.
 #pragma once
 
-#include "core/engine/executor.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/attempt.hpp"
+#include "core/engine/compiled_case.hpp"
+#include "core/engine/metric_row.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::engine {
 
-// Every metric that applies to the program, without values: call once, before the first repetition.
-void declare_metrics(const Program& program, model::CaseReport& report);
+// Every metric that applies to the case, without values: call once, before the first repetition.
+void declare_metrics(const CompiledCase& compiled, model::CaseReport& report);
 
 // Appends one repetition's values; absent ones stay empty with a reason in the metric. Summaries go: they are of fewer.
-void append_repetition(const Program& program, const Outcome& outcome, std::uint64_t page_bytes,
-                       std::uint64_t huge_page_bytes, model::CaseReport& report);
+void append_repetition(const CompiledCase& compiled, const Attempt& attempt, const PageSizes& pages,
+                       model::CaseReport& report);
 
 // Takes the last repetition's values away again: it is to be measured once more.
 void remove_last_repetition(model::CaseReport& report);

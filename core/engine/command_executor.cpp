@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
 #include "core/engine/halves.hpp"
 #include "core/engine/name_lengths.hpp"
-#include "core/engine/program.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/process_probe.hpp"
@@ -37,101 +37,104 @@ CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals
     sys::adopt_orphans();
 }
 
-void CommandExecutor::do_beside(const Program& program, const RunLimits& limits, std::string_view what,
-                                const std::vector<std::string>& words, Outcome& outcome) const
+void CommandExecutor::do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
+                                const std::vector<std::string>& words, Attempt& attempt) const
 {
-    if (words.empty() || outcome.ending == Ending::interrupted) {
+    if (words.empty() || attempt.ending == Ending::interrupted) {
         return;
     }
-    model::CommandSpec surrounding = *program.command;
+    model::CommandSpec surrounding = compiled.command();
     surrounding.input.clear();  // which `prepare` may be there to make
     ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(surrounding, words, {}, model::output_discarded,
                                                                        {}, nullptr, nobody);
     std::string why = judge(end, 0, limits.timeout);
-    if (end.ending != Ending::finished && outcome.ending == Ending::finished) {
-        outcome.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
-        outcome.reason = fmt::format("{}: {}", what, why);
+    if (end.ending != Ending::finished && attempt.ending == Ending::finished) {
+        attempt.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
+        attempt.reason = fmt::format("{}: {}", what, why);
     }
 }
 
-void CommandExecutor::prepare(const Program& program, const RunLimits& limits, Outcome& outcome) const
+void CommandExecutor::prepare(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const
 {
-    outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
-    do_beside(program, limits, "prepare", program.command->prepare, outcome);
+    attempt.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
+    do_beside(compiled, limits, "prepare", compiled.command().prepare, attempt);
 }
 
 // Follows whatever the program has done, unless the user wants an end.
-void CommandExecutor::clean_up(const Program& program, const RunLimits& limits, Outcome& outcome) const
+void CommandExecutor::clean_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const
 {
-    do_beside(program, limits, "cleanup", program.command->cleanup, outcome);
+    do_beside(compiled, limits, "cleanup", compiled.command().cleanup, attempt);
 }
 
-Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
+Attempt CommandExecutor::run(const CompiledCase& compiled, const RunLimits& limits,
                              const std::function<void(int pid)>& started)
 {
-    Outcome outcome;
-    prepare(program, limits, outcome);
-    if (outcome.ending == Ending::finished) {
-        outcome = measure(program, limits, started, {});
+    Attempt attempt;
+    prepare(compiled, limits, attempt);
+    if (attempt.ending == Ending::finished) {
+        attempt = measure(compiled, limits, started, {});
     }
-    clean_up(program, limits, outcome);
-    count_behind(program, limits, outcome);
-    return outcome;
+    clean_up(compiled, limits, attempt);
+    count_behind(compiled, limits, attempt);
+    return attempt;
 }
 
-std::vector<Outcome> CommandExecutor::run_at_once(std::span<const Repetition> repetitions)
+std::vector<Attempt> CommandExecutor::run_at_once(std::span<const Repetition> repetitions)
 {
-    std::vector<Outcome> outcomes(repetitions.size());
+    std::vector<Attempt> attempts(repetitions.size());
     std::vector<Half> halves;
     std::vector<std::size_t> measured;
     for (std::size_t i = 0; i < repetitions.size(); ++i) {
         const Repetition& one = repetitions[i];
-        prepare(one.program, one.limits, outcomes[i]);
-        if (outcomes[i].ending == Ending::finished) {
+        prepare(one.compiled, one.limits, attempts[i]);
+        if (attempts[i].ending == Ending::finished) {
             const std::uint32_t processor = processors_[one.place];
             halves.push_back({.measure =
                                   [this, &one, processor](const std::function<void(int)>& started, const auto& ready) {
-                                      return measure(one.program, one.limits, started, {processor, ready});
+                                      return measure(one.compiled, one.limits, started, {processor, ready});
                                   },
                               .started = one.started,
                               .longest = one.limits.timeout + longest_ending});
             measured.push_back(i);
         }
     }
-    std::vector<Outcome> together = run_halves(halves, clock_, signals_);
+    std::vector<Attempt> together = run_halves(halves, clock_, signals_);
     for (std::size_t i = 0; i < measured.size(); ++i) {
-        outcomes[measured[i]] = std::move(together[i]);
+        attempts[measured[i]] = std::move(together[i]);
     }
     for (std::size_t i = 0; i < repetitions.size(); ++i) {
-        clean_up(repetitions[i].program, repetitions[i].limits, outcomes[i]);
+        clean_up(repetitions[i].compiled, repetitions[i].limits, attempts[i]);
     }
     for (std::size_t i = 0; i < repetitions.size(); ++i) {
-        count_behind(repetitions[i].program, repetitions[i].limits, outcomes[i]);
+        count_behind(repetitions[i].compiled, repetitions[i].limits, attempts[i]);
     }
-    return outcomes;
+    return attempts;
 }
 
-void CommandExecutor::count_behind(const Program& program, const RunLimits& limits, Outcome& outcome)
+void CommandExecutor::count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt)
 {
-    const bool names_malloc = !program.allocator.name.empty();
-    const bool asks = names_malloc && !asked_.contains(&program);
-    if (outcome.ending == Ending::finished && (limits.counts || asks)) {
-        const auto tree = count(program, limits);
+    const bool names_malloc = !compiled.allocator.name.empty();
+    const bool asks = names_malloc && !asked_.contains(&compiled);
+    if (attempt.ending == Ending::finished && (limits.counts || asks)) {
+        const auto tree = count(compiled, limits);
         if (limits.counts) {
             const auto counts = tree.and_then([](const trace::CountedTree& one) { return one.whole(); });
-            outcome.command.why_uncounted = counts ? "" : counts.error().message;
-            outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
-            outcome.command.names = counts ? std::optional{name_lengths(*program.command, {*recorder_})} : std::nullopt;
+            CommandRecord& measured = attempt.command();
+            measured.why_uncounted = counts ? "" : counts.error().message;
+            measured.counts = counts ? std::optional{*counts} : std::nullopt;
+            measured.names = counts ? std::optional{name_lengths(compiled.command(), {*recorder_})} : std::nullopt;
         }
         if (asks) {
-            asked_[&program] = tree ? "" : tree.error().message;
-            outcome.reason = tree ? other_malloc(*tree, program.allocator) : "";
+            asked_[&compiled] = tree ? "" : tree.error().message;
+            attempt.reason = tree ? other_malloc(*tree, compiled.allocator) : "";
         }
-        outcome.ending = signals_.arrived()        ? Ending::interrupted
-                         : !outcome.reason.empty() ? Ending::broken
+        attempt.ending = signals_.arrived()        ? Ending::interrupted
+                         : !attempt.reason.empty() ? Ending::broken
                                                    : Ending::finished;
     }
-    outcome.command.why_unasked = names_malloc ? asked_[&program] : "";
+    if (auto* const measured = std::get_if<CommandRecord>(&attempt.measured)) {
+        measured->why_unasked = names_malloc ? asked_[&compiled] : "";
+    }
 }
 
 std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator)
@@ -153,9 +156,9 @@ std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorS
     return other == tree.unrecorded.end() ? "" : serves(other->program, trace::reason_of(*other));
 }
 
-base::Expected<trace::CountedTree> CommandExecutor::count(const Program& program, const RunLimits& limits) const
+base::Expected<trace::CountedTree> CommandExecutor::count(const CompiledCase& compiled, const RunLimits& limits) const
 {
-    const model::CommandSpec& command = *program.command;
+    const model::CommandSpec& command = compiled.command();
     const std::string library = MEMSWEEP_TRY(recorder_);
     MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
     const auto folder = sys::PassingFolder::make(counts_folders);
@@ -164,66 +167,66 @@ base::Expected<trace::CountedTree> CommandExecutor::count(const Program& program
     }
     trace::make_starts(folder->path());
     trace::TreeLooks looks{library};
-    Outcome outcome;
-    prepare(program, limits, outcome);
-    if (outcome.ending == Ending::finished) {
+    Attempt attempt;
+    prepare(compiled, limits, attempt);
+    if (attempt.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
         supervision.count_with(library, folder->path(), looks);
         ProgramEnd end =
-            supervision.run(command, command.run, program.allocator, model::output_discarded, {}, nullptr, nobody);
-        outcome.reason = judge(end, command.exit_code, limits.timeout);
-        outcome.ending = end.ending;
+            supervision.run(command, command.run, compiled.allocator, model::output_discarded, {}, nullptr, nobody);
+        attempt.reason = judge(end, command.exit_code, limits.timeout);
+        attempt.ending = end.ending;
     }
-    clean_up(program, limits, outcome);
-    if (outcome.ending != Ending::finished) {
-        return base::fail(base::ErrorCode::os, "counting its allocations: " + outcome.reason);
+    clean_up(compiled, limits, attempt);
+    if (attempt.ending != Ending::finished) {
+        return base::fail(base::ErrorCode::os, "counting its allocations: " + attempt.reason);
     }
     return trace::take_counts(folder->path(), looks);
 }
 
-Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,
+Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& limits,
                                  const std::function<void(int pid)>& started, const Hold& hold) const
 {
-    const model::CommandSpec& command = *program.command;
+    const model::CommandSpec& command = compiled.command();
     const bool keeps_series = limits.series.interval > nanoseconds::zero() && limits.series.working_set;
     TreeSampler sampler{keeps_series};
-    Outcome outcome;
+    Attempt attempt;
     Supervision supervision{clock_, signals_, limits.timeout};
     supervision.hold(hold);
     ProgramEnd end =
-        supervision.run(command, command.run, program.allocator, command.output,
+        supervision.run(command, command.run, compiled.allocator, command.output,
                         keeps_series ? limits.series.interval : nanoseconds::zero(), &sampler, [&](int pid) {
-                            outcome.pid = pid;
+                            attempt.pid = pid;
                             started(pid);
                         });
-    outcome.reason = judge(end, command.exit_code, limits.timeout);
-    outcome.ending = end.ending;
+    attempt.reason = judge(end, command.exit_code, limits.timeout);
+    attempt.ending = end.ending;
     const sys::ExitStatus& status = end.status;
-    RepetitionRecord& record = outcome.record;
-    record.wall_ns = end.wall.count();
-    record.cpu_ns = (status.user_cpu + status.system_cpu).count();
-    record.minor_faults = status.minor_faults;
-    record.major_faults = status.major_faults;
+    auto& measured = attempt.measured.emplace<CommandRecord>();
+    measured.wall_ns = end.wall.count();
+    measured.cpu_ns = (status.user_cpu + status.system_cpu).count();
+    measured.minor_faults = status.minor_faults;
+    measured.major_faults = status.major_faults;
     // The kernel's own mark is exact for one process; a sum of several is known as far as it was sampled.
-    record.peak_working_set_bytes = std::max(status.max_rss_bytes, end.left.max_rss_bytes);
+    measured.peak_working_set_bytes = std::max(status.max_rss_bytes, end.left.max_rss_bytes);
     if (sampler.most_processes() > 1) {
-        record.peak_working_set_bytes = std::max(record.peak_working_set_bytes, sampler.peak_bytes());
+        measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, sampler.peak_bytes());
     }
-    static_cast<CommandUse&>(outcome.command) = {.user_time = status.user_cpu,
-                                                 .system_time = status.system_cpu,
-                                                 .context_switches = status.context_switches,
-                                                 .read_bytes = status.read_bytes,
-                                                 .written_bytes = status.written_bytes,
-                                                 .pressure_seconds = sampler.stall_seconds(),
-                                                 .hardware = end.hardware,
-                                                 .left_processes = end.left.processes};
-    outcome.command.checksum = std::move(end.checksum);
+    measured.user_time = status.user_cpu;
+    measured.system_time = status.system_cpu;
+    measured.context_switches = status.context_switches;
+    measured.read_bytes = status.read_bytes;
+    measured.written_bytes = status.written_bytes;
+    measured.pressure_seconds = sampler.stall_seconds();
+    measured.hardware = end.hardware;
+    measured.left_processes = end.left.processes;
+    measured.checksum = std::move(end.checksum);
     for (model::Series& series : sampler.take_series()) {
         if (series.name == "working_set" && !series.t.empty()) {
-            outcome.series.push_back(std::move(series));
+            attempt.series.push_back(std::move(series));
         }
     }
-    return outcome;
+    return attempt;
 }
 
 std::string missing_program(const model::CommandSpec& command)

@@ -6,7 +6,7 @@
 //          one processor is spent. The first sample comes when short programs have ended.
 //          Where allocations are counted, the program runs once more, untimed, under the recorder. So it does once
 //          where the case names an allocator: another malloc than that is an error, as it is for steps.
-// Errors   an Outcome, never an exception; `crashed` for an exit code other than the case's.
+// Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
 // Threads  one, which also adopts orphans for as long as this process lives. run_at_once supervises each program by a
 //          copy of this process (halves.hpp).
 #pragma once
@@ -35,33 +35,34 @@ class CommandExecutor final : public Executor {
     CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
                     std::vector<std::uint32_t> processors = {});
 
-    // `program.command` is there.
-    [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
+    // The case runs a program.
+    [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
     // Each program runs on the processor of its place alone. What is to be done before and after them, and counting, is
     // done for one after another.
-    [[nodiscard]] std::vector<Outcome> run_at_once(std::span<const Repetition> repetitions) override;
+    [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
   private:
     // What is to be done before and after the program.
-    void do_beside(const Program& program, const RunLimits& limits, std::string_view what,
-                   const std::vector<std::string>& words, Outcome& outcome) const;
-    void prepare(const Program& program, const RunLimits& limits, Outcome& outcome) const;
-    void clean_up(const Program& program, const RunLimits& limits, Outcome& outcome) const;
-    [[nodiscard]] Outcome measure(const Program& program, const RunLimits& limits,
+    void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
+                   const std::vector<std::string>& words, Attempt& attempt) const;
+    void prepare(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
+    void clean_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
+    [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
     // The same program once more, with nothing timed, if it has finished and its allocations are to be counted, or
     // nobody has asked yet whose malloc serves it.
-    void count_behind(const Program& program, const RunLimits& limits, Outcome& outcome);
-    [[nodiscard]] base::Expected<trace::CountedTree> count(const Program& program, const RunLimits& limits) const;
+    void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
+    [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     base::Expected<std::string> recorder_;
     std::vector<std::uint32_t> processors_;
-    std::map<const Program*, std::string> asked_;  // programs under a named allocator, and why they could not be asked
+    std::map<const CompiledCase*, std::string>
+        asked_;  // programs under a named allocator, and why they could not be asked
 };
 
 // What of a program's processes had another malloc than `allocator`, in words; empty: nothing had.

@@ -143,7 +143,7 @@ class ConcatCalls {
     }
 
     const RunRegion& region_;
-    RepetitionRecord& record_;
+    StepRecord& record_;
     CaseMemory& memory_;
     const sys::Clock& clock_;
     std::vector<Built> built_;

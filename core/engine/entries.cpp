@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -40,9 +41,10 @@ bool repeats(const model::CaseReport& report, std::string_view name)
     return metric == nullptr || measure::observed_class(*metric) == model::MetricClass::exact;
 }
 
-bool wants_counts(const Program& program, const model::CaseReport& report)
+bool wants_counts(const CompiledCase& compiled, const model::CaseReport& report)
 {
-    return program.command && program.command->count &&
+    const auto* const command = std::get_if<model::CommandSpec>(&compiled.work);
+    return command != nullptr && command->count &&
            (report.repetitions < counted_repetitions || !repeats(report, model::metrics::allocations) ||
             !repeats(report, model::metrics::allocated_bytes) || !repeats(report, model::metrics::live_bytes_peak) ||
             !repeats(report, model::metrics::live_bytes_end));
@@ -60,17 +62,18 @@ void describe(const model::Plan& plan, const model::Case& plan_case, model::Case
                       modelled && !release.unverified};
     report.trims = model::trims(plan_case);
     report.operation =
-        model::timed_call_count(plan_case.steps) == 0 ? model::OperationKind::array : model::OperationKind::call;
+        model::timed_call_count(plan_case.steps()) == 0 ? model::OperationKind::array : model::OperationKind::call;
     report.planned_repetitions = plan.settings.repetitions;
 }
 
 // Why a program cannot be preloaded with the allocator that its case names; empty when it can, or none is named.
-std::string preload_problem(const model::Case& plan_case, const Program& program)
+std::string preload_problem(const CompiledCase& compiled)
 {
-    if (!plan_case.command || plan_case.command->shell || program.allocator.name.empty()) {
+    const auto* const command = std::get_if<model::CommandSpec>(&compiled.work);
+    if (command == nullptr || command->shell || compiled.allocator.name.empty()) {
         return {};
     }
-    const auto preloadable = sys::can_be_preloaded(plan_case.command->run);
+    const auto preloadable = sys::can_be_preloaded(command->run);
     return preloadable ? std::string{}
                        : fmt::format("cannot be run under another allocator: {}", base::describe(preloadable.error()));
 }
@@ -78,23 +81,25 @@ std::string preload_problem(const model::Case& plan_case, const Program& program
 // Compiles the case. Why it cannot be measured; empty when it can.
 std::string make_ready(const model::Plan& plan, const model::Case& plan_case, std::uint64_t estimate,
                        const Capabilities& capabilities, const RunOptions& options, PackedTraces& traces,
-                       Program& program)
+                       CompiledCase& ready)
 {
     std::string reason = refusal(plan_case, estimate, plan.requirements, capabilities, options);
     auto compiled = compile(plan_case, traces);
     if (!compiled) {
         return compiled.error().message;
     }
-    program = *std::move(compiled);
-    program.required_devices = plan.requirements.devices;
-    if (model::is_on_device(plan_case.memory.resource)) {
-        program.estimate_bytes = estimate;
-        program.memory_budget_bytes = options.memory_budget_bytes;
+    ready = *std::move(compiled);
+    if (auto* const steps = std::get_if<StepProgram>(&ready.work)) {
+        steps->required_devices = plan.requirements.devices;
+        if (model::is_on_device(plan_case.memory.resource)) {
+            steps->estimate_bytes = estimate;
+            steps->memory_budget_bytes = options.memory_budget_bytes;
+        }
     }
     if (reason.empty()) {
-        reason = settle_allocator(program.allocator, capabilities);
+        reason = settle_allocator(ready.allocator, capabilities);
     }
-    return reason.empty() ? preload_problem(plan_case, program) : reason;
+    return reason.empty() ? preload_problem(ready) : reason;
 }
 
 }  // namespace
@@ -120,11 +125,11 @@ Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilitie
             }
         }
         describe(plan, plan_case, case_report);
-        Entry& entry = entries.all.emplace_back(Entry{.plan_case = &plan_case, .program = {}});
+        Entry& entry = entries.all.emplace_back(Entry{.plan_case = &plan_case, .compiled = {}});
         const std::string reason =
-            make_ready(plan, plan_case, estimates[index], capabilities, options, entries.traces, entry.program);
-        case_report.allocator.name = entry.program.allocator.name;
-        case_report.allocator.environment = entry.program.allocator.environment;
+            make_ready(plan, plan_case, estimates[index], capabilities, options, entries.traces, entry.compiled);
+        case_report.allocator.name = entry.compiled.allocator.name;
+        case_report.allocator.environment = entry.compiled.allocator.environment;
         entry.lost = !reason.empty();
         entry.ended = entry.lost || case_report.repetitions >= plan.settings.repetitions;
         if (entry.lost) {
@@ -133,7 +138,7 @@ Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilitie
         } else if (case_report.repetitions == 0) {
             case_report.status = model::Status::skipped;
             case_report.reason = "not measured: the run has not reached it";
-            declare_metrics(entry.program, case_report);
+            declare_metrics(entry.compiled, case_report);
         }
         if (!entry.lost && !model::is_beyond_reach(plan_case.memory.resource)) {
             entries.max_touched_bytes = std::max(entries.max_touched_bytes, estimates[index]);
@@ -163,20 +168,20 @@ PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries, const 
 
 bool is_counted(const Entries& entries, const model::RunReport& report, std::size_t index, bool is_compared)
 {
-    const auto wants = [&](std::size_t one) { return wants_counts(entries[one].program, report.cases[one]); };
+    const auto wants = [&](std::size_t one) { return wants_counts(entries[one].compiled, report.cases[one]); };
     return is_compared ? std::ranges::any_of(std::views::iota(std::size_t{0}, entries.all.size()), wants)
                        : wants(index);
 }
 
-void accept(const Outcome& outcome, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
+void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
             Entry& entry, model::CaseReport& report)
 {
-    const std::string differs = is_warmup ? "" : keep_facts(entry.program, outcome, report);
+    const std::string differs = is_warmup ? "" : keep_facts(entry.compiled, attempt, report);
     // The record of a refusal is complete: what led to it is worth keeping.
-    if (!is_warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
-        append_repetition(entry.program, outcome, capabilities.page_bytes, capabilities.huge_page_bytes, report);
+    if (!is_warmup && (attempt.ending == Ending::finished || attempt.ending == Ending::refused)) {
+        append_repetition(entry.compiled, attempt, {capabilities.page_bytes, capabilities.huge_page_bytes}, report);
     }
-    switch (outcome.ending) {
+    switch (attempt.ending) {
     case Ending::interrupted:
         return;
     case Ending::finished:
@@ -193,16 +198,16 @@ void accept(const Outcome& outcome, std::uint32_t number, bool is_warmup, const 
         return;
     case Ending::unmet:
         report.status = model::Status::skipped;
-        report.reason = outcome.reason;
+        report.reason = attempt.reason;
         entry.ended = entry.lost = true;
         return;
     case Ending::refused:
     case Ending::crashed:
     case Ending::timed_out:
     case Ending::broken:
-        report.status = status_of(outcome.ending);
+        report.status = status_of(attempt.ending);
         report.reason =
-            fmt::format("{} {}: {}", is_warmup ? "warm-up" : "repetition", is_warmup ? 1 : number + 1, outcome.reason);
+            fmt::format("{} {}: {}", is_warmup ? "warm-up" : "repetition", is_warmup ? 1 : number + 1, attempt.reason);
         entry.ended = entry.lost = true;
         return;
     }

@@ -1,4 +1,4 @@
-// The cases of a run: which of them this machine can measure, their programs, and how far each has come.
+// The cases of a run: which of them this machine can measure, what they are compiled to, and how far each has come.
 //
 // Errors   a case that cannot be measured is there, has ended, and says why in the report.
 #pragma once
@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "core/engine/admission.hpp"
-#include "core/engine/executor.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/attempt.hpp"
+#include "core/engine/compile.hpp"
+#include "core/engine/observer.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/report.hpp"
 
@@ -17,13 +18,13 @@ namespace memsweep::engine {
 
 struct Entry {
     const model::Case* plan_case{};
-    Program program;
+    CompiledCase compiled;
     bool ended{};  // no more repetitions of it are wanted
     bool lost{};   // nor can it run for the sake of those that come after it in a sweep
 };
 
 struct Entries {
-    PackedTraces traces;                // that programs point into
+    PackedTraces traces;                // that compiled cases point into
     std::vector<Entry> all;             // as report.cases, which may have more behind them
     std::uint64_t max_touched_bytes{};  // the largest estimate of those whose pages this machine touches
 
@@ -37,7 +38,7 @@ struct Entries {
                                       const RunOptions& options, model::RunReport& report);
 
 // Takes in what a repetition came to, and ends the entry if nothing more can or need follow. `number`: from 0.
-void accept(const Outcome& outcome, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
+void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
             Entry& entry, model::CaseReport& report);
 
 // What is left to be run of cases that have not ended.

@@ -9,8 +9,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "core/engine/records.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/descriptor.hpp"
@@ -36,31 +38,31 @@ constexpr std::string_view is_over = "e";
 struct Report {
     int pid{};
     Ending ending{Ending::broken};
-    RepetitionRecord record;
     CommandUse use;
     std::array<char, 64> checksum{};
     std::array<char, 8192> reason{};
 };
 
-void write(const Outcome& outcome, Report& report)
+void write(const Attempt& attempt, Report& report)
 {
-    report.record = outcome.record;
-    report.use = outcome.command;
-    write_text(outcome.command.checksum, report.checksum);
-    write_text(outcome.reason, report.reason);
-    report.ending = outcome.ending;
+    if (const auto* const measured = std::get_if<CommandRecord>(&attempt.measured)) {
+        report.use = *measured;
+        write_text(measured->checksum, report.checksum);
+    }
+    write_text(attempt.reason, report.reason);
+    report.ending = attempt.ending;
 }
 
-Outcome read(const Report& report)
+Attempt read(const Report& report)
 {
-    Outcome outcome;
-    outcome.ending = report.ending;
-    outcome.reason = read_text(report.reason);
-    outcome.pid = report.pid;
-    outcome.record = report.record;
-    static_cast<CommandUse&>(outcome.command) = report.use;
-    outcome.command.checksum = read_text(report.checksum);
-    return outcome;
+    Attempt attempt;
+    attempt.ending = report.ending;
+    attempt.reason = read_text(report.reason);
+    attempt.pid = report.pid;
+    auto& measured = attempt.measured.emplace<CommandRecord>();
+    static_cast<CommandUse&>(measured) = report.use;
+    measured.checksum = read_text(report.checksum);
+    return attempt;
 }
 
 // The driver's side of one half.
@@ -118,16 +120,16 @@ class Supervised {
         deadline_ = std::min(deadline_, now + patience);
     }
 
-    [[nodiscard]] Outcome outcome()
+    [[nodiscard]] Attempt attempt()
     {
         static_cast<void>(process_.wait_for(last_patience));
         const sys::ExitStatus status = process_.kill_and_reap();
-        Outcome outcome = read(*region_.data<Report>());
+        Attempt attempt = read(*region_.data<Report>());
         if (!status.success()) {
-            outcome.ending = Ending::broken;
-            outcome.reason = "the process that supervised it was lost: " + status.describe();
+            attempt.ending = Ending::broken;
+            attempt.reason = "the process that supervised it was lost: " + status.describe();
         }
-        return outcome;
+        return attempt;
     }
 
   private:
@@ -192,25 +194,25 @@ void supervise(std::vector<std::optional<Supervised>>& all, const sys::Clock& cl
 
 }  // namespace
 
-std::vector<Outcome> run_halves(std::span<const Half> halves, const sys::Clock& clock, const sys::StopSignals& signals)
+std::vector<Attempt> run_halves(std::span<const Half> halves, const sys::Clock& clock, const sys::StopSignals& signals)
 {
-    std::vector<Outcome> outcomes(halves.size());
+    std::vector<Attempt> attempts(halves.size());
     std::vector<std::optional<Supervised>> all(halves.size());
     for (std::size_t i = 0; i < halves.size(); ++i) {
         if (auto half = Supervised::start(halves[i], clock.now())) {
             all[i].emplace(*std::move(half));
         } else {
-            outcomes[i].reason = base::describe(half.error());
+            attempts[i].reason = base::describe(half.error());
         }
     }
     supervise(all, clock, signals);
     for (std::size_t i = 0; i < halves.size(); ++i) {
         if (all[i]) {
-            outcomes[i] = all[i]->outcome();
+            attempts[i] = all[i]->attempt();
         }
     }
     static_cast<void>(sys::clear_descendants(last_patience));  // what a lost half left running
-    return outcomes;
+    return attempts;
 }
 
 }  // namespace memsweep::engine

@@ -4,7 +4,7 @@
 // Cost     a fork of this process for each, before its program begins. All wait at a gate until the last of them is
 //          there, and are released by one message each: a quarter of them begin within 0.1 to 0.5 ms of each other
 //          where others keep the processors busy (2-core VM).
-// Errors   an Outcome, never an exception: `broken` for a supervisor that is lost. What ended by itself stands.
+// Errors   an attempt, never an exception: `broken` for a supervisor that is lost. What ended by itself stands.
 // Threads  one, and this process has no other. A stop signal that it gets is passed on to every half.
 #pragma once
 
@@ -21,15 +21,15 @@ namespace memsweep::engine {
 
 struct Half {
     // Runs in the copy. It calls `ready` with the gate of a CommandLaunch, which is released from here, and `started`
-    // with the program's pid. In the outcome it fills what a foreign program has: no points, phases, slots or series.
-    std::function<Outcome(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
+    // with the program's pid. In the attempt it fills what a foreign program has: no points, phases, slots or series.
+    std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // in this process
     std::chrono::nanoseconds longest{};    // from its begin to its end, else it is lost
 };
 
-// Runs all halves; the outcomes are in their order.
-[[nodiscard]] std::vector<Outcome> run_halves(std::span<const Half> halves, const sys::Clock& clock,
+// Runs all halves; the attempts are in their order.
+[[nodiscard]] std::vector<Attempt> run_halves(std::span<const Half> halves, const sys::Clock& clock,
                                               const sys::StopSignals& signals);
 
 }  // namespace memsweep::engine

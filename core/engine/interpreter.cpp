@@ -37,7 +37,7 @@ constexpr std::size_t stack_bytes = 64 << 10;
 }
 
 // Whether what ended the repetition was the driver's refusal, which is then the reason.
-bool refused_by_driver(const CaseMemory& memory, RepetitionRecord& record)
+bool refused_by_driver(const CaseMemory& memory, StepRecord& record)
 {
     const bool for_memory =
         record.refused == memory::AllocStatus::out_of_memory || record.refused == memory::AllocStatus::no_device_memory;
@@ -314,7 +314,7 @@ class Interpreter {
     RunState refused_state() { return refused_by_driver(memory_, record_) ? RunState::unmet : RunState::refused; }
 
     const RunRegion& region_;
-    RepetitionRecord& record_;
+    StepRecord& record_;
     CaseMemory& memory_;
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;

@@ -1,10 +1,9 @@
-// How one repetition is to be run, and what it measured: plain values, which a worker writes into shared memory.
+// What steps measured in one repetition: plain values, which a worker writes into shared memory.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,22 +15,11 @@
 #include "core/memory/pool.hpp"
 #include "core/memory/resource.hpp"
 #include "core/model/metric_id.hpp"
-#include "core/model/settings.hpp"
 #include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::engine {
 
 inline constexpr std::size_t max_transfer_steps = 64;
-
-// How one repetition is to be run, beside what it does.
-struct RunLimits {
-    std::chrono::nanoseconds timeout{};
-    model::SeriesSpec series;
-    bool measure_fault_cost{};
-    bool drain_first{};   // collect and drain what earlier repetitions left in this worker, before the baseline
-    bool keeps_worker{};  // the next repetition goes into the same worker, if this one finishes
-    bool counts{};        // a foreign program runs once more behind it, its allocations counted
-};
 
 // Writes as much of a text as a record has room for, ended by a zero.
 template <std::size_t size>
@@ -183,7 +171,7 @@ struct ArrayCounts {
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
 // What was counted over the timed steps, except where a name says otherwise.
-struct RepetitionRecord {
+struct StepRecord {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
     std::int64_t kernel_ns{};  // the kernel's part of cpu_ns

@@ -43,8 +43,9 @@ tl::unexpected<base::Error> foreign_region()
 
 }  // namespace
 
-base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits)
+base::Expected<sys::SharedRegion> make_run_region(const CompiledCase& compiled, const RunLimits& limits)
 {
+    const StepProgram& program = compiled.steps();
     RunOrder order{.magic = region_magic,
                    .terms = program,
                    .measure_fault_cost = limits.measure_fault_cost,
@@ -55,7 +56,7 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
     order.phases.count = program.phase_names.size();
     order.points.count = program.points;
     order.call_times.count = program.timed_calls;
-    order.allocator.count = program.allocator.name.empty() ? 0 : 1;
+    order.allocator.count = compiled.allocator.name.empty() ? 0 : 1;
     order.replays.count = program.replays.size();
     order.call_counts.count = program.times_calls ? 1 : 0;
     order.transfers.count = program.transfers.size();

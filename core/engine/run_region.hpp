@@ -16,7 +16,7 @@
 
 #include "core/array/streaming.hpp"
 #include "core/base/expected.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/executor.hpp"
 #include "core/engine/records.hpp"
 #include "core/memory/counters.hpp"
 #include "core/sys/interprocess.hpp"
@@ -69,7 +69,7 @@ struct RunHeader {
     std::atomic<std::uint64_t> own_bytes{0};  // as in the record: no part of a replay's series
     std::atomic<std::uint32_t> points{0};     // records published
     std::atomic<std::uint32_t> counters{0};   // which Counters of the worker's Gauges this repetition counts in
-    RepetitionRecord record;
+    StepRecord record;
 };
 
 // Typed views of a mapped region.
@@ -92,7 +92,7 @@ struct RunRegion {
     }
 };
 
-[[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits);
+[[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const CompiledCase& compiled, const RunLimits& limits);
 [[nodiscard]] base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region);
 
 // The counters a worker keeps for all its life, one set per CaseMemory.

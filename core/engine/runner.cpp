@@ -139,12 +139,12 @@ void Runner::run_case(model::RunReport& report, std::size_t index, const schedul
     keep_memory_warm();
     const bool is_warmup = turn.is_warmup || turn.repetition < report.cases[index].repetitions;
     RepetitionStart start{.case_id = entries_[index].plan_case->id, .repetition = turn.repetition, .warmup = is_warmup};
-    const Outcome outcome = executor_.run(entries_[index].program, limits, [&](int pid) {
+    const Attempt attempt = executor_.run(entries_[index].compiled, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
     });
     last_use_ = clock_.now();
-    settle(report, index, start, outcome);
+    settle(report, index, start, attempt);
 }
 
 RunLimits Runner::limits_of(const model::RunReport& report, std::size_t index, const schedule::Turn& turn) const
@@ -158,12 +158,12 @@ RunLimits Runner::limits_of(const model::RunReport& report, std::size_t index, c
             .counts = !is_warmup && is_counted(entries_, report, index, turn.is_compared)};
 }
 
-void Runner::settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome)
+void Runner::settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Attempt& attempt)
 {
     const bool had_ended = entries_[index].ended;
-    accept(outcome, start.repetition, start.warmup, capabilities_, entries_[index], report.cases[index]);
-    interrupted_ = interrupted_ || outcome.ending == Ending::interrupted;
-    observer_.repetition_ended(start, outcome, report);
+    accept(attempt, start.repetition, start.warmup, capabilities_, entries_[index], report.cases[index]);
+    interrupted_ = interrupted_ || attempt.ending == Ending::interrupted;
+    observer_.repetition_ended(start, attempt, report);
     if (entries_[index].ended && !had_ended) {
         end_case(report, index);
     }
@@ -183,7 +183,7 @@ void Runner::take_at_once(model::RunReport& report, const schedule::Turn& turn)
         }
         RepetitionStart& start = starts[members.size()];
         start = {.case_id = entry.plan_case->id, .repetition = turn.repetition, .warmup = turn.is_warmup};
-        repetitions.push_back({.program = entry.program,
+        repetitions.push_back({.compiled = entry.compiled,
                                .limits = limits_of(report, index, turn),
                                .place = (turn.first_place + i) % turn.cases.size(),
                                .started = [this, &start](int pid) {
@@ -196,10 +196,10 @@ void Runner::take_at_once(model::RunReport& report, const schedule::Turn& turn)
         return;
     }
     keep_memory_warm();
-    const std::vector<Outcome> outcomes = executor_.run_at_once(repetitions);
+    const std::vector<Attempt> attempts = executor_.run_at_once(repetitions);
     last_use_ = clock_.now();
     for (std::size_t i = 0; i < members.size(); ++i) {
-        settle(report, members[i], starts[i], outcomes[i]);
+        settle(report, members[i], starts[i], attempts[i]);
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/engine/entries.hpp"
 #include "core/engine/executor.hpp"
+#include "core/engine/observer.hpp"
 #include "core/model/plan.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/sys/clock.hpp"
@@ -43,7 +44,7 @@ class Runner {
     [[nodiscard]] RunLimits limits_of(const model::RunReport& report, std::size_t index,
                                       const schedule::Turn& turn) const;
 
-    void settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome);
+    void settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Attempt& attempt);
     void cut_short(model::RunReport& report, std::span<const std::size_t> sweep, std::size_t failed);
     void discard_round(model::RunReport& report, std::uint32_t repetition);
     void end_case(model::RunReport& report, std::size_t index);

@@ -30,7 +30,7 @@ namespace memsweep::engine {
 
 class StepOperations {
   public:
-    StepOperations(Environment environment, CaseMemory& memory, NamedArrays& arrays, RepetitionRecord& record)
+    StepOperations(Environment environment, CaseMemory& memory, NamedArrays& arrays, StepRecord& record)
         : clock_{environment.clock}, probe_{environment.probe}, memory_{memory}, arrays_{arrays}, record_{record},
           reclaim_file_{sys::cgroup_reclaim_file("/").value_or("")}
     {
@@ -181,7 +181,7 @@ class StepOperations {
     sys::ProcessProbe& probe_;
     CaseMemory& memory_;
     NamedArrays& arrays_;
-    RepetitionRecord& record_;
+    StepRecord& record_;
     std::string reclaim_file_;  // empty: there is none
 };
 

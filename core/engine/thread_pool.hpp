@@ -70,7 +70,7 @@ class ThreadPool {
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     // What the threads have read is chained in their order.
-    [[nodiscard]] Refusal run(const Parallel& block, RepetitionRecord& record)
+    [[nodiscard]] Refusal run(const Parallel& block, StepRecord& record)
     {
         if (!pool_) {
             return {memory::AllocStatus::no_process};

@@ -14,6 +14,7 @@
 #include "core/base/quantity.hpp"
 #include "core/base/refusal.hpp"
 #include "core/engine/interpreter.hpp"
+#include "core/engine/read_region.hpp"
 #include "core/model/specs.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/interprocess.hpp"
@@ -240,21 +241,21 @@ int worker_main(int channel_fd)
     return failed ? broken("the driver's message could not be read") : 0;
 }
 
-Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
+Attempt InProcessExecutor::run(const CompiledCase& compiled, const RunLimits& limits,
                                const std::function<void(int pid)>& started)
 {
-    Outcome outcome;
-    outcome.pid = ::getpid();
-    const auto shared = make_run_region(program, limits);
+    Attempt attempt;
+    attempt.pid = ::getpid();
+    const auto shared = make_run_region(compiled, limits);
     const auto region = shared ? parse_run_region(*shared) : base::fail(shared.error());
     if (!region) {
-        outcome.reason = base::describe(region.error());
-        return outcome;
+        attempt.reason = base::describe(region.error());
+        return attempt;
     }
-    started(outcome.pid);
+    started(attempt.pid);
     static_cast<void>(run_here(*region, memories_, environment_));
-    read_region(*region, outcome);
-    return outcome;
+    read_region(*region, attempt);
+    return attempt;
 }
 
 }  // namespace memsweep::engine

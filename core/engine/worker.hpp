@@ -24,7 +24,7 @@ class InProcessExecutor final : public Executor {
   public:
     explicit InProcessExecutor(Environment environment) : environment_{environment} {}
 
-    [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
+    [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
   private:

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/engine/read_region.hpp"
 #include "core/memory/page_resources.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
@@ -27,15 +28,15 @@ constexpr milliseconds reap_patience{2000};
 constexpr std::chrono::seconds driver_patience{10};  // for a context to be taken apart
 
 // The dynamic linker goes on without a library that it cannot load, so the worker's word decides.
-void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
+void verify_allocator(const model::AllocatorSpec& allocator, Attempt& attempt)
 {
     const std::string expected = sys::expected_library(allocator);
-    const bool finished = outcome.ending == Ending::finished || outcome.ending == Ending::refused;
-    if (!allocator.name.empty() && finished && !sys::is_same_file(outcome.allocator.library, expected)) {
-        outcome.ending = Ending::broken;
-        outcome.reason =
+    const bool finished = attempt.ending == Ending::finished || attempt.ending == Ending::refused;
+    if (!allocator.name.empty() && finished && !sys::is_same_file(attempt.allocator.library, expected)) {
+        attempt.ending = Ending::broken;
+        attempt.reason =
             fmt::format("the worker's malloc came from {}, not from {}",
-                        outcome.allocator.library.empty() ? "nowhere known" : outcome.allocator.library, expected);
+                        attempt.allocator.library.empty() ? "nowhere known" : attempt.allocator.library, expected);
     }
 }
 
@@ -121,7 +122,7 @@ class SeriesSampler {
 };
 
 // Whether it makes names in /dev/shm.
-bool names_memory(const Program& program)
+bool names_memory(const StepProgram& program)
 {
     return program.memory.resource == model::ResourceKind::shm ||
            std::ranges::any_of(program.instructions, is<model::ShareStep>);
@@ -177,56 +178,57 @@ base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& a
     return {};
 }
 
-Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
+Attempt WorkerExecutor::run(const CompiledCase& compiled, const RunLimits& limits,
                             const std::function<void(int pid)>& started)
 {
-    Outcome outcome;
+    Attempt attempt;
     if (signals_.arrived()) {  // also while the harness was calibrated
-        outcome.ending = Ending::interrupted;
-        return outcome;
+        attempt.ending = Ending::interrupted;
+        return attempt;
     }
-    const auto shared = make_run_region(program, limits);
+    const StepProgram& program = compiled.steps();
+    const auto shared = make_run_region(compiled, limits);
     const auto region = shared ? parse_run_region(*shared) : base::fail(shared.error());
     if (!region) {
-        outcome.reason = base::describe(region.error());
-        return outcome;
+        attempt.reason = base::describe(region.error());
+        return attempt;
     }
     region->header->order.streaming = options_.streaming;
     if (!looked_for_left_ && names_memory(program)) {
         looked_for_left_ = true;
         sys::remove_left_shared_memory();
     }
-    if (const auto ready = ensure_worker(program.allocator); !ready) {
-        outcome.reason = "no worker could be started: " + base::describe(ready.error());
-        return outcome;
+    if (const auto ready = ensure_worker(compiled.allocator); !ready) {
+        attempt.reason = "no worker could be started: " + base::describe(ready.error());
+        return attempt;
     }
-    outcome.pid = worker_->process.pid();
-    started(outcome.pid);
+    attempt.pid = worker_->process.pid();
+    started(attempt.pid);
     static_cast<void>(worker_->channel.send("r", shared->fd()));  // a worker that died meanwhile is seen by watch()
-    watch(*region, limits, outcome);
-    finish(*region, limits, outcome);
-    verify_allocator(program.allocator, outcome);
-    worker_->driver_is_open = outcome.ending == Ending::finished && region->header->record.device.driver_is_open;
+    watch(*region, limits, attempt);
+    finish(*region, limits, attempt);
+    verify_allocator(compiled.allocator, attempt);
+    worker_->driver_is_open = attempt.ending == Ending::finished && region->header->record.device.driver_is_open;
     const bool shared_worker = options_.isolation == model::Isolation::none || limits.keeps_worker;
-    if (!shared_worker || outcome.ending != Ending::finished) {
+    if (!shared_worker || attempt.ending != Ending::finished) {
         end_worker();
         if (program.memory.resource == model::ResourceKind::shm) {
-            memory::remove_shared_memory_of(outcome.pid);  // names that it had no time to unlink
+            memory::remove_shared_memory_of(attempt.pid);  // names that it had no time to unlink
         }
     }
-    return outcome;
+    return attempt;
 }
 
 // Until the worker answers, dies, runs out of time or the user stops the run. Leaves `ending` finished for the first.
-void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Outcome& outcome)
+void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Attempt& attempt)
 {
-    SeriesSampler sampler{limits.series, outcome.pid};
+    SeriesSampler sampler{limits.series, attempt.pid};
     const bool sampling = limits.series.interval > nanoseconds::zero();
     const nanoseconds step = sampling ? std::min(limits.series.interval, signal_check_interval) : signal_check_interval;
     const nanoseconds deadline = clock_.now() + limits.timeout;
     nanoseconds next = clock_.now() + step;
     std::array<char, 16> buffer{};
-    outcome.ending = Ending::crashed;
+    attempt.ending = Ending::crashed;
     while (true) {
         const nanoseconds now = clock_.now();
         const auto message = worker_->channel.receive(buffer, std::clamp(next - now, nanoseconds::zero(), step));
@@ -234,7 +236,7 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Out
             break;
         }
         if (!message->timed_out) {
-            outcome.ending = Ending::finished;
+            attempt.ending = Ending::finished;
             break;
         }
         if (sampling) {
@@ -242,32 +244,32 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Out
         }
         next = std::max(next + step, clock_.now());
         if (signals_.pending()) {
-            outcome.ending = Ending::interrupted;
+            attempt.ending = Ending::interrupted;
             break;
         }
         if (clock_.now() >= deadline) {
-            outcome.ending = Ending::timed_out;
+            attempt.ending = Ending::timed_out;
             break;
         }
     }
-    outcome.series = sampler.take();
+    attempt.series = sampler.take();
 }
 
 // What the region says counts when the worker answered; else how the worker ended does.
-void WorkerExecutor::finish(const RunRegion& region, const RunLimits& limits, Outcome& outcome)
+void WorkerExecutor::finish(const RunRegion& region, const RunLimits& limits, Attempt& attempt)
 {
-    const Ending ending = outcome.ending;
-    read_region(region, outcome);
+    const Ending ending = attempt.ending;
+    read_region(region, attempt);
     switch (ending) {
     case Ending::finished:
         return;
     case Ending::timed_out:
-        outcome.reason = fmt::format("still running after {}",
+        attempt.reason = fmt::format("still running after {}",
                                      base::format_duration(std::chrono::duration<double>(limits.timeout).count()));
         break;
     case Ending::crashed: {
         const auto status = worker_->process.wait_for(reap_patience);
-        outcome.reason = status ? death_of(*status, worker_->oom_kills) : "the worker closed its socket and hangs";
+        attempt.reason = status ? death_of(*status, worker_->oom_kills) : "the worker closed its socket and hangs";
         break;
     }
     case Ending::interrupted:
@@ -276,7 +278,7 @@ void WorkerExecutor::finish(const RunRegion& region, const RunLimits& limits, Ou
     case Ending::broken:
         break;
     }
-    outcome.ending = ending;
+    attempt.ending = ending;
 }
 
 }  // namespace memsweep::engine

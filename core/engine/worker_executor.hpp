@@ -4,7 +4,7 @@
 // counters, at the case's interval; the worker itself does nothing for the series.
 //
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
-// Errors   a worker that dies, hangs past the timeout or breaks the protocol is an Outcome, never an exception.
+// Errors   a worker that dies, hangs past the timeout or breaks the protocol is an attempt, never an exception.
 // Threads  one; the calling thread polls the worker's socket, the stop signals and the sampling interval.
 // Ownership  a worker never outlives its executor, nor the driver (PR_SET_PDEATHSIG), whatever kills the latter.
 #pragma once
@@ -36,7 +36,7 @@ class WorkerExecutor final : public Executor {
     WorkerExecutor& operator=(const WorkerExecutor&) = delete;
     ~WorkerExecutor() override;
 
-    [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
+    [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
   private:
@@ -51,8 +51,8 @@ class WorkerExecutor final : public Executor {
 
     void end_worker();
     [[nodiscard]] base::Expected<void> ensure_worker(const model::AllocatorSpec& allocator);
-    void watch(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
-    void finish(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
+    void watch(const RunRegion& region, const RunLimits& limits, Attempt& attempt);
+    void finish(const RunRegion& region, const RunLimits& limits, Attempt& attempt);
 
     Options options_;
     const sys::Clock& clock_;

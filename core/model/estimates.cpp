@@ -40,7 +40,7 @@ class Ledger {
         if (one.memory.resource == ResourceKind::null) {
             return 0;
         }
-        throws_ = throws(one.steps);
+        throws_ = throws(one.steps());
         pool_ = one.memory.pool;
         in_file_ = one.memory.resource == ResourceKind::file;
         peak_ = 0;
@@ -49,7 +49,7 @@ class Ledger {
             apply(DrainStep{});
         }
         raise_peak();
-        run(one.steps);
+        run(one.steps());
         for (auto& [name, bytes] : held_) {
             release(std::exchange(bytes, 0));
         }

@@ -91,9 +91,16 @@ std::uint64_t host_bytes(const TransferStep& step)
     return bytes;
 }
 
+const Steps& Case::steps() const
+{
+    static const Steps none;
+    const auto* const own = std::get_if<Steps>(&work);
+    return own == nullptr ? none : *own;
+}
+
 bool runs_commands(const Plan& plan)
 {
-    return !plan.cases.empty() && plan.cases.front().command.has_value();
+    return !plan.cases.empty() && plan.cases.front().command() != nullptr;
 }
 
 std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases)
@@ -155,7 +162,7 @@ std::vector<TrimHow> trims(const Case& plan_case)
     if (plan_case.memory.trim.above_bytes != 0 && plan_case.memory.trim.how != TrimHow::none) {
         found.push_back(plan_case.memory.trim.how);
     }
-    add_trims(plan_case.steps, found);
+    add_trims(plan_case.steps(), found);
     return found;
 }
 

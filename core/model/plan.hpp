@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/model/allocator.hpp"
@@ -26,6 +26,11 @@ struct Requirements {
     RankNeed ranks;  // memsweep-mpi's; the cases' transfers then go from rank to rank, and there are no other steps
 };
 
+using Steps = std::vector<Step>;
+
+// What a case runs: steps, under its memory and its release, or a foreign program.
+using Work = std::variant<Steps, CommandSpec>;
+
 // One point in the space of a scenario's axes, with everything substituted.
 struct Case {
     std::string id;  // scenario/axis=value/..., axes in alphabetical order
@@ -36,10 +41,13 @@ struct Case {
     ReleaseSpec release;
     std::string profile;  // whose parameters `release` began with; empty: none
     AllocatorSpec allocator;
-    std::vector<Step> steps;
-    std::optional<CommandSpec> command;  // a foreign program in place of the steps, memory and release
+    Work work;
     SeriesSpec series;
     Placement placement{Placement::alone};
+
+    [[nodiscard]] const Steps& steps() const;                                         // none where it runs a program
+    [[nodiscard]] CommandSpec* command() { return std::get_if<CommandSpec>(&work); }  // nullptr: it runs steps
+    [[nodiscard]] const CommandSpec* command() const { return std::get_if<CommandSpec>(&work); }
 };
 
 struct Plan {

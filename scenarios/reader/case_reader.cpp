@@ -116,10 +116,10 @@ model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<mo
     }
     if (const Node* steps = top.raw("steps")) {
         const std::uint32_t ranks = plan.requirements.ranks.count;
-        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, ranks}.read(*steps);
+        plan_case.work = StepReader{reading, plan_case.memory, plan_case.release, ranks}.read(*steps);
     }
     if (const Node* command = top.raw("command")) {
-        plan_case.command = read_command(*command, reading);
+        plan_case.work = read_command(*command, reading);
     }
     return plan_case;
 }

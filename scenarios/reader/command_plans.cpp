@@ -83,7 +83,7 @@ Loaded command_plan(const std::vector<std::string>& words, const std::string& de
         return plan;
     }
     for (model::Case& one : plan->cases) {
-        one.command->run = overrides.axes.empty() ? words : one.command->run;
+        one.command()->run = overrides.axes.empty() ? words : one.command()->run;
     }
     plan->path.clear();
     plan->description = description;
@@ -133,11 +133,11 @@ Loaded build_comparison_plan(const std::vector<std::string>& base, const std::ve
 void give_input(model::Plan& plan, const std::string& path, const std::string& contents)
 {
     for (model::Case& one : plan.cases) {
-        one.command->input_contents = contents;
+        one.command()->input_contents = contents;
     }
     take_fingerprints(plan);
     for (model::Case& one : plan.cases) {
-        one.command->input = path;
+        one.command()->input = path;
     }
 }
 

@@ -202,13 +202,13 @@ std::string canonical_case(const model::Case& plan_case)
     json object{{"params", params_json(plan_case.params)},
                 {"memory", memory_json(plan_case.memory)},
                 {"release", release_json(plan_case.release)},
-                {"steps", steps_json(plan_case.steps)},
+                {"steps", steps_json(plan_case.steps())},
                 {"series", series_json(plan_case.series)}};
     if (!plan_case.allocator.environment.empty()) {  // its name is among the parameters
         object["allocator"] = variables_json(plan_case.allocator.environment);
     }
-    if (plan_case.command) {
-        object["command"] = command_json(*plan_case.command);
+    if (const model::CommandSpec* const command = plan_case.command()) {
+        object["command"] = command_json(*command);
     }
     return text_of(object);
 }

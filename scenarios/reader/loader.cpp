@@ -123,7 +123,7 @@ class Loading {
     {
         std::set<std::string> found;
         for (const model::Case& plan_case : plan_.cases) {
-            collect_points(plan_case.steps, found);
+            collect_points(plan_case.steps(), found);
         }
         if (diagnostics_.count() > 0 && top.has("steps")) {
             collect_points(*top.raw("steps"), found);

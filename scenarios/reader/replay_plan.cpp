@@ -323,7 +323,7 @@ class PlanMaker {
         for (std::string& why : memory_objections(one.memory, one.release)) {
             diagnostics_.add(flag, std::move(why));
         }
-        one.steps = steps_of(request_, replay, release);
+        one.work = steps_of(request_, replay, release);
         one.fingerprint = fingerprint_of(one);
         name(one, on, release, threads);
         read_settings(on, flag, one);

@@ -12,7 +12,7 @@ namespace {
 model::Plan plan_of_programs()
 {
     model::Plan plan;
-    plan.cases.emplace_back().command = model::CommandSpec{.run = {"true"}};
+    plan.cases.emplace_back().work = model::CommandSpec{.run = {"true"}};
     return plan;
 }
 

@@ -41,7 +41,7 @@ void check_levels(const std::vector<Step>& steps, const Texts& expected)
     for (const Detection level : every_level) {
         INFO("detection by " << model::name_of(level));
         const tests::Ran ran = run_steps(steps, explicitly(level));
-        CHECK(ran.outcome.ending == engine::Ending::finished);
+        CHECK(ran.attempt.ending == engine::Ending::finished);
         CHECK(ran.defects() == expected);
     }
 }
@@ -277,7 +277,7 @@ TEST_CASE("every mode reads what was written, whatever it does with memory", "[u
         INFO(mode.name);
         const tests::Ran ran = run_steps(steps, {.mode = mode.value, .collect_every = 7, .batch = 5});
         CHECK(ran.metric("checksum") == expected);
-        CHECK(ran.outcome.record.array_counts.reads == 100);
+        CHECK(ran.attempt.steps().record.array_counts.reads == 100);
         CHECK(ran.defects().empty());
     }
 }

@@ -25,13 +25,13 @@ constexpr std::uint64_t bytes = 10'000;
 // What becomes of the program on these devices, and that the driver has everything back.
 tests::Ran run_on(std::unique_ptr<device::Runtime> owned, std::vector<model::Step> steps,
                   const model::ReleaseSpec& release, const model::MemorySpec& memory,
-                  const std::function<void(engine::Program&)>& change = {})
+                  const std::function<void(engine::CompiledCase&)>& change = {})
 {
     device::Runtime& runtime = *owned;
     engine::Devices devices{std::move(owned)};
     const tests::FakeClock clock;
     tests::FakeProbe probe;
-    engine::Program program = tests::program_of(std::move(steps), release, memory);
+    engine::CompiledCase program = tests::program_of(std::move(steps), release, memory);
     if (change) {
         change(program);
     }
@@ -39,16 +39,16 @@ tests::Ran run_on(std::unique_ptr<device::Runtime> owned, std::vector<model::Ste
     {
         engine::InProcessExecutor executor{{clock, probe, &devices}};
         engine::declare_metrics(program, ran.report);
-        ran.outcome = executor.run(program, {}, [](int /*pid*/) {});
-        engine::append_repetition(program, ran.outcome, 4096, 2 << 20, ran.report);
+        ran.attempt = executor.run(program, {}, [](int /*pid*/) {});
+        engine::append_repetition(program, ran.attempt, {4096, 2 << 20}, ran.report);
     }
     CHECK(runtime.holdings() == device::Holdings{});
     return ran;
 }
 
-std::function<void(engine::Program&)> requiring(std::uint32_t devices)
+std::function<void(engine::CompiledCase&)> requiring(std::uint32_t devices)
 {
-    return [devices](engine::Program& program) { program.required_devices = devices; };
+    return [devices](engine::CompiledCase& program) { program.steps().required_devices = devices; };
 }
 
 std::vector<model::Step> churn()
@@ -89,17 +89,17 @@ void check_every_kind(const MakeRuntime& make_runtime)
         for (const model::PoolKind pool : pool_kinds()) {
             INFO(model::name_of(kind) << ", pool " << model::name_of(pool));
             const tests::Ran ran = run_on(make_runtime(), churn(), {}, memory_of(kind, pool));
-            if (ran.outcome.ending == engine::Ending::unmet) {
-                CHECK_THAT(ran.outcome.reason,
+            if (ran.attempt.ending == engine::Ending::unmet) {
+                CHECK_THAT(ran.attempt.reason,
                            Catch::StartsWith("gpu0 has no " + std::string{model::name_of(kind)} + " memory: "));
                 continue;
             }
-            REQUIRE(ran.outcome.ending == engine::Ending::finished);
+            REQUIRE(ran.attempt.ending == engine::Ending::finished);
             CHECK(ran.metric("allocations") == 21);
             CHECK(ran.metric("allocated_bytes") == 21 * bytes);
             CHECK(ran.metric("live_bytes_peak") == 3 * bytes);
             CHECK(ran.live_bytes() == std::vector<std::uint64_t>{0});
-            CHECK_THAT(ran.outcome.record.device.name.data(), Catch::StartsWith("gpu0: "));
+            CHECK_THAT(ran.attempt.steps().record.device.name.data(), Catch::StartsWith("gpu0: "));
             if (pool == model::PoolKind::classes) {
                 CHECK(ran.metric("pool_misses") == 3);  // what the pool is worth: 18 calls of the driver fewer
             }
@@ -124,8 +124,8 @@ TEST_CASE("arrays of memory that OpenCL gives are counted as any other, and all 
     model::MemorySpec other = memory_of(ResourceKind::device, model::PoolKind::classes);
     other.device = 1;
     const tests::Ran ran = run_on(*device::open_opencl(), churn(), {}, other);
-    CHECK(ran.outcome.ending == engine::Ending::finished);
-    CHECK_THAT(ran.outcome.record.device.name.data(), Catch::StartsWith("gpu1: "));
+    CHECK(ran.attempt.ending == engine::Ending::finished);
+    CHECK_THAT(ran.attempt.steps().record.device.name.data(), Catch::StartsWith("gpu1: "));
 }
 
 TEST_CASE("no release mode and no pool reads or writes memory beyond the processor's reach", "[unit]")
@@ -140,7 +140,7 @@ TEST_CASE("no release mode and no pool reads or writes memory beyond the process
             const std::vector<model::Step> steps{tests::scope(churn())};
             const tests::Ran ran =
                 run_on(std::make_unique<tests::FakeRuntime>(), steps, release, memory_of(ResourceKind::device, pool));
-            CHECK(ran.outcome.ending == engine::Ending::finished);  // an access would have ended this process
+            CHECK(ran.attempt.ending == engine::Ending::finished);  // an access would have ended this process
         }
     }
 }
@@ -155,7 +155,7 @@ TEST_CASE("zeros beyond the processor's reach are the driver's doing", "[unit]")
     step.touch = model::Touch::none;
     const std::vector<model::Step> steps{repeat(5, {{.operation = step}, drop("a")}), sample("end")};
     const tests::Ran ran = run_on(std::make_unique<tests::FakeRuntime>(), steps, {}, memory_of(ResourceKind::device));
-    CHECK(ran.outcome.ending == engine::Ending::finished);
+    CHECK(ran.attempt.ending == engine::Ending::finished);
     CHECK(ran.metric("allocations") == 5);
 }
 
@@ -164,8 +164,8 @@ TEST_CASE("a device or a kind of memory that is not there leaves the case unmet,
     const auto reason_of = [](tests::FakeMachine machine, const model::MemorySpec& memory, std::uint32_t required = 0) {
         const tests::Ran ran =
             run_on(std::make_unique<tests::FakeRuntime>(std::move(machine)), churn(), {}, memory, requiring(required));
-        CHECK(ran.outcome.ending == engine::Ending::unmet);
-        return ran.outcome.reason;
+        CHECK(ran.attempt.ending == engine::Ending::unmet);
+        return ran.attempt.reason;
     };
     model::MemorySpec third = memory_of(ResourceKind::pinned);
     third.device = 2;
@@ -174,7 +174,7 @@ TEST_CASE("a device or a kind of memory that is not there leaves the case unmet,
     CHECK_THAT(reason_of({}, {}, 4), Catch::Contains("no device gpu3: this machine has 2"));
     CHECK_THAT(reason_of({.lacking = {device::MemoryKind::managed}}, memory_of(ResourceKind::managed)),
                Catch::Contains("gpu0 has no managed memory"));
-    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), churn(), {}, {}, requiring(2)).outcome.ending ==
+    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), churn(), {}, {}, requiring(2)).attempt.ending ==
           engine::Ending::finished);  // ordinary memory, of a scenario that requires a device
 }
 
@@ -186,12 +186,12 @@ TEST_CASE("what a device's memory must hold is held against the device; against 
         tests::FakeMachine machine{.memory_bytes = has};
         machine.shares_host_memory = shared;
         const tests::Ran ran = run_on(std::make_unique<tests::FakeRuntime>(machine), churn(), {},
-                                      memory_of(ResourceKind::device), [&](engine::Program& program) {
-                                          program.estimate_bytes = estimate;
-                                          program.memory_budget_bytes = budget;
+                                      memory_of(ResourceKind::device), [&](engine::CompiledCase& program) {
+                                          program.steps().estimate_bytes = estimate;
+                                          program.steps().memory_budget_bytes = budget;
                                       });
-        CHECK((ran.outcome.ending == engine::Ending::unmet) == !ran.outcome.reason.empty());
-        return ran.outcome.reason;
+        CHECK((ran.attempt.ending == engine::Ending::unmet) == !ran.attempt.reason.empty());
+        return ran.attempt.reason;
     };
     CHECK(reason_of(false, has, 1).empty());
     CHECK_THAT(reason_of(false, has + 1, 0), Catch::Contains("gpu0 has 1.00 MiB"));
@@ -206,11 +206,11 @@ TEST_CASE("memory that the driver refuses leaves the case unmet; a limit of ours
     const std::vector<model::Step> steps{alloc("a", 600'000, model::Touch::none, 3), sample("end")};
     const tests::Ran ran = run_on(std::make_unique<tests::FakeRuntime>(tests::FakeMachine{.memory_bytes = 1U << 20U}),
                                   steps, {}, memory_of(ResourceKind::device));
-    CHECK(ran.outcome.ending == engine::Ending::unmet);
-    CHECK_THAT(ran.outcome.reason, Catch::Contains("was refused with 585.9 KiB live, after 1 arrays"));
+    CHECK(ran.attempt.ending == engine::Ending::unmet);
+    CHECK_THAT(ran.attempt.reason, Catch::Contains("was refused with 585.9 KiB live, after 1 arrays"));
     model::MemorySpec limited = memory_of(ResourceKind::device);
     limited.limit_bytes = 1'000'000;
-    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), steps, {}, limited).outcome.ending == engine::Ending::refused);
+    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), steps, {}, limited).attempt.ending == engine::Ending::refused);
 }
 
 TEST_CASE("what the processor does not reach is neither guarded nor poisoned", "[unit]")
@@ -218,7 +218,7 @@ TEST_CASE("what the processor does not reach is neither guarded nor poisoned", "
     const auto refusal = [](const model::MemorySpec& memory, const model::SafetySpec& safety) {
         model::Case one;
         one.id = "test";
-        one.steps = churn();
+        one.work = churn();
         one.memory = memory;
         one.release.safety = safety;
         const auto program = engine::compile(one);

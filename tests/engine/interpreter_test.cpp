@@ -26,7 +26,7 @@ Step timed(Step step)
     return step;
 }
 
-engine::Outcome run(std::vector<Step> steps, model::ReleaseSpec release = {}, model::MemorySpec memory = {})
+engine::Attempt run(std::vector<Step> steps, model::ReleaseSpec release = {}, model::MemorySpec memory = {})
 {
     const tests::FakeClock clock;
     tests::FakeProbe probe;
@@ -46,11 +46,11 @@ TEST_CASE("live bytes at named points follow the release mode exactly", "[unit]"
                                   drain,
                                   sample("drain")};
     const auto live = [&](model::ReleaseSpec release) {
-        const engine::Outcome outcome = run(steps, release);
-        REQUIRE(outcome.ending == Ending::finished);
-        REQUIRE(outcome.points.size() == 3);
-        return std::vector<std::uint64_t>{outcome.points[0].live_bytes, outcome.points[1].live_bytes,
-                                          outcome.points[2].live_bytes};
+        const engine::Attempt attempt = run(steps, release);
+        REQUIRE(attempt.ending == Ending::finished);
+        REQUIRE(attempt.steps().points.size() == 3);
+        return std::vector<std::uint64_t>{attempt.steps().points[0].live_bytes, attempt.steps().points[1].live_bytes,
+                                          attempt.steps().points[2].live_bytes};
     };
     using Bytes = std::vector<std::uint64_t>;
     CHECK(live({.mode = model::ReleaseMode::refcount}) == Bytes{10'000, 0, 0});
@@ -61,20 +61,20 @@ TEST_CASE("live bytes at named points follow the release mode exactly", "[unit]"
 
 TEST_CASE("floating bytes are the live bytes that the program cannot reach", "[unit]")
 {
-    const engine::Outcome outcome = run({untouched("a", 1000), untouched("b", 500), drop("a"), sample("p")},
+    const engine::Attempt attempt = run({untouched("a", 1000), untouched("b", 500), drop("a"), sample("p")},
                                         {.mode = model::ReleaseMode::finalizer});
-    CHECK(outcome.points[0].live_bytes == 1500);
-    CHECK(outcome.points[0].floating_bytes == 1000);
-    CHECK(outcome.record.discipline.floating_bytes_peak == 1000);
+    CHECK(attempt.steps().points[0].live_bytes == 1500);
+    CHECK(attempt.steps().points[0].floating_bytes == 1000);
+    CHECK(attempt.steps().record.discipline.floating_bytes_peak == 1000);
 }
 
 TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit]")
 {
-    const engine::Outcome outcome = run({repeat(50, {untouched("a", 1000)}), sample("p")});
-    CHECK(outcome.record.live_bytes_peak == 2000);
-    CHECK(outcome.points[0].live_bytes == 1000);
-    CHECK(outcome.record.arrays == 50);
-    CHECK(outcome.record.allocated_bytes == 50'000);
+    const engine::Attempt attempt = run({repeat(50, {untouched("a", 1000)}), sample("p")});
+    CHECK(attempt.steps().record.live_bytes_peak == 2000);
+    CHECK(attempt.steps().points[0].live_bytes == 1000);
+    CHECK(attempt.steps().record.arrays == 50);
+    CHECK(attempt.steps().record.allocated_bytes == 50'000);
 }
 
 TEST_CASE("without accounting nothing is counted, and a limit still holds", "[unit]")
@@ -82,46 +82,46 @@ TEST_CASE("without accounting nothing is counted, and a limit still holds", "[un
     model::MemorySpec uncounted;
     uncounted.accounting = model::Accounting::off;
     uncounted.limit_bytes = 1500;
-    const engine::Outcome outcome = run({untouched("a", 1000), untouched("b", 1000)}, {}, uncounted);
-    CHECK(outcome.ending == Ending::refused);
-    CHECK_THAT(outcome.reason, Catch::Contains("was refused after 1 arrays"));
-    CHECK(outcome.record.live_bytes_peak == 0);
-    CHECK(outcome.record.arrays == 0);
-    CHECK(outcome.record.array_counts.made == 1);
+    const engine::Attempt attempt = run({untouched("a", 1000), untouched("b", 1000)}, {}, uncounted);
+    CHECK(attempt.ending == Ending::refused);
+    CHECK_THAT(attempt.reason, Catch::Contains("was refused after 1 arrays"));
+    CHECK(attempt.steps().record.live_bytes_peak == 0);
+    CHECK(attempt.steps().record.arrays == 0);
+    CHECK(attempt.steps().record.array_counts.made == 1);
 }
 
 TEST_CASE("samples are taken out of time and faults", "[unit]")
 {
-    const engine::Outcome without = run({untouched("a", 10), drop("a")});
-    const engine::Outcome with = run({untouched("a", 10), sample("x"), sample("y"), drop("a")});
-    CHECK(with.record.minor_faults == 0);  // the fake's snapshots cost three faults each
-    CHECK(without.record.minor_faults == 0);
-    CHECK(with.record.kernel_ns == 0);
-    CHECK(with.points[1].minor_faults == 0);
+    const engine::Attempt without = run({untouched("a", 10), drop("a")});
+    const engine::Attempt with = run({untouched("a", 10), sample("x"), sample("y"), drop("a")});
+    CHECK(with.steps().record.minor_faults == 0);  // the fake's snapshots cost three faults each
+    CHECK(without.steps().record.minor_faults == 0);
+    CHECK(with.steps().record.kernel_ns == 0);
+    CHECK(with.steps().points[1].minor_faults == 0);
     // Only the two clock readings that bracket each sample remain.
-    CHECK(with.record.wall_ns - without.record.wall_ns <= 2 * 2 * 1000);
+    CHECK(with.steps().record.wall_ns - without.steps().record.wall_ns <= 2 * 2 * 1000);
 }
 
 TEST_CASE("marked steps alone are timed and counted", "[unit]")
 {
-    const engine::Outcome outcome =
+    const engine::Attempt attempt =
         run({repeat(5, {untouched("a", 10), drop("a")}), timed(repeat(7, {untouched("a", 10), drop("a")}))});
-    CHECK(outcome.record.arrays == 12);
-    CHECK(outcome.record.timed_arrays == 7);
+    CHECK(attempt.steps().record.arrays == 12);
+    CHECK(attempt.steps().record.timed_arrays == 7);
 
-    const engine::Outcome nested = run({timed(repeat(3, {timed(untouched("a", 10))}))});
-    CHECK(nested.record.timed_arrays == 3);
+    const engine::Attempt nested = run({timed(repeat(3, {timed(untouched("a", 10))}))});
+    CHECK(nested.steps().record.timed_arrays == 3);
 }
 
 TEST_CASE("every phase adds up over its entries", "[unit]")
 {
     Step inner = untouched("a", 10);
     inner.phase = "make";
-    const engine::Outcome outcome = run({repeat(4, {inner, drop("a")})});
-    REQUIRE(outcome.phases.size() == 2);
-    CHECK(outcome.phases[0].entered == 4);  // "make" is named first, inside the loop
-    CHECK(outcome.phases[1].entered == 1);  // the loop itself, named after its operation
-    CHECK(outcome.phases[1].time_ns >= outcome.phases[0].time_ns);
+    const engine::Attempt attempt = run({repeat(4, {inner, drop("a")})});
+    REQUIRE(attempt.steps().phases.size() == 2);
+    CHECK(attempt.steps().phases[0].entered == 4);  // "make" is named first, inside the loop
+    CHECK(attempt.steps().phases[1].entered == 1);  // the loop itself, named after its operation
+    CHECK(attempt.steps().phases[1].time_ns >= attempt.steps().phases[0].time_ns);
 }
 
 TEST_CASE("pages touched count each array's first write only", "[unit]")
@@ -129,24 +129,27 @@ TEST_CASE("pages touched count each array's first write only", "[unit]")
     model::MemorySpec pages;
     pages.resource = model::ResourceKind::pages;
     const Step write{.operation = model::WriteStep{"a", model::Touch::page}};
-    CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages).record.array_counts.pages_touched ==
-          10);
-    CHECK(run({untouched("a", 40960), write, write}, {}, pages).record.array_counts.pages_touched == 10);
-    CHECK(run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).record.array_counts.pages_touched == 3);
+    CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages)
+              .steps()
+              .record.array_counts.pages_touched == 10);
+    CHECK(run({untouched("a", 40960), write, write}, {}, pages).steps().record.array_counts.pages_touched == 10);
+    CHECK(
+        run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).steps().record.array_counts.pages_touched ==
+        3);
 }
 
 TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")
 {
     model::MemorySpec limited;
     limited.limit_bytes = 3500;
-    const engine::Outcome outcome = run({repeat(10, {untouched("a", 1000)}), untouched("b", 3000)}, {}, limited);
-    CHECK(outcome.ending == Ending::refused);
-    CHECK(outcome.record.arrays == 10);
-    CHECK_THAT(outcome.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1,000 B live"));
+    const engine::Attempt attempt = run({repeat(10, {untouched("a", 1000)}), untouched("b", 3000)}, {}, limited);
+    CHECK(attempt.ending == Ending::refused);
+    CHECK(attempt.steps().record.arrays == 10);
+    CHECK_THAT(attempt.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1,000 B live"));
 
     model::MemorySpec failing;
     failing.fail_every = 3;
-    CHECK(run({repeat(10, {untouched("a", 1000)})}, {}, failing).record.arrays == 2);
+    CHECK(run({repeat(10, {untouched("a", 1000)})}, {}, failing).steps().record.arrays == 2);
 }
 
 TEST_CASE("alloc_free makes and frees one block at a time, under any release mode", "[unit]")
@@ -156,62 +159,63 @@ TEST_CASE("alloc_free makes and frees one block at a time, under any release mod
         INFO(model::name_of(mode));
         model::ReleaseSpec release;
         release.mode = mode;
-        const engine::Outcome outcome =
+        const engine::Attempt attempt =
             run({tests::alloc_free(64, 10), timed(tests::alloc_free(100, 1000)), sample("end")}, release);
-        CHECK(outcome.record.arrays == 1010);
-        CHECK(outcome.record.timed_arrays == 1000);
-        CHECK(outcome.record.allocated_bytes == 640 + 100'000);
-        CHECK(outcome.record.live_bytes_peak == 100);
-        CHECK(outcome.points.front().live_bytes == 0);
-        CHECK(outcome.record.outstanding == 0);
+        CHECK(attempt.steps().record.arrays == 1010);
+        CHECK(attempt.steps().record.timed_arrays == 1000);
+        CHECK(attempt.steps().record.allocated_bytes == 640 + 100'000);
+        CHECK(attempt.steps().record.live_bytes_peak == 100);
+        CHECK(attempt.steps().points.front().live_bytes == 0);
+        CHECK(attempt.steps().record.outstanding == 0);
     }
-    CHECK(tests::program_of({tests::alloc_free(64, 1'000'000)}, {.mode = model::ReleaseMode::leak}).reserved_blocks ==
-          0);
+    CHECK(tests::program_of({tests::alloc_free(64, 1'000'000)}, {.mode = model::ReleaseMode::leak})
+              .steps()
+              .reserved_blocks == 0);
 }
 
 TEST_CASE("a block that alloc_free is refused ends the repetition", "[unit]")
 {
     model::MemorySpec failing;
     failing.fail_every = 30;
-    const engine::Outcome outcome = run({tests::alloc_free(100, 1000), untouched("a", 10)}, {}, failing);
-    CHECK(outcome.ending == Ending::refused);
-    CHECK(outcome.record.arrays == 29);
-    CHECK(outcome.record.refused_bytes == 100);
-    CHECK(outcome.record.refused_after_arrays == 29);
+    const engine::Attempt attempt = run({tests::alloc_free(100, 1000), untouched("a", 10)}, {}, failing);
+    CHECK(attempt.ending == Ending::refused);
+    CHECK(attempt.steps().record.arrays == 29);
+    CHECK(attempt.steps().record.refused_bytes == 100);
+    CHECK(attempt.steps().record.refused_after_arrays == 29);
 }
 
 TEST_CASE("binary makes as many results as its operands have arrays", "[unit]")
 {
     const Step add{.operation = model::BinaryStep{model::BinaryFunction::add, "c", "a", "b"}};
     const Step again{.operation = model::BinaryStep{model::BinaryFunction::multiply, "c", "c", "b"}};
-    const engine::Outcome outcome =
+    const engine::Attempt attempt =
         run({alloc("a", 100, model::Touch::full, 3), alloc("b", 100, model::Touch::full, 3), add, again, sample("p")});
-    REQUIRE(outcome.ending == Ending::finished);
-    CHECK(outcome.record.arrays == 12);
-    CHECK(outcome.points[0].live_bytes == 900);
+    REQUIRE(attempt.ending == Ending::finished);
+    CHECK(attempt.steps().record.arrays == 12);
+    CHECK(attempt.steps().points[0].live_bytes == 900);
 }
 
 TEST_CASE("collect_every collects without being asked and gated waits", "[unit]")
 {
     const model::ReleaseSpec gated{.mode = model::ReleaseMode::finalizer, .gated = true, .collect_every = 10};
-    const engine::Outcome outcome = run({repeat(100, {untouched("a", 1000), drop("a")})}, gated);
-    CHECK(outcome.record.live_bytes_peak == 10'000);
-    CHECK(outcome.record.discipline.collections == 9);
+    const engine::Attempt attempt = run({repeat(100, {untouched("a", 1000), drop("a")})}, gated);
+    CHECK(attempt.steps().record.live_bytes_peak == 10'000);
+    CHECK(attempt.steps().record.discipline.collections == 9);
 }
 
 TEST_CASE("the null resource runs everything but touching", "[unit]")
 {
     model::MemorySpec null;
     null.resource = model::ResourceKind::null;
-    const engine::Outcome outcome = run({repeat(1000, {untouched("a", 1ULL << 40), drop("a")})}, {}, null);
-    CHECK(outcome.ending == Ending::finished);
-    CHECK(outcome.record.arrays == 1000);
+    const engine::Attempt attempt = run({repeat(1000, {untouched("a", 1ULL << 40), drop("a")})}, {}, null);
+    CHECK(attempt.ending == Ending::finished);
+    CHECK(attempt.steps().record.arrays == 1000);
 }
 
 TEST_CASE("a repetition cannot take more samples than are kept", "[unit]")
 {
     model::Case one;
-    one.steps = {repeat(engine::max_points + 1, {sample("p")})};
+    one.work = model::Steps{repeat(engine::max_points + 1, {sample("p")})};
     const auto program = engine::compile(one);
     REQUIRE(!program);
     CHECK_THAT(program.error().message, Catch::Contains("100001 samples"));
@@ -224,7 +228,7 @@ TEST_CASE("an array that no memory could hold is refused before anything runs", 
     const auto refused = [&step](std::vector<std::uint64_t> shape) {
         step.shape = std::move(shape);
         model::Case one;
-        one.steps = {{.operation = step}};
+        one.work = model::Steps{{.operation = step}};
         const auto program = engine::compile(one);
         return !program && program.error().code == base::ErrorCode::invalid_input;
     };

@@ -34,7 +34,7 @@ model::Plan plan_of(std::vector<std::string> ids)
         model::Case one;
         one.id = std::move(id);
         one.scenario = "p";
-        one.steps = {alloc(1000)};
+        one.work = model::Steps{alloc(1000)};
         plan.cases.push_back(std::move(one));
     }
     return plan;
@@ -330,7 +330,7 @@ TEST_CASE("cases above the budget or with unmet needs are refused, never tried",
 {
     Bench bench;
     model::Plan plan = plan_of({"small", "large"});
-    plan.cases[1].steps = {alloc(1 << 20)};
+    plan.cases[1].work = model::Steps{alloc(1 << 20)};
     bench.run(plan, {.memory_budget_bytes = 1 << 16});
     CHECK(bench.report.cases[0].status == model::Status::ok);
     CHECK(bench.report.cases[1].status == model::Status::skipped);
@@ -339,7 +339,7 @@ TEST_CASE("cases above the budget or with unmet needs are refused, never tried",
 
     Bench on_device;
     plan = plan_of({"large"});
-    plan.cases[0].steps = {alloc(1 << 20)};
+    plan.cases[0].work = model::Steps{alloc(1 << 20)};
     plan.cases[0].memory.resource = model::ResourceKind::device;  // only a worker knows what the device has
     on_device.run(plan, {.memory_budget_bytes = 1 << 16});
     CHECK(on_device.report.cases[0].status == model::Status::ok);

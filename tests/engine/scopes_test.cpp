@@ -58,7 +58,7 @@ TEST_CASE("a scope in a loop begins and ends with every turn", "[unit]")
 {
     const tests::Ran ran = run_steps({repeat(10, {scope({alloc("a", 100), alloc("b", 1)}), sample("turn")})});
     CHECK(ran.live_bytes() == Bytes(10, 0));
-    CHECK(ran.outcome.record.live_bytes_peak == 101);
+    CHECK(ran.attempt.steps().record.live_bytes_peak == 101);
 }
 
 TEST_CASE("however many names a scope has, all of them end with it", "[unit]")
@@ -89,22 +89,22 @@ TEST_CASE("an exception every Nth time leaves out the rest of its scope", "[unit
 {
     const tests::Ran ran =
         run_steps({repeat(10, {scope({alloc("a", 1), throw_every(3), sample("reached")})}), sample("end")});
-    CHECK(ran.outcome.points.size() == 8);  // not at turns 3, 6 and 9
-    CHECK(ran.outcome.record.arrays == 10);
-    CHECK(ran.outcome.ending == engine::Ending::finished);
-    CHECK(run_steps({repeat(10, {scope({throw_every(1), sample("reached")})})}).outcome.points.empty());
-    CHECK(run_steps({repeat(10, {scope({throw_every(11), sample("reached")})})}).outcome.points.size() == 10);
+    CHECK(ran.attempt.steps().points.size() == 8);  // not at turns 3, 6 and 9
+    CHECK(ran.attempt.steps().record.arrays == 10);
+    CHECK(ran.attempt.ending == engine::Ending::finished);
+    CHECK(run_steps({repeat(10, {scope({throw_every(1), sample("reached")})})}).attempt.steps().points.empty());
+    CHECK(run_steps({repeat(10, {scope({throw_every(11), sample("reached")})})}).attempt.steps().points.size() == 10);
 }
 
 TEST_CASE("each throw counts for itself", "[unit]")
 {
     const tests::Ran ran = run_steps({repeat(12, {scope({throw_every(3), sample("x"), throw_every(4), sample("y")})})});
     std::uint64_t x = 0;
-    for (const engine::PointRecord& point : ran.outcome.points) {
+    for (const engine::PointRecord& point : ran.attempt.steps().points) {
         x += point.name == 0 ? 1U : 0U;
     }
-    CHECK(x == 8);                              // 12 turns less 4
-    CHECK(ran.outcome.points.size() - x == 6);  // of these 8, two more were left
+    CHECK(x == 8);                                      // 12 turns less 4
+    CHECK(ran.attempt.steps().points.size() - x == 6);  // of these 8, two more were left
 }
 
 TEST_CASE("an exception leaves the loops inside its scope, and only the innermost scope", "[unit]")
@@ -114,15 +114,15 @@ TEST_CASE("an exception leaves the loops inside its scope, and only the innermos
                           sample("after")}),
                    sample("end")});
     CHECK(ran.live_bytes() == Bytes{1010, 1010, 1010, 1000, 0});
-    CHECK(ran.outcome.record.arrays == 5);
+    CHECK(ran.attempt.steps().record.arrays == 5);
 }
 
 TEST_CASE("an exception outside of every scope ends the program, and the repetition is whole", "[unit]")
 {
     const tests::Ran ran = run_steps({alloc("a", 1), throw_every(1), alloc("b", 1), sample("p")});
-    CHECK(ran.outcome.ending == engine::Ending::finished);
-    CHECK(ran.outcome.record.arrays == 1);
-    CHECK(ran.outcome.points.empty());
+    CHECK(ran.attempt.ending == engine::Ending::finished);
+    CHECK(ran.attempt.steps().record.arrays == 1);
+    CHECK(ran.attempt.steps().points.empty());
 }
 
 TEST_CASE("what an exception skipped is freed as its mode does without a manual free", "[unit]")

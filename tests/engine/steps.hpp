@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/engine/case_metrics.hpp"
+#include "core/engine/compile.hpp"
 #include "core/engine/worker.hpp"
 #include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
@@ -83,12 +84,12 @@ inline model::Step concat(std::string_view label, std::uint64_t warmup, std::uin
 inline const model::Step collect{.operation = model::CollectStep{}};
 inline const model::Step drain{.operation = model::DrainStep{}};
 
-inline engine::Program program_of(std::vector<model::Step> steps, const model::ReleaseSpec& release = {},
-                                  const model::MemorySpec& memory = {})
+inline engine::CompiledCase program_of(std::vector<model::Step> steps, const model::ReleaseSpec& release = {},
+                                       const model::MemorySpec& memory = {})
 {
     model::Case one;
     one.id = "test";
-    one.steps = std::move(steps);
+    one.work = std::move(steps);
     one.release = release;
     one.memory = memory;
     auto program = engine::compile(one);
@@ -97,7 +98,7 @@ inline engine::Program program_of(std::vector<model::Step> steps, const model::R
 }
 
 struct Ran {
-    engine::Outcome outcome;
+    engine::Attempt attempt;
     model::CaseReport report;
 
     // "use_after_free a 2", in the order of the names.
@@ -123,7 +124,7 @@ struct Ran {
     [[nodiscard]] std::vector<std::uint64_t> live_bytes() const
     {
         std::vector<std::uint64_t> live;
-        for (const engine::PointRecord& point : outcome.points) {
+        for (const engine::PointRecord& point : attempt.steps().points) {
             live.push_back(point.live_bytes);
         }
         return live;
@@ -133,14 +134,14 @@ struct Ran {
 inline Ran run_steps(std::vector<model::Step> steps, const model::ReleaseSpec& release = {},
                      const model::MemorySpec& memory = {})
 {
-    const engine::Program program = program_of(std::move(steps), release, memory);
+    const engine::CompiledCase program = program_of(std::move(steps), release, memory);
     const FakeClock clock;
     FakeProbe probe;
     engine::InProcessExecutor executor{{clock, probe}};
     Ran ran;
     engine::declare_metrics(program, ran.report);
-    ran.outcome = executor.run(program, {}, [](int /*pid*/) {});
-    engine::append_repetition(program, ran.outcome, 4096, 2 << 20, ran.report);
+    ran.attempt = executor.run(program, {}, [](int /*pid*/) {});
+    engine::append_repetition(program, ran.attempt, {4096, 2 << 20}, ran.report);
     return ran;
 }
 

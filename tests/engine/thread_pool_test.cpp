@@ -51,9 +51,9 @@ TEST_CASE("parallel: alloc_free in each thread, counted over all", "[unit]")
     model::MemorySpec failing;
     failing.fail_every = 1000;
     const auto refused = run_steps({parallel(2, {tests::alloc_free(256, 1000)})}, {}, failing);
-    CHECK(refused.outcome.record.refused == memory::AllocStatus::injected);
-    CHECK(refused.outcome.record.refused_bytes == 256);
-    CHECK(refused.outcome.record.outstanding == 0);
+    CHECK(refused.attempt.steps().record.refused == memory::AllocStatus::injected);
+    CHECK(refused.attempt.steps().record.refused_bytes == 256);
+    CHECK(refused.attempt.steps().record.outstanding == 0);
 }
 
 TEST_CASE("parallel: passing on moves every array once, and what is passed on is freed by who has it", "[unit]")
@@ -94,9 +94,9 @@ TEST_CASE("parallel: a refusal in one thread ends the block in all, with nothing
     const auto ran =
         run_steps({parallel(2, {repeat(100, {alloc("a", 1000), alloc("b", 1000), pass("a"), drop("a"), drop("b")})})},
                   {}, memory);
-    CHECK(ran.outcome.record.refused == memory::AllocStatus::over_limit);
-    CHECK(ran.outcome.record.refused_bytes == 1000);
-    CHECK(ran.outcome.record.outstanding == 0);
+    CHECK(ran.attempt.steps().record.refused == memory::AllocStatus::over_limit);
+    CHECK(ran.attempt.steps().record.refused_bytes == 1000);
+    CHECK(ran.attempt.steps().record.outstanding == 0);
 }
 
 TEST_CASE("parallel: what the threads read goes into the checksum, whoever comes first", "[unit]")

@@ -20,7 +20,7 @@ struct Run {
     {
         model::Case one;
         one.id = "test";
-        one.steps = {{.operation = step}};
+        one.work = model::Steps{{.operation = step}};
         const tests::FakeClock clock;
         tests::FakeProbe probe;
         engine::InProcessExecutor executor{{clock, probe, &devices}};
@@ -28,8 +28,8 @@ struct Run {
         REQUIRE(program);
         tests::Ran ran;
         engine::declare_metrics(*program, ran.report);
-        ran.outcome = executor.run(*program, {}, [](int /*pid*/) {});
-        engine::append_repetition(*program, ran.outcome, 4096, 2 << 20, ran.report);
+        ran.attempt = executor.run(*program, {}, [](int /*pid*/) {});
+        engine::append_repetition(*program, ran.attempt, {4096, 2 << 20}, ran.report);
         CHECK(runtime.holdings() == device::Holdings{});
         return ran;
     }
@@ -45,14 +45,14 @@ TEST_CASE("transfer steps count what arrived, what was staged, and which way it 
     step.options.times = 3;
     step.options.chunk_bytes = 100;
     const tests::Ran ran = run(step);
-    CHECK(ran.outcome.ending == engine::Ending::finished);
+    CHECK(ran.attempt.ending == engine::Ending::finished);
     CHECK(ran.metric("transferred_bytes") == 4500);
     CHECK(ran.metric("staged_bytes") == 3000);
     CHECK(ran.metric("transfer_copies") == 33);
     CHECK(ran.metric("transfer_wrong_bytes") == 0);
     CHECK(ran.metric("pinned_bytes_peak") == 700);
     CHECK(ran.metric("bandwidth") > 0);
-    const std::string routes = ran.outcome.record.transfers.routes.data();
+    const std::string routes = ran.attempt.steps().record.transfers.routes.data();
     CHECK_THAT(routes, Catch::Contains("host -> gpu0.ce -> gpu0: staged") && Catch::Contains("host:pinned: pinned"));
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a chain of kernels copies once each way, or once each way for every k
         step.options.chain = 8;
         step.options.keep = keep;
         const tests::Ran ran = run(step);
-        CHECK(ran.outcome.ending == engine::Ending::finished);
+        CHECK(ran.attempt.ending == engine::Ending::finished);
         CHECK(ran.metric("transfer_copies") == (keep ? 2 : 16));
         CHECK(ran.metric("transfer_wrong_bytes") == 0);
     }
@@ -77,8 +77,8 @@ TEST_CASE("a device that is not there is no error: the case is unmet, with the r
     model::TransferStep step;
     step.jobs = {job("host -> gpu7.ce -> gpu7", 1000)};
     const tests::Ran ran = run(step);
-    CHECK(ran.outcome.ending == engine::Ending::unmet);
-    CHECK_THAT(ran.outcome.reason, Catch::Contains("no device gpu7: this machine has 2"));
+    CHECK(ran.attempt.ending == engine::Ending::unmet);
+    CHECK_THAT(ran.attempt.reason, Catch::Contains("no device gpu7: this machine has 2"));
 }
 
 TEST_CASE("a transfer that fails for good ends the repetition, and wrong data are counted", "[unit]")
@@ -89,12 +89,12 @@ TEST_CASE("a transfer that fails for good ends the repetition, and wrong data ar
     step.options.retries = 1;
     run.runtime.fail_copies(2, 100);  // after the destination was written
     const tests::Ran failed = run(step);
-    CHECK(failed.outcome.ending == engine::Ending::refused);
-    CHECK_THAT(failed.outcome.reason, Catch::Contains("failed 2 times"));
+    CHECK(failed.attempt.ending == engine::Ending::refused);
+    CHECK_THAT(failed.attempt.reason, Catch::Contains("failed 2 times"));
 
     Run other;
     other.runtime.corrupt_copies(2);
     const tests::Ran wrong = other(step);
-    CHECK(wrong.outcome.ending == engine::Ending::finished);
+    CHECK(wrong.attempt.ending == engine::Ending::finished);
     CHECK(wrong.metric("transfer_wrong_bytes") == 8);
 }

@@ -1,4 +1,5 @@
 // Trims in a repetition: what steps take, what the policy of the memory takes, and where the time went.
+#include "core/engine/compile.hpp"
 #include "core/engine/worker.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/process_probe.hpp"
@@ -7,7 +8,7 @@
 #include "tests/support/sanitized.hpp"
 
 using namespace memsweep;
-using engine::Outcome;
+using engine::Attempt;
 using model::Step;
 using model::TrimHow;
 
@@ -46,11 +47,11 @@ Step timed_write()
     return {.operation = model::WriteStep{"a", model::Touch::full}, .timed = true};
 }
 
-Outcome run(std::vector<Step> steps, model::MemorySpec memory, engine::Environment environment)
+Attempt run(std::vector<Step> steps, model::MemorySpec memory, engine::Environment environment)
 {
     model::Case one;
     one.id = "test";
-    one.steps = std::move(steps);
+    one.work = std::move(steps);
     one.memory = memory;
     engine::InProcessExecutor executor{environment};
     const auto program = engine::compile(one);
@@ -58,7 +59,7 @@ Outcome run(std::vector<Step> steps, model::MemorySpec memory, engine::Environme
     return executor.run(*program, {}, [](int /*pid*/) {});
 }
 
-Outcome run_for_real(std::vector<Step> steps, model::MemorySpec memory = memfd())
+Attempt run_for_real(std::vector<Step> steps, model::MemorySpec memory = memfd())
 {
     const sys::SystemClock clock;
     auto probe = sys::OwnProcessProbe::open();
@@ -71,15 +72,15 @@ Outcome run_for_real(std::vector<Step> steps, model::MemorySpec memory = memfd()
 TEST_CASE("after a soft trim every page written faults once, and the contents are there", "[machine]")
 {
     const Step read{.operation = model::ReadStep{"a"}};
-    const Outcome trimmed = run_for_real({alloc(), trim(TrimHow::soft), timed_write(), trim(TrimHow::soft), read});
-    const Outcome left = run_for_real({alloc(), trim(TrimHow::none), timed_write(), read});
-    CHECK(trimmed.record.minor_faults >= pages);
-    CHECK((tests::sanitized || trimmed.record.minor_faults <= pages + pages / 100));
-    CHECK((tests::sanitized || left.record.minor_faults <= pages / 100));
-    CHECK(trimmed.record.counts[model::MetricId::trims].value == 2);
-    CHECK(trimmed.record.counts[model::MetricId::trimmed_bytes].value == 2 * whole_pages);
-    CHECK(left.record.counts[model::MetricId::trims].value == 0);
-    CHECK(trimmed.record.array_counts.checksum == left.record.array_counts.checksum);
+    const Attempt trimmed = run_for_real({alloc(), trim(TrimHow::soft), timed_write(), trim(TrimHow::soft), read});
+    const Attempt left = run_for_real({alloc(), trim(TrimHow::none), timed_write(), read});
+    CHECK(trimmed.steps().record.minor_faults >= pages);
+    CHECK((tests::sanitized || trimmed.steps().record.minor_faults <= pages + pages / 100));
+    CHECK((tests::sanitized || left.steps().record.minor_faults <= pages / 100));
+    CHECK(trimmed.steps().record.counts[model::MetricId::trims].value == 2);
+    CHECK(trimmed.steps().record.counts[model::MetricId::trimmed_bytes].value == 2 * whole_pages);
+    CHECK(left.steps().record.counts[model::MetricId::trims].value == 0);
+    CHECK(trimmed.steps().record.array_counts.checksum == left.steps().record.array_counts.checksum);
 }
 
 TEST_CASE("a policy trims what the program can reach, only above its limit, outside all times", "[unit]")
@@ -90,6 +91,7 @@ TEST_CASE("a policy trims what the program can reach, only above its limit, outs
         probe.rss_bytes = working_set;
         return run({alloc(), timed_write(), timed_write()}, memfd({.above_bytes = 1000, .how = TrimHow::soft}),
                    {clock, probe})
+            .steps()
             .record;
     };
     CHECK(trims_at(1000).counts[model::MetricId::trims].value == 0);
@@ -103,12 +105,12 @@ TEST_CASE("time in calls into the memory resource is the timed steps' alone", "[
     Step timed_alloc = alloc();
     timed_alloc.timed = true;
     const Step drop{.operation = model::DropStep{"a"}};
-    CHECK(run_for_real({alloc(), timed_write(), drop}).record.costs.allocator_ns == 0);
-    const Outcome outcome = run_for_real({timed_alloc, drop});
-    CHECK(outcome.record.costs.allocator_ns > 0);
-    CHECK(outcome.record.costs.allocator_ns < static_cast<std::uint64_t>(outcome.record.wall_ns));
-    CHECK(outcome.record.costs.pages_touched == pages);
-    CHECK(outcome.record.costs.allocated_bytes == trimmed_array_bytes);
+    CHECK(run_for_real({alloc(), timed_write(), drop}).steps().record.costs.allocator_ns == 0);
+    const Attempt attempt = run_for_real({timed_alloc, drop});
+    CHECK(attempt.steps().record.costs.allocator_ns > 0);
+    CHECK(attempt.steps().record.costs.allocator_ns < static_cast<std::uint64_t>(attempt.steps().record.wall_ns));
+    CHECK(attempt.steps().record.costs.pages_touched == pages);
+    CHECK(attempt.steps().record.costs.allocated_bytes == trimmed_array_bytes);
 }
 
 TEST_CASE("a view shares memory, a copy has its own, and both outlive what they are of", "[unit]")
@@ -119,9 +121,9 @@ TEST_CASE("a view shares memory, a copy has its own, and both outlive what they 
         const Step take{.operation = model::ViewStep{"v", "a", 0, trimmed_array_bytes / 2, copy}};
         const Step drop{.operation = model::DropStep{"a"}};
         const Step sample{.operation = model::SampleStep{"s"}};
-        const Outcome outcome = run({alloc(), take, sample, drop, sample}, memfd(), {clock, probe});
-        REQUIRE(outcome.points.size() == 2);
-        return std::pair{outcome.points[0].live_bytes, outcome.points[1].live_bytes};
+        const Attempt attempt = run({alloc(), take, sample, drop, sample}, memfd(), {clock, probe});
+        REQUIRE(attempt.steps().points.size() == 2);
+        return std::pair{attempt.steps().points[0].live_bytes, attempt.steps().points[1].live_bytes};
     };
     CHECK(live(false) == std::pair<std::uint64_t, std::uint64_t>{trimmed_array_bytes, trimmed_array_bytes});
     CHECK(live(true) == std::pair<std::uint64_t, std::uint64_t>{trimmed_array_bytes + trimmed_array_bytes / 2,

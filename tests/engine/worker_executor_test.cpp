@@ -23,7 +23,7 @@ using tests::program_of;
 
 namespace {
 
-engine::Program idle_for(std::chrono::nanoseconds duration)
+engine::CompiledCase idle_for(std::chrono::nanoseconds duration)
 {
     return program_of({{.operation = model::IdleStep{duration}}});
 }
@@ -34,8 +34,8 @@ struct WorkerBench {
     {
     }
 
-    engine::Outcome run(
-        const engine::Program& program, engine::RunLimits limits = {.timeout = 60s},
+    engine::Attempt run(
+        const engine::CompiledCase& program, engine::RunLimits limits = {.timeout = 60s},
         const std::function<void(int)>& started = [](int /*pid*/) {})
     {
         return executor.run(program, limits, started);
@@ -52,7 +52,7 @@ bool gone(int pid)
 }
 
 // Run by this process itself, on base pages that nobody has written to.
-engine::Outcome on_small_pages(std::vector<model::Step> steps)
+engine::Attempt on_small_pages(std::vector<model::Step> steps)
 {
     model::MemorySpec pages;
     pages.resource = model::ResourceKind::pages;
@@ -61,9 +61,9 @@ engine::Outcome on_small_pages(std::vector<model::Step> steps)
     auto probe = sys::OwnProcessProbe::open();
     REQUIRE(probe);
     engine::InProcessExecutor executor{{clock, *probe}};
-    engine::Outcome outcome = executor.run(program_of(std::move(steps), {}, pages), {}, [](int /*pid*/) {});
-    REQUIRE(outcome.ending == Ending::finished);
-    return outcome;
+    engine::Attempt attempt = executor.run(program_of(std::move(steps), {}, pages), {}, [](int /*pid*/) {});
+    REQUIRE(attempt.ending == Ending::finished);
+    return attempt;
 }
 
 }  // namespace
@@ -73,50 +73,50 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
     constexpr std::uint64_t bytes = 4 << 20;
     const model::Step idle{.operation = model::IdleStep{50ms}};
     const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
-    const engine::Program program = program_of({tests::alloc("a", bytes, model::Touch::full, 20),
-                                                {.operation = model::DropStep{"a"}},
-                                                sample("drop"),
-                                                idle,
-                                                {.operation = model::CollectStep{}},
-                                                {.operation = model::DrainStep{}},
-                                                sample("drain"),
-                                                idle},
-                                               {.mode = model::ReleaseMode::finalizer});
+    const engine::CompiledCase program = program_of({tests::alloc("a", bytes, model::Touch::full, 20),
+                                                     {.operation = model::DropStep{"a"}},
+                                                     sample("drop"),
+                                                     idle,
+                                                     {.operation = model::CollectStep{}},
+                                                     {.operation = model::DrainStep{}},
+                                                     sample("drain"),
+                                                     idle},
+                                                    {.mode = model::ReleaseMode::finalizer});
     WorkerBench bench;
-    const engine::Outcome outcome =
+    const engine::Attempt attempt =
         bench.run(program, {.timeout = 60s,
                             .series = {.interval = 2ms, .working_set = true, .live_bytes = true},
                             .measure_fault_cost = true});
-    REQUIRE(outcome.ending == Ending::finished);
-    REQUIRE(outcome.points.size() == 2);
-    CHECK(outcome.points[0].live_bytes == 20 * bytes);
-    CHECK(outcome.points[1].live_bytes == 0);
-    const double grown =
-        static_cast<double>(outcome.points[0].working_set_bytes - outcome.record.baseline_working_set_bytes);
+    REQUIRE(attempt.ending == Ending::finished);
+    REQUIRE(attempt.steps().points.size() == 2);
+    CHECK(attempt.steps().points[0].live_bytes == 20 * bytes);
+    CHECK(attempt.steps().points[1].live_bytes == 0);
+    const double grown = static_cast<double>(attempt.steps().points[0].working_set_bytes -
+                                             attempt.steps().record.baseline_working_set_bytes);
     CHECK(grown >= 0.97 * 20 * bytes);
     CHECK((tests::sanitized || grown <= 1.03 * 20 * bytes));
-    CHECK(outcome.record.fault_costs.small_page > 0);
+    CHECK(attempt.steps().record.fault_costs.small_page > 0);
 
-    REQUIRE(outcome.series.size() == 2);
-    for (const model::Series& series : outcome.series) {
+    REQUIRE(attempt.series.size() == 2);
+    for (const model::Series& series : attempt.series) {
         REQUIRE(series.t.size() == series.v.size());
         CHECK(std::is_sorted(series.t.begin(), series.t.end()));
         CHECK(*std::max_element(series.v.begin(), series.v.end()) >= 0.97 * 20 * bytes);
     }
-    CHECK(outcome.series[1].v.back() == 0);
+    CHECK(attempt.series[1].v.back() == 0);
 
-    const engine::Outcome unasked =
+    const engine::Attempt unasked =
         bench.run(program, {.timeout = 60s, .series = {.interval = 2ms, .working_set = true}});
     REQUIRE(unasked.series.size() == 1);
     CHECK(unasked.series.front().name == "working_set");
-    CHECK(gone(outcome.pid));
+    CHECK(gone(attempt.pid));
 }
 
 TEST_CASE("a curve ends with the steps: what the worker does for itself is not in it", "[machine]")
 {
     constexpr std::uint64_t bytes = 1 << 20;
     constexpr double slack = 2 << 20;  // the kernel's counters lag behind
-    const engine::Program program = program_of({tests::repeat(
+    const engine::CompiledCase program = program_of({tests::repeat(
         30, {tests::alloc("a", bytes, model::Touch::full, 1), {.operation = model::IdleStep{1ms}}, tests::drop("a")})});
     const engine::RunLimits limits{.timeout = 60s,
                                    .series = {.interval = 500us, .working_set = true, .live_bytes = true},
@@ -125,11 +125,11 @@ TEST_CASE("a curve ends with the steps: what the worker does for itself is not i
     for (const model::Isolation isolation : {model::Isolation::process, model::Isolation::none}) {
         WorkerBench bench{isolation};
         for (int repetition = 0; repetition < 3; ++repetition) {
-            const engine::Outcome outcome = bench.run(program, limits);
-            REQUIRE(outcome.ending == Ending::finished);
-            CHECK(outcome.record.fault_costs.small_page > 0);  // it did fill memory of its own
-            const auto peak = static_cast<double>(outcome.record.peak_working_set_bytes);
-            for (const model::Series& series : outcome.series) {
+            const engine::Attempt attempt = bench.run(program, limits);
+            REQUIRE(attempt.ending == Ending::finished);
+            CHECK(attempt.steps().record.fault_costs.small_page > 0);  // it did fill memory of its own
+            const auto peak = static_cast<double>(attempt.steps().record.peak_working_set_bytes);
+            for (const model::Series& series : attempt.series) {
                 const double most = std::ranges::max(series.v);
                 CHECK(most <= (series.name == "working_set" ? peak + slack : static_cast<double>(bytes)));
             }
@@ -140,28 +140,28 @@ TEST_CASE("a curve ends with the steps: what the worker does for itself is not i
 TEST_CASE("a worker that is killed is a crash with its signal", "[machine]")
 {
     WorkerBench bench;
-    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int pid) { kill(pid, SIGKILL); });
-    CHECK(outcome.ending == Ending::crashed);
-    CHECK_THAT(outcome.reason, Catch::Contains("SIGKILL"));
-    CHECK(gone(outcome.pid));
+    const engine::Attempt attempt = bench.run(idle_for(30s), {.timeout = 60s}, [](int pid) { kill(pid, SIGKILL); });
+    CHECK(attempt.ending == Ending::crashed);
+    CHECK_THAT(attempt.reason, Catch::Contains("SIGKILL"));
+    CHECK(gone(attempt.pid));
     CHECK(bench.run(idle_for(1ms)).ending == Ending::finished);
 }
 
 TEST_CASE("a worker that outlives its time is killed", "[machine]")
 {
     WorkerBench bench;
-    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 100ms});
-    CHECK(outcome.ending == Ending::timed_out);
-    CHECK(gone(outcome.pid));
+    const engine::Attempt attempt = bench.run(idle_for(30s), {.timeout = 100ms});
+    CHECK(attempt.ending == Ending::timed_out);
+    CHECK(gone(attempt.pid));
 }
 
 TEST_CASE("a stop signal ends the repetition and its worker", "[machine]")
 {
     WorkerBench bench;
-    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int /*pid*/) { raise(SIGTERM); });
-    CHECK(outcome.ending == Ending::interrupted);
+    const engine::Attempt attempt = bench.run(idle_for(30s), {.timeout = 60s}, [](int /*pid*/) { raise(SIGTERM); });
+    CHECK(attempt.ending == Ending::interrupted);
     CHECK(bench.signals.last() == SIGTERM);
-    CHECK(gone(outcome.pid));
+    CHECK(gone(attempt.pid));
     CHECK(bench.run(idle_for(1ms)).ending == Ending::interrupted);  // nor does anything begin after it
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
     WorkerBench fresh;
     CHECK(fresh.run(idle_for(1ms)).pid != fresh.run(idle_for(1ms)).pid);
     WorkerBench kept{model::Isolation::none};
-    const engine::Outcome first = kept.run(idle_for(1ms));
+    const engine::Attempt first = kept.run(idle_for(1ms));
     CHECK(first.pid == kept.run(idle_for(1ms)).pid);
     CHECK(!gone(first.pid));
 }
@@ -178,45 +178,45 @@ TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
 TEST_CASE("a shared process keeps the garbage that an earlier case left", "[machine]")
 {
     WorkerBench bench{model::Isolation::none};
-    const engine::Program litter =
+    const engine::CompiledCase litter =
         program_of({tests::alloc("a", 1000, model::Touch::full, 10), {.operation = model::DropStep{"a"}}},
                    {.mode = model::ReleaseMode::finalizer});
-    const engine::Program look =
+    const engine::CompiledCase look =
         program_of({{.operation = model::SampleStep{"p"}}}, {.mode = model::ReleaseMode::finalizer});
     REQUIRE(bench.run(litter).ending == Ending::finished);
-    CHECK(bench.run(look).points[0].live_bytes == 10'000);
+    CHECK(bench.run(look).steps().points[0].live_bytes == 10'000);
 
     WorkerBench isolated;
     REQUIRE(isolated.run(litter).ending == Ending::finished);
-    CHECK(isolated.run(look).points[0].live_bytes == 0);
+    CHECK(isolated.run(look).steps().points[0].live_bytes == 0);
 }
 
 TEST_CASE("a program that cannot be started is the harness's failure", "[machine]")
 {
     WorkerBench bench{model::Isolation::process, "/nonexistent/memsweep"};
-    const engine::Outcome outcome = bench.run(idle_for(1ms));
-    CHECK(outcome.ending == Ending::broken);
-    CHECK_THAT(outcome.reason, Catch::Contains("/nonexistent/memsweep"));
+    const engine::Attempt attempt = bench.run(idle_for(1ms));
+    CHECK(attempt.ending == Ending::broken);
+    CHECK_THAT(attempt.reason, Catch::Contains("/nonexistent/memsweep"));
 }
 
 TEST_CASE("faults equal the base pages that are first written", "[machine]")
 {
-    const engine::Outcome outcome = on_small_pages({tests::alloc("a", 64 << 20, model::Touch::page, 1)});
-    CHECK(outcome.record.array_counts.pages_touched == 16'384);
-    CHECK(outcome.record.minor_faults >= 16'384);
-    CHECK((tests::sanitized || outcome.record.minor_faults <= 16'384 + 163));
+    const engine::Attempt attempt = on_small_pages({tests::alloc("a", 64 << 20, model::Touch::page, 1)});
+    CHECK(attempt.steps().record.array_counts.pages_touched == 16'384);
+    CHECK(attempt.steps().record.minor_faults >= 16'384);
+    CHECK((tests::sanitized || attempt.steps().record.minor_faults <= 16'384 + 163));
 }
 
 TEST_CASE("what first writes to pages take is the kernel's time", "[machine]")
 {
-    const engine::Outcome outcome =
+    const engine::Attempt attempt =
         on_small_pages({tests::repeat(20, {tests::alloc("a", 64 << 20, model::Touch::page, 1), tests::drop("a")})});
     // Most kernels know the shares of user and kernel by ticks of 4 ms, and scale those of the whole process by its
     // time.
     constexpr std::int64_t ticks_ns = 40'000'000;
-    CAPTURE(outcome.record.kernel_ns, outcome.record.cpu_ns);
-    CHECK((tests::sanitized || outcome.record.kernel_ns > outcome.record.cpu_ns / 4));
-    CHECK(outcome.record.kernel_ns <= 2 * outcome.record.cpu_ns + ticks_ns);
+    CAPTURE(attempt.steps().record.kernel_ns, attempt.steps().record.cpu_ns);
+    CHECK((tests::sanitized || attempt.steps().record.kernel_ns > attempt.steps().record.cpu_ns / 4));
+    CHECK(attempt.steps().record.kernel_ns <= 2 * attempt.steps().record.cpu_ns + ticks_ns);
 }
 
 TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drained first", "[machine]")
@@ -228,13 +228,13 @@ TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drai
         program_of({tests::alloc("a", 1 << 20, model::Touch::full, 5), {.operation = model::DropStep{"a"}}}, finalizer);
     const auto looks = program_of({sample("start")}, finalizer);
     const auto live_at_start = [&](bool kept, bool drained) {
-        const engine::Outcome first = bench.run(leaves, {.timeout = 60s, .keeps_worker = kept});
-        const engine::Outcome second = bench.run(looks, {.timeout = 60s, .drain_first = drained});
+        const engine::Attempt first = bench.run(leaves, {.timeout = 60s, .keeps_worker = kept});
+        const engine::Attempt second = bench.run(looks, {.timeout = 60s, .drain_first = drained});
         REQUIRE(first.ending == Ending::finished);
         REQUIRE(second.ending == Ending::finished);
         CHECK((first.pid == second.pid) == kept);
         CHECK(gone(second.pid));
-        return second.points.front().live_bytes;
+        return second.steps().points.front().live_bytes;
     };
     CHECK(live_at_start(false, false) == 0);
     CHECK(live_at_start(true, false) == 5 << 20);
@@ -245,10 +245,10 @@ TEST_CASE("a worker that dies in a sweep is not kept for the next case", "[machi
 {
     WorkerBench bench;
     const auto quick = program_of({tests::alloc("a", 1000, model::Touch::full, 1)});
-    const engine::Outcome killed =
+    const engine::Attempt killed =
         bench.run(idle_for(10s), {.timeout = 60s, .keeps_worker = true}, [](int pid) { kill(pid, SIGKILL); });
     CHECK(killed.ending == Ending::crashed);
-    const engine::Outcome next = bench.run(quick, {.timeout = 60s, .keeps_worker = true});
+    const engine::Attempt next = bench.run(quick, {.timeout = 60s, .keeps_worker = true});
     CHECK(next.ending == Ending::finished);
     CHECK(next.pid != killed.pid);
 }
@@ -272,9 +272,9 @@ TEST_CASE("a worker that has opened a driver is told to end, not killed", "[devi
         clock,
         signals};
     const auto program = program_of({tests::alloc("a", 4096, model::Touch::none, 1)}, {}, memory);
-    const auto outcome = executor.run(program, {.timeout = 60s}, [](int /*pid*/) {});
-    INFO(outcome.reason);
-    CHECK(outcome.ending == Ending::finished);
+    const auto attempt = executor.run(program, {.timeout = 60s}, [](int /*pid*/) {});
+    INFO(attempt.reason);
+    CHECK(attempt.ending == Ending::finished);
     std::string code;
     std::ifstream{told} >> code;
     CHECK(code == "0");

@@ -36,7 +36,7 @@ Case with(ReleaseSpec release, std::vector<Step> steps)
 {
     Case one;
     one.release = release;
-    one.steps = std::move(steps);
+    one.work = std::move(steps);
     return one;
 }
 

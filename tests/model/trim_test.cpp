@@ -44,7 +44,7 @@ TEST_CASE("a case knows the mechanisms of its steps and of its memory, each once
     const Step soft{.operation = TrimStep{"a", TrimHow::soft}};
     const Step cold{.operation = TrimStep{"a", TrimHow::cold}};
     const Step none{.operation = TrimStep{"a", TrimHow::none}};
-    one.steps = {none, soft, {.operation = RepeatStep{3, {cold, soft}}}};
+    one.work = Steps{none, soft, {.operation = RepeatStep{3, {cold, soft}}}};
     CHECK(trims(one) == std::vector{TrimHow::soft, TrimHow::cold});
     one.memory.trim = {.above_bytes = 1, .how = TrimHow::cold};
     CHECK(trims(one) == std::vector{TrimHow::cold, TrimHow::soft});

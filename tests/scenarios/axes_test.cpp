@@ -95,7 +95,7 @@ TEST_CASE("cases are the combinations less the exclusions", "[unit]")
     CHECK(plan.axes.size() == 2);
     CHECK(plan.cases[1].release.mode == model::ReleaseMode::leak);
     CHECK(plan.cases[1].params[0].name == "mode");
-    CHECK(std::get<model::AllocStep>(plan.cases[4].steps[0].operation).shape == std::vector<std::uint64_t>{16384});
+    CHECK(std::get<model::AllocStep>(plan.cases[4].steps()[0].operation).shape == std::vector<std::uint64_t>{16384});
 }
 
 TEST_CASE("a scenario without axes has one case", "[unit]")

@@ -32,7 +32,7 @@ TEST_CASE("a command is read with all its keys", "[unit]")
                                    R"("axes": {"n": [7]},)");
     REQUIRE(plan);
     REQUIRE(model::runs_commands(*plan));
-    const model::CommandSpec& command = *plan->cases.front().command;
+    const model::CommandSpec& command = *plan->cases.front().command();
     CHECK(command.run == std::vector<std::string>{"a", "7", "x7"});
     CHECK(command.prepare == std::vector<std::string>{"p"});
     CHECK(command.cleanup == std::vector<std::string>{"c", "d"});
@@ -49,7 +49,7 @@ TEST_CASE("a command's defaults are those of hyperfine's users", "[unit]")
 {
     const auto plan = load_command(R"({"run": ["true"], "stdout": null})");
     REQUIRE(plan);
-    const model::CommandSpec& command = *plan->cases.front().command;
+    const model::CommandSpec& command = *plan->cases.front().command();
     CHECK(command.output == model::output_discarded);
     CHECK(command.exit_code == 0);
     CHECK(command.input.empty());
@@ -87,7 +87,7 @@ TEST_CASE("what programs read is part of their fingerprint, and where it lies is
     };
     const model::Plan one = plan_of("/in", "3 B, sha256 aa");
     for (const model::Case& each : one.cases) {
-        CHECK(each.command->input == "/in");
+        CHECK(each.command()->input == "/in");
     }
     CHECK(one.fingerprint == plan_of("/elsewhere", "3 B, sha256 aa").fingerprint);
     CHECK(one.fingerprint != plan_of("/in", "3 B, sha256 bb").fingerprint);
@@ -100,8 +100,8 @@ TEST_CASE("a script is one text of a shell, and its case is named after its firs
     const auto plan = scenarios::command_plan({"./tools/a-b -n 1 | wc /x"}, "", {}, fake_surroundings(), true);
     REQUIRE(plan);
     CHECK(plan->name == "a_b");
-    CHECK(plan->cases.front().command->shell);
-    CHECK(plan->cases.front().command->run == std::vector<std::string>{"./tools/a-b -n 1 | wc /x"});
+    CHECK(plan->cases.front().command()->shell);
+    CHECK(plan->cases.front().command()->run == std::vector<std::string>{"./tools/a-b -n 1 | wc /x"});
 }
 
 TEST_CASE("what a command runs is part of its fingerprint", "[unit]")
@@ -125,11 +125,11 @@ TEST_CASE("a program of the command line is one case", "[unit]")
     CHECK(plan->settings.repetitions == 3);
     REQUIRE(plan->cases.size() == 1);
     CHECK(plan->cases.front().id == "g___12");
-    CHECK(plan->cases.front().command->run == words);
+    CHECK(plan->cases.front().command()->run == words);
     const auto axes = scenarios::command_plan({"a", "${axis.n}"}, "", {.axes = {{"n", "[1,2]"}}}, fake_surroundings());
     REQUIRE(axes);
     REQUIRE(axes->cases.size() == 2);
-    CHECK(axes->cases.back().command->run == std::vector<std::string>{"a", "2"});
+    CHECK(axes->cases.back().command()->run == std::vector<std::string>{"a", "2"});
 }
 
 }  // namespace memsweep::test

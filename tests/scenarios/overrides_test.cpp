@@ -29,7 +29,7 @@ scenarios::Overrides variable(std::string name, std::string value)
 
 std::uint64_t count_of(const model::Plan& plan)
 {
-    return std::get<model::AllocStep>(plan.cases.at(0).steps.at(0).operation).count;
+    return std::get<model::AllocStep>(plan.cases.at(0).steps().at(0).operation).count;
 }
 
 using Errors = std::vector<std::string>;

@@ -41,7 +41,7 @@ TEST_CASE("a parallel block has its threads, its steps, and names of its own", "
 {
     const auto plan =
         plan_of(steps_text(alloc + "," + parallel(alloc + R"(, {"op": "pass", "target": "a"})") + "," + drop));
-    const auto& block = std::get<model::ParallelStep>(plan.cases.front().steps[1].operation);
+    const auto& block = std::get<model::ParallelStep>(plan.cases.front().steps()[1].operation);
     CHECK(block.threads == 3);
     REQUIRE(block.steps.size() == 2);
     CHECK(std::get<model::PassStep>(block.steps[1].operation).target == "a");
@@ -68,10 +68,10 @@ TEST_CASE("alloc_free is read, by itself and in a block, and wants a size", "[un
 {
     const std::string turns = R"({"op": "alloc_free", "bytes": "8KiB", "times": 12})";
     const auto plan = plan_of(steps_text(turns + "," + parallel(R"({"op": "alloc_free", "bytes": 16})")));
-    const auto& alone = std::get<model::AllocFreeStep>(plan.cases.front().steps[0].operation);
+    const auto& alone = std::get<model::AllocFreeStep>(plan.cases.front().steps()[0].operation);
     CHECK(alone.bytes == 8192);
     CHECK(alone.times == 12);
-    const auto& block = std::get<model::ParallelStep>(plan.cases.front().steps[1].operation);
+    const auto& block = std::get<model::ParallelStep>(plan.cases.front().steps()[1].operation);
     CHECK(std::get<model::AllocFreeStep>(block.steps.front().operation).times == 1);
     CHECK(errors_of(steps_text(turns, R"("memory": {"resource": "null"}, )")).empty());
 
@@ -97,7 +97,7 @@ TEST_CASE("prefetch, migrate, stream and share are read, and refused where they 
         {"op": "stream", "target": "a", "chunk": "64KiB", "ahead": 4, "drop_behind": true, "write": true},
         {"op": "share", "bytes": "1MiB", "rounds": 7}, {"op": "purge"})",
         R"("memory": {"resource": "file", "path": "/tmp"}, )"));
-    const auto& steps = plan.cases.front().steps;
+    const auto& steps = plan.cases.front().steps();
     CHECK(std::get<model::PrefetchStep>(steps[1].operation).how == model::PrefetchHow::willneed);
     CHECK(std::get<model::MigrateStep>(steps[2].operation).node == 3);
     const auto& stream = std::get<model::StreamStep>(steps[3].operation);

@@ -71,7 +71,7 @@ TEST_CASE("memory, release and series of a case", "[unit]")
 TEST_CASE("the steps of a case", "[unit]")
 {
     const Plan plan = everything();
-    const auto& steps = case_named(plan, "everything/mode=finalizer/n=3/size=64KiB").steps;
+    const auto& steps = case_named(plan, "everything/mode=finalizer/n=3/size=64KiB").steps();
     REQUIRE(steps.size() == 9);
     const auto& alloc = std::get<AllocStep>(steps[0].operation);
     CHECK(alloc.as == "a");
@@ -100,7 +100,7 @@ TEST_CASE("a concat step: the case's own calls, few where nothing is freed, or a
 {
     const auto step = [](std::string_view release, std::string_view keys) {
         const auto text = fmt::format(R"("release": {}, "steps": [{{"op": "concat", {}}}])", release, keys);
-        return std::get<ConcatStep>(plan_of(scenario_text(text)).cases.front().steps.front().operation);
+        return std::get<ConcatStep>(plan_of(scenario_text(text)).cases.front().steps().front().operation);
     };
     const ConcatStep own = step(R"({})", R"("case": "size_100")");
     CHECK(own.what->label == "size_100");

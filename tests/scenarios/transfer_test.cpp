@@ -31,7 +31,7 @@ TEST_CASE("transfers and what they may be told are read", "[unit]")
                                            one("gpu1", "gpu1.ce", "host", R"(, "priority": 9)"),
                                        R"(, "strategy": "staged", "times": 3, "chunk": "1MiB", "slots": 4,
                                           "pipeline": false, "retry_delay": "2ms", "offset": 123)"));
-    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps().front().operation);
     REQUIRE(step.jobs.size() == 2);
     CHECK(model::to_text(step.jobs[0].spec) == "host:pinned@node0 -> gpu0.ce -> gpu0");
     CHECK(step.jobs[0].bytes == 256U << 20U);
@@ -51,7 +51,7 @@ TEST_CASE("transfers and what they may be told are read", "[unit]")
 TEST_CASE("a step that says nothing of it has the defaults of the model", "[unit]")
 {
     const auto plan = plan_of(transfer(one("host", "cpu", "host")));
-    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps().front().operation);
     CHECK(step.options == model::TransferOptions{});
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("gpu* makes a transfer of each device, which this machine may lack", "
 {
     const auto plan =
         plan_of(transfer(one("host", "gpu*.ce", "gpu*", R"(, "bytes": "1MiB")") + "," + one("host", "cpu", "host")));
-    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps().front().operation);
     REQUIRE(step.jobs.size() == model::max_each_devices + 1);
     for (std::size_t i = 0; i < model::max_each_devices; ++i) {
         CHECK(step.jobs[i].optional);
@@ -150,7 +150,7 @@ TEST_CASE("both ends of a transfer, and its slots, are part of what a case is es
 {
     const auto plan = plan_of(transfer(one("host", "gpu0.ce", "gpu0", R"(, "bytes": "8MiB")"),
                                        R"(, "strategy": "staged", "chunk": "1MiB", "slots": 4)"));
-    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps().front().operation);
     CHECK(model::host_bytes(step) == 20U << 20U);
 }
 

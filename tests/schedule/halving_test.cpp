@@ -55,7 +55,7 @@ TEST_CASE("a schedule of one's own decides which cases go on, and the others end
     model::Plan plan;
     plan.settings.repetitions = 3;
     for (const char* id : {"slow", "fast", "slower", "medium"}) {
-        plan.cases.push_back({.id = id, .scenario = "p", .steps = {{.operation = model::CollectStep{}}}});
+        plan.cases.push_back({.id = id, .scenario = "p", .work = model::Steps{{.operation = model::CollectStep{}}}});
     }
     tests::FakeExecutor executor;
     for (const std::int64_t ns : {30, 10, 40, 20, 10, 20, 10}) {

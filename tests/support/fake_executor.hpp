@@ -1,51 +1,56 @@
-// An executor with invented outcomes, and an observer that writes down what it is told.
+// An executor with invented attempts, and an observer that writes down what it is told.
 #pragma once
 
 #include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/engine/executor.hpp"
-#include "core/engine/program.hpp"
+#include "core/engine/observer.hpp"
 
 namespace memsweep::tests {
 
-// Each run takes the next scripted outcome; when there is none, a finished repetition of `wall_ns`.
+// Each run takes the next scripted one; when there is none, a finished repetition of `wall_ns`.
 class FakeExecutor final : public engine::Executor {
   public:
-    [[nodiscard]] engine::Outcome run(const engine::Program& program, const engine::RunLimits& limits,
+    [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override
     {
         ++runs;
         last_limits = limits;
-        last_estimate_bytes = program.estimate_bytes;
         kept.push_back(limits.keeps_worker);
         started(1000 + runs);
-        engine::Outcome outcome;
-        outcome.ending = engine::Ending::finished;
-        outcome.pid = 1000 + runs;
-        outcome.record.wall_ns = wall_ns;
-        outcome.record.timed_arrays = program.arrays;
-        outcome.phases.resize(program.phase_names.size());
+        engine::Attempt attempt{.ending = engine::Ending::finished, .pid = 1000 + runs};
+        std::int64_t took_ns = wall_ns;
         if (!scripted.empty()) {
-            outcome.ending = scripted.front().ending;
-            outcome.reason = scripted.front().reason;
-            outcome.record.wall_ns = scripted.front().wall_ns.value_or(wall_ns);
+            attempt.ending = scripted.front().ending;
+            attempt.reason = scripted.front().reason;
+            took_ns = scripted.front().wall_ns.value_or(wall_ns);
             scripted.pop_front();
         }
-        return outcome;
+        if (const auto* const steps = std::get_if<engine::StepProgram>(&compiled.work)) {
+            last_estimate_bytes = steps->estimate_bytes;
+            auto& measured = attempt.measured.emplace<engine::StepMeasurements>();
+            measured.record.wall_ns = took_ns;
+            measured.record.timed_arrays = steps->arrays;
+            measured.phases.resize(steps->phase_names.size());
+        } else {
+            attempt.measured.emplace<engine::CommandRecord>().wall_ns = took_ns;
+        }
+        return attempt;
     }
 
-    [[nodiscard]] std::vector<engine::Outcome> run_at_once(std::span<const engine::Repetition> repetitions) override
+    [[nodiscard]] std::vector<engine::Attempt> run_at_once(std::span<const engine::Repetition> repetitions) override
     {
-        std::vector<engine::Outcome> outcomes;
+        std::vector<engine::Attempt> attempts;
         for (const engine::Repetition& one : repetitions) {
-            outcomes.push_back(run(one.program, one.limits, one.started));
+            attempts.push_back(run(one.compiled, one.limits, one.started));
             places.push_back(one.place);
         }
-        return outcomes;
+        return attempts;
     }
 
     struct Scripted {

@@ -1,28 +1,21 @@
-// A case compiled to plain instructions: what a worker process receives as bytes, and what the interpreter walks.
+// Steps compiled to plain instructions: what a worker process receives as bytes, and what the interpreter walks.
 //
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
 // Units    bytes, elements, nanoseconds as named.
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold; an array whose shape
-//          does not fit; a trace that cannot be read or compiled; safety and pools that the memory cannot take.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/array/array.hpp"
-#include "core/base/expected.hpp"
-#include "core/engine/records.hpp"
 #include "core/model/plan.hpp"
 #include "core/sys/interprocess.hpp"
 
@@ -56,17 +49,17 @@ struct Concat {
 };
 
 struct Transfer {
-    std::uint16_t plan{};  // index in Program::transfers
+    std::uint16_t plan{};  // index in StepProgram::transfers
     std::uint64_t turns{};
 };
 
 struct Sample {
-    std::uint16_t name{};  // index in Program::sample_names
+    std::uint16_t name{};  // index in StepProgram::sample_names
     bool counters_only{};
 };
 
 struct Replay {
-    std::uint16_t trace{};  // index in Program::replays
+    std::uint16_t trace{};  // index in StepProgram::replays
     model::ReplayTouch touch{};
     bool latency{};            // every call is timed by itself
     std::int64_t settle_ns{};  // idle after the last event
@@ -154,25 +147,10 @@ struct Slot {
     std::uint64_t capacity{};  // arrays that it holds at most
 };
 
-// Traces compiled for replay, in memory that workers can map: one for all cases that replay the same.
-//
-// Memory   8 bytes an event and some 40 more for a resize or an exchange between threads, until it is destroyed and no
-//          program holds them.
-// Cost     30 to 60 ns an event, once for each trace, number of threads and speed.
-// Errors   as TraceReader::open and compile_replay.
-// Threads  one.
+// A trace compiled for replay, in memory that workers can map: one for all cases that replay the same.
 using PackedTrace = std::shared_ptr<const sys::SharedRegion>;
 
-class PackedTraces {
-  public:
-    [[nodiscard]] base::Expected<PackedTrace> find_or_compile(const model::ReplayStep& step);
-
-  private:
-    using Key = std::tuple<std::string, std::uint32_t, model::ReplaySpeed>;
-    std::map<Key, PackedTrace> traces_;
-};
-
-// What a program asks for beside its instructions, as plain values.
+// What steps ask for beside their instructions, as plain values.
 struct ProgramTerms {
     model::MemorySpec memory;
     model::ReleaseSpec release;
@@ -184,7 +162,7 @@ struct ProgramTerms {
     bool marked{};  // some step is marked as timed: wall_time covers only such steps
 };
 
-struct Program : ProgramTerms {
+struct StepProgram : ProgramTerms {
     std::vector<Instruction> instructions;
     std::vector<Slot> slots;
     std::vector<std::string> slot_names;
@@ -195,13 +173,7 @@ struct Program : ProgramTerms {
     std::uint64_t arrays{};       // allocated over one repetition
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
-    bool times_calls{};                         // some replay times every call by itself
-    model::AllocatorSpec allocator;             // serves the worker that runs it
-    std::optional<model::CommandSpec> command;  // in place of instructions, for a CommandExecutor
+    bool times_calls{};  // some replay times every call by itself
 };
-
-// Traces are compiled once for all programs of `traces`.
-[[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& traces);
-[[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case);
 
 }  // namespace memsweep::engine

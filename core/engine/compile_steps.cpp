@@ -1,4 +1,4 @@
-#include "core/engine/program.hpp"
+#include "core/engine/compile_steps.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/checked.hpp"
+#include "core/engine/records.hpp"
 #include "core/lifetime/slab.hpp"
 #include "core/model/concat_case.hpp"
 #include "core/model/specs.hpp"
@@ -28,7 +29,7 @@ constexpr std::size_t max_instructions = 1'000'000;
 
 class Compiler {
   public:
-    Compiler(const std::string& case_id, Program& program, PackedTraces& traces)
+    Compiler(const std::string& case_id, StepProgram& program, PackedTraces& traces)
         : case_id_{case_id}, program_{program}, traces_{traces}
     {
     }
@@ -183,7 +184,7 @@ class Compiler {
     }
 
     const std::string& case_id_;
-    Program& program_;
+    StepProgram& program_;
     const bool has_limit_{program_.memory.trim.above_bytes != 0};
     PackedTraces& traces_;
     std::optional<base::Error> error_;
@@ -191,7 +192,7 @@ class Compiler {
 };
 
 // True where the capacity of `made` had to grow to that of what it is made from.
-bool follow(Program& program, SlotIndex made, SlotIndex from)
+bool follow(StepProgram& program, SlotIndex made, SlotIndex from)
 {
     std::uint64_t& capacity = program.slots[made].capacity;
     const std::uint64_t wanted = program.slots[from].capacity;
@@ -199,7 +200,7 @@ bool follow(Program& program, SlotIndex made, SlotIndex from)
 }
 
 // A result holds as many arrays as its left operand; chains of results settle after at most one pass per slot.
-void settle_capacities(Program& program)
+void settle_capacities(StepProgram& program)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -215,7 +216,7 @@ void settle_capacities(Program& program)
 
 // With reference counts a name's old and new arrays live at once; other modes may delay every array's release. Each
 // thread keeps some blocks to itself.
-std::uint64_t blocks_to_reserve(const Program& program)
+std::uint64_t blocks_to_reserve(const StepProgram& program)
 {
     std::uint64_t reachable = 0;
     for (const Slot& slot : program.slots) {
@@ -263,28 +264,20 @@ base::Expected<PackedTrace> PackedTraces::find_or_compile(const model::ReplaySte
     return traces_[key] = std::make_shared<const sys::SharedRegion>(std::move(region));
 }
 
-base::Expected<Program> compile(const model::Case& plan_case)
+base::Expected<StepProgram> compile_steps(const model::Case& plan_case, PackedTraces& traces)
 {
-    PackedTraces traces;
-    return compile(plan_case, traces);
-}
-
-base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& traces)
-{
-    Program program;
+    StepProgram program;
     program.memory = plan_case.memory;
     program.release = plan_case.release;
-    program.allocator = plan_case.allocator;
-    program.command = plan_case.command;
     if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
         return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
     }
     Compiler compiler{plan_case.id, program, traces};
-    compiler.steps(plan_case.steps, true);
+    compiler.steps(plan_case.steps(), true);
     if (compiler.error()) {
         return fail(*compiler.error());
     }
-    const std::uint64_t points = model::sample_count(plan_case.steps);
+    const std::uint64_t points = model::sample_count(plan_case.steps());
     const auto refuse = [&plan_case](std::string why) {
         return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
     };
@@ -292,7 +285,7 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
         return refuse(fmt::format("a repetition would take {} samples; at most {} are kept: sample outside the loop",
                                   points, max_points));
     }
-    const std::uint64_t timed_calls = model::timed_call_count(plan_case.steps);
+    const std::uint64_t timed_calls = model::timed_call_count(plan_case.steps());
     if (timed_calls > max_timed_calls) {
         return refuse(
             fmt::format("a repetition would time {} calls; at most {} are kept", timed_calls, max_timed_calls));
@@ -304,7 +297,7 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
     settle_capacities(program);
     program.points = static_cast<std::uint32_t>(points);
     program.timed_calls = static_cast<std::uint32_t>(timed_calls);
-    program.arrays = model::allocation_count(plan_case.steps);
+    program.arrays = model::allocation_count(plan_case.steps());
     program.reserved_blocks = blocks_to_reserve(program);
     return program;
 }

@@ -1,0 +1,40 @@
+// What a foreign program measured in one repetition.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/model/report.hpp"
+#include "core/sys/hardware_counters.hpp"
+#include "core/trace/counts.hpp"
+
+namespace memsweep::engine {
+
+// As plain values, which a supervising process writes into shared memory.
+struct CommandUse {
+    std::int64_t wall_ns{};
+    std::int64_t cpu_ns{};
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+    std::uint64_t peak_working_set_bytes{};  // of all its processes at once
+    std::chrono::nanoseconds user_time{};
+    std::chrono::nanoseconds system_time{};
+    std::uint64_t context_switches{};
+    std::uint64_t read_bytes{};
+    std::uint64_t written_bytes{};
+    std::optional<double> pressure_seconds;
+    sys::HardwareCounts hardware;
+    std::uint64_t left_processes{};  // that it left behind, and that were killed
+};
+
+struct CommandRecord : CommandUse {
+    std::string checksum;                     // over what it printed; empty: not asked for
+    std::optional<trace::Counts> counts;      // from the run behind it; empty: none, or it cannot be counted
+    std::string why_uncounted;                // empty: it was, or that was not asked for
+    std::optional<model::NameLengths> names;  // as it was called when it was counted
+    std::string why_unasked;                  // whose malloc it used, where the case names one; empty: it was asked
+};
+
+}  // namespace memsweep::engine

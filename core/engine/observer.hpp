@@ -1,0 +1,54 @@
+// Who is told what happens during a run.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/engine/attempt.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::engine {
+
+struct RepetitionStart {
+    std::string_view case_id;
+    int pid{};
+    std::uint32_t repetition{};  // from 0; of the warm-up rounds when `warmup`
+    bool warmup{};
+};
+
+struct RepetitionDiscard {
+    std::string_view case_id;
+    std::uint32_t repetition{};
+    bool case_goes_on{};  // which had ended
+};
+
+// What a run is going to do, of cases that are not refused and of repetitions that an earlier run did not leave.
+struct PlannedRuns {
+    std::uint64_t cases{};
+    std::uint64_t repetitions{};  // over all cases, as the warm-ups are
+    std::uint64_t warmups{};
+};
+
+// Who is told what happens during a run: progress on a terminal, an event stream, the result file. Until a case has
+// ended, its metrics have no summaries.
+//
+// Threads  called from the driver's thread, never while a repetition is running except `case_started` and
+//          `repetition_started`, which come before its first step.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+
+    virtual void run_started(const model::RunReport& /*report*/, const PlannedRuns& /*planned*/) {}
+    virtual void repetition_started(const RepetitionStart& /*start*/) {}
+    virtual void repetition_ended(const RepetitionStart& /*start*/, const Attempt& /*attempt*/,
+                                  const model::RunReport& /*report*/)
+    {
+    }
+    // A repetition that has ended counts no more, because its round is measured again: the same number starts anew, and
+    // a case that it had ended goes on.
+    virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
+    virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
+    virtual void run_ended(const model::RunReport& /*report*/) {}
+};
+
+}  // namespace memsweep::engine
