@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "core/engine/compile.hpp"
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 
 namespace {
 

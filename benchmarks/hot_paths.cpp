@@ -7,7 +7,7 @@
 #include <gnu/libc-version.h>
 
 #include "core/engine/compile.hpp"
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 #include "core/memory/barrier.hpp"
 
 namespace memsweep::benchmarks {

@@ -16,7 +16,7 @@
 
 #include "app/cli/console.hpp"
 #include "core/base/quantity.hpp"
-#include "core/engine/supervision.hpp"
+#include "core/engine/command/supervision.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/spool.hpp"
 #include "scenarios/reader/fingerprint.hpp"

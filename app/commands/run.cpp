@@ -17,7 +17,7 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/command_words.hpp"
-#include "core/engine/command_executor.hpp"
+#include "core/engine/command/command_executor.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"

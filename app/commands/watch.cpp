@@ -13,7 +13,7 @@
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
-#include "core/engine/tree_sampler.hpp"
+#include "core/engine/command/tree_sampler.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/metric_id.hpp"

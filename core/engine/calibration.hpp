@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "core/array/streaming.hpp"
-#include "core/engine/executor.hpp"
+#include "core/engine/repetition/executor.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/clock.hpp"

@@ -9,9 +9,9 @@
 
 #include "core/base/quantity.hpp"
 #include "core/engine/case_metrics.hpp"
-#include "core/engine/command_report.hpp"
-#include "core/engine/kept_facts.hpp"
-#include "core/engine/step_report.hpp"
+#include "core/engine/command/command_report.hpp"
+#include "core/engine/repetition/kept_facts.hpp"
+#include "core/engine/steps/step_report.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/model/case_index.hpp"
 #include "core/model/metric_id.hpp"

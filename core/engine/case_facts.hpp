@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/attempt.hpp"
-#include "core/engine/compiled_case.hpp"
+#include "core/engine/repetition/attempt.hpp"
+#include "core/engine/repetition/compiled_case.hpp"
 #include "core/model/assertion.hpp"
 #include "core/model/report.hpp"
 

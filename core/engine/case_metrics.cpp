@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "core/base/assert.hpp"
-#include "core/engine/command_report.hpp"
-#include "core/engine/step_report.hpp"
+#include "core/engine/command/command_report.hpp"
+#include "core/engine/steps/step_report.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::engine {

@@ -3,9 +3,9 @@
 // Units    seconds, bytes and counts, as model::metric_catalog() says.
 #pragma once
 
-#include "core/engine/attempt.hpp"
-#include "core/engine/compiled_case.hpp"
-#include "core/engine/metric_row.hpp"
+#include "core/engine/repetition/attempt.hpp"
+#include "core/engine/repetition/compiled_case.hpp"
+#include "core/engine/repetition/metric_row.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::engine {

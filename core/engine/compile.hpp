@@ -3,8 +3,8 @@
 // Errors   as compile_steps; a foreign program has nothing to compile.
 #pragma once
 
-#include "core/engine/compile_steps.hpp"
-#include "core/engine/compiled_case.hpp"
+#include "core/engine/repetition/compiled_case.hpp"
+#include "core/engine/steps/compile_steps.hpp"
 
 namespace memsweep::engine {
 

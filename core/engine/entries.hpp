@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/engine/admission.hpp"
-#include "core/engine/attempt.hpp"
 #include "core/engine/compile.hpp"
 #include "core/engine/observer.hpp"
+#include "core/engine/repetition/attempt.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/report.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/engine/attempt.hpp"
+#include "core/engine/repetition/attempt.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::engine {

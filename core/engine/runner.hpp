@@ -14,8 +14,8 @@
 #include <span>
 
 #include "core/engine/entries.hpp"
-#include "core/engine/executor.hpp"
 #include "core/engine/observer.hpp"
+#include "core/engine/repetition/executor.hpp"
 #include "core/model/plan.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/sys/clock.hpp"

@@ -27,7 +27,7 @@ target_link_libraries(consumer PRIVATE memsweep::core)
 """
 CONSUMER = """#include <cstdio>
 #include "core/base/quantity.hpp"
-#include "core/engine/executor.hpp"
+#include "core/engine/repetition/executor.hpp"
 #include "core/measure/summary.hpp"
 #include "core/sys/machine_facts.hpp"
 int main()

@@ -1,5 +1,5 @@
 // Real programs on the real kernel: measured, refused, stopped; nothing of them stays behind.
-#include "core/engine/command_executor.hpp"
+#include "core/engine/command/command_executor.hpp"
 
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
 // The concat step: what it times, what it leaves to the release mode, what it checks.
-#include "core/engine/concat_calls.hpp"
+#include "core/engine/steps/concat_calls.hpp"
 
-#include "core/engine/worker_executor.hpp"
+#include "core/engine/steps/worker_executor.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/engine/steps.hpp"
 #include "tests/support/sanitized.hpp"

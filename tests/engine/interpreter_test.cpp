@@ -1,6 +1,6 @@
-#include "core/engine/interpreter.hpp"
+#include "core/engine/steps/interpreter.hpp"
 
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 #include "tests/engine/steps.hpp"
 
 using namespace memsweep;

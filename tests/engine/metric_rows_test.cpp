@@ -3,8 +3,8 @@
 #include <array>
 #include <set>
 
-#include "core/engine/command_metrics.hpp"
-#include "core/engine/step_metrics.hpp"
+#include "core/engine/command/command_metrics.hpp"
+#include "core/engine/steps/step_metrics.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;

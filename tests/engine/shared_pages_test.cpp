@@ -1,4 +1,4 @@
-#include "core/engine/shared_pages.hpp"
+#include "core/engine/command/shared_pages.hpp"
 
 #include <chrono>
 #include <vector>

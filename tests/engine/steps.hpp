@@ -7,7 +7,7 @@
 
 #include "core/engine/case_metrics.hpp"
 #include "core/engine/compile.hpp"
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 #include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"

@@ -1,6 +1,6 @@
 // Trims in a repetition: what steps take, what the policy of the memory takes, and where the time went.
 #include "core/engine/compile.hpp"
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/process_probe.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,5 @@
 // Real workers on the real kernel: they measure, die, hang and are stopped, and none of them stays behind.
-#include "core/engine/worker_executor.hpp"
+#include "core/engine/steps/worker_executor.hpp"
 
 #include <algorithm>
 #include <csignal>

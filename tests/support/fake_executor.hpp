@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/engine/executor.hpp"
 #include "core/engine/observer.hpp"
+#include "core/engine/repetition/executor.hpp"
 
 namespace memsweep::tests {
 

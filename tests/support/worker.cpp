@@ -1,7 +1,7 @@
 // What `memsweep worker` runs and nothing else, so that the engine's tests need not build the application.
 #include <cstdlib>
 
-#include "core/engine/worker.hpp"
+#include "core/engine/steps/worker.hpp"
 
 int main(int argc, char** argv)
 {

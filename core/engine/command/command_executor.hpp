@@ -1,0 +1,75 @@
+// Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, counts allocations behind.
+//
+// A program that misbehaves costs its own case.
+//
+// Cost     while the program runs: its tree is sampled from outside, at the case's interval or so that a fiftieth of
+//          one processor is spent. The first sample comes when short programs have ended.
+//          Where allocations are counted, the program runs once more, untimed, under the recorder. So it does once
+//          where the case names an allocator: another malloc than that is an error, as it is for steps.
+// Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
+// Threads  one, which also adopts orphans for as long as this process lives. run_at_once supervises each program by a
+//          copy of this process (halves.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/repetition/executor.hpp"
+#include "core/engine/command/supervision.hpp"
+#include "core/model/command.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+#include "core/trace/counts.hpp"
+
+namespace memsweep::engine {
+
+class CommandExecutor final : public Executor {
+  public:
+    // `recorder`: the library that counts allocations, or why there is none. `processors`: of the places of programs
+    // that run at the same time.
+    CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
+                    std::vector<std::uint32_t> processors = {});
+
+    // The case runs a program.
+    [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
+                              const std::function<void(int pid)>& started) override;
+
+    // Each program runs on the processor of its place alone. What is to be done before and after them, and counting, is
+    // done for one after another.
+    [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
+
+  private:
+    // What is to be done before and after the program.
+    void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
+                   const std::vector<std::string>& words, Attempt& attempt) const;
+    void prepare(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
+    void clean_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
+    [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
+                                  const std::function<void(int pid)>& started, const Hold& hold) const;
+
+    // The same program once more, with nothing timed, if it has finished and its allocations are to be counted, or
+    // nobody has asked yet whose malloc serves it.
+    void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
+    [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
+
+    const sys::Clock& clock_;
+    const sys::StopSignals& signals_;
+    base::Expected<std::string> recorder_;
+    std::vector<std::uint32_t> processors_;
+    std::map<const CompiledCase*, std::string>
+        asked_;  // programs under a named allocator, and why they could not be asked
+};
+
+// What of a program's processes had another malloc than `allocator`, in words; empty: nothing had.
+[[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
+
+// Why the program cannot be found where the command says; empty when it can, or only its shell or what `prepare` does
+// can tell.
+[[nodiscard]] std::string missing_program(const model::CommandSpec& command);
+
+}  // namespace memsweep::engine

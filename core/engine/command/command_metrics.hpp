@@ -1,0 +1,25 @@
+// The metrics of foreign programs.
+//
+// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: nobody could tell.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "core/engine/repetition/command_record.hpp"
+#include "core/engine/repetition/metric_row.hpp"
+#include "core/model/command.hpp"
+
+namespace memsweep::engine {
+
+using CommandRow = MetricRow<model::CommandSpec, CommandRecord>;
+
+[[nodiscard]] std::span<const CommandRow> command_rows();
+
+// All of them.
+[[nodiscard]] inline std::array<std::span<const CommandRow>, 1> rows_of(const model::CommandSpec& /*subject*/)
+{
+    return {command_rows()};
+}
+
+}  // namespace memsweep::engine

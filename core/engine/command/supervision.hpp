@@ -1,0 +1,110 @@
+// One run of a foreign program: started, watched, sampled from outside, and made to end with all that it has started.
+//
+// At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
+// later. Descendants that outlive the program are killed and reaped. One that cannot be killed, because it has become
+// another user's, is named and not waited for. What the program prints beyond any measure is read and forgotten.
+//
+// Units    Wall time runs from releasing the waiting launcher to the program's end, which the kernel reports.
+// Errors   in ProgramEnd: `broken` and the reason where the program could not be started.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/repetition/executor.hpp"
+#include "core/engine/command/program_output.hpp"
+#include "core/engine/command/tree_sampler.hpp"
+#include "core/model/command.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/command_launch.hpp"
+#include "core/sys/process_tree.hpp"
+#include "core/sys/signals.hpp"
+#include "core/trace/unrecorded.hpp"
+
+namespace memsweep::engine {
+
+// What a program has to keep to that runs at the same time as another.
+struct Hold {
+    std::optional<std::uint32_t> processor;  // it runs on no other
+    std::function<void(int gate)> ready;     // somebody else releases this gate of its launch; empty: it begins at once
+};
+
+// How one program ended, and what it used.
+struct ProgramEnd {
+    Ending ending{Ending::broken};
+    std::string reason;
+    sys::ExitStatus status;
+    std::chrono::nanoseconds wall{};
+    sys::HardwareCounts hardware;
+    sys::Cleared left;
+    std::string runs_on;  // what of it did not end, and why; empty: nothing
+    std::string last_words;
+    std::string checksum;  // empty: not asked for
+};
+
+// The longest time from a program's timeout to the end of all that it has started.
+inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{11};
+
+class Supervision {
+  public:
+    Supervision(const sys::Clock& clock, const sys::StopSignals& signals, std::chrono::nanoseconds timeout)
+        : clock_{clock}, signals_{signals}, timeout_{timeout}
+    {
+    }
+
+    // From here on programs run under a library that counts their allocations into a folder.
+    // `looks` outlives this: it is shown the tree while they run.
+    void count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks);
+
+    // Sets how the next program is to be held.
+    void hold(const Hold& hold);
+
+    // `sampler`: null: its memory is of no interest.
+    ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
+                   const model::AllocatorSpec& allocator, const std::string& output, std::chrono::nanoseconds interval,
+                   TreeSampler* sampler, const std::function<void(int pid)>& started);
+
+  private:
+    base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
+                                               const model::AllocatorSpec& allocator, const std::string& output);
+
+    // Preloads the recorder, in front of an allocator that is preloaded too.
+    void preload_recorder(sys::SpawnOptions& program) const;
+
+    // Watches until the program has ended, runs out of time or the user stops the run.
+    void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
+               TreeSampler* sampler, ProgramEnd& end);
+
+    // Reads what the program says meanwhile; true as soon as it has ended.
+    bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
+
+    // The program and all that it has started are asked to end, then made to.
+    void stop(const sys::GuardedProgram& running);
+
+    const sys::Clock& clock_;
+    const sys::StopSignals& signals_;
+    std::chrono::nanoseconds timeout_;
+    LastWords last_words_;
+    Checksum checksum_;
+    std::string recorder_;  // empty: nothing is counted
+    std::string counts_folder_;
+    trace::TreeLooks* looks_{};  // null: nothing is counted
+    Hold hold_;
+};
+
+// The words that are executed.
+[[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
+
+// A path as a program sees it that runs in that folder.
+[[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
+
+// Why the end is no good; empty when it is. Turns a bad exit into `crashed`, and `finished` into `broken` where
+// something of it runs on.
+[[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
+
+}  // namespace memsweep::engine

@@ -1,0 +1,96 @@
+// What a repetition runs in: the operating system, the drivers, and the memory of its case.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/device/open.hpp"
+#include "core/engine/steps/run_region.hpp"
+#include "core/lifetime/heap.hpp"
+#include "core/memory/stack.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/process_probe.hpp"
+
+namespace memsweep::engine {
+
+// The accelerators of a worker: found when a case first needs them, and kept for all that come after it.
+//
+// Threads  one.
+class Devices {
+  public:
+    Devices() = default;
+    explicit Devices(std::unique_ptr<device::Runtime> runtime) : runtime_{std::move(runtime)} {}
+
+    [[nodiscard]] device::Runtime& runtime()
+    {
+        if (!runtime_) {
+            runtime_ = device::open_runtime();
+        }
+        return *runtime_;
+    }
+
+    [[nodiscard]] bool is_open() const noexcept { return runtime_ != nullptr && !runtime_->devices().empty(); }
+
+  private:
+    std::unique_ptr<device::Runtime> runtime_;
+};
+
+// What the engine asks of the operating system and of drivers, passed in so that tests pass fakes. Nothing here is
+// global.
+struct Environment {
+    const sys::Clock& clock;
+    sys::ProcessProbe& probe;
+    Devices* devices{};  // nullptr: none are looked for
+};
+
+// The memory of a case and the release discipline that its arrays live under.
+//
+// A worker keeps one per pair of memory and release specification: within one process a later case meets the garbage
+// that an earlier one left, as in a real runtime. With process isolation a worker only ever has one.
+struct CaseMemory {
+    CaseMemory(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
+               memory::Counters& shared_counters, std::uint32_t counters_index, device::Runtime* driver)
+        : spec{memory_spec}, release{release_spec}, counters{shared_counters}, index{counters_index}, runtime{driver},
+          stack{memory_spec, release_spec.safety, shared_counters, driver},
+          heap{stack.top(), release_spec, &stack.call_times()}, frees_manually{model::frees_manually(release_spec)}
+    {
+    }
+
+    model::MemorySpec spec;
+    model::ReleaseSpec release;
+    memory::Counters& counters;
+    std::uint32_t index;       // where its counters are in the worker's Gauges
+    device::Runtime* runtime;  // nullptr: the memory is none of a driver's
+    memory::ResourceStack stack;
+    lifetime::Heap heap;
+    bool frees_manually;  // a drop begins with a free by hand
+};
+
+class CaseMemories {
+  public:
+    explicit CaseMemories(Gauges& gauges) : gauges_{gauges} {}
+
+    // nullptr when max_case_memories are in use and none of them matches.
+    [[nodiscard]] CaseMemory* find_or_make(const model::MemorySpec& spec, const model::ReleaseSpec& release,
+                                           device::Runtime* runtime)
+    {
+        for (const auto& memory : memories_) {
+            if (memory->spec == spec && memory->release == release) {
+                return memory.get();
+            }
+        }
+        if (memories_.size() == max_case_memories) {
+            return nullptr;
+        }
+        const auto index = static_cast<std::uint32_t>(memories_.size());
+        memories_.push_back(std::make_unique<CaseMemory>(spec, release, gauges_.counters[index], index, runtime));
+        return memories_.back().get();
+    }
+
+  private:
+    Gauges& gauges_;
+    std::vector<std::unique_ptr<CaseMemory>> memories_;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,394 @@
+// The arrays of a repetition by name, the operations that make, use and drop them, and what safety options find in
+// accesses.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/array/array.hpp"
+#include "core/array/kernels.hpp"
+#include "core/engine/steps/environment.hpp"
+#include "core/engine/steps/run_region.hpp"
+#include "core/memory/adaptors.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/sys/signals.hpp"
+
+namespace memsweep::engine {
+
+// How a program's accesses and manual frees meet the safety options of its memory, and what they find, by name.
+//
+// Cost     nothing beyond a branch while every option is off.
+// Threads  the interpreter's.
+class Accesses {
+  public:
+    Accesses(CaseMemory& memory, std::span<SlotRecord> slots)
+        : memory_{memory}, slots_{slots}, quarantine_{memory.stack.quarantine()}
+    {
+        using model::Detection;
+        const model::SafetySpec& safety = memory.release.safety;
+        checks_ = safety.detect == Detection::flag || safety.detect == Detection::null ||
+                  memory.release.mode == model::ReleaseMode::arena_checked;
+        traps_ = safety.detect == Detection::unmap || safety.guard_pages;
+        guards_ = checks_ || traps_;
+    }
+
+    // Whether the memory may be used; a use that may not is counted, and is for the caller to leave out.
+    [[nodiscard]] bool allowed(const array::Array& array, std::uint16_t slot)
+    {
+        const bool allowed = !checks_ || memory_.heap.accessible(array.buffer());
+        slots_[slot].uses_after_free += allowed ? 0 : 1;
+        return allowed;
+    }
+
+    // Runs an access of the array and of `beyond` bytes past its end.
+    template <typename Access>
+    void run(const array::Array& array, std::uint16_t slot, std::uint64_t beyond, const Access& access)
+    {
+        if (!guards_) {
+            access();
+        } else if (allowed(array, slot)) {
+            const sys::Trapped trapped = traps_ ? sys::trapped(access) : (access(), sys::Trapped{});
+            if (trapped.faulted) {
+                ++(beyond != 0 && !array.is_freed() ? slots_[slot].overruns : slots_[slot].uses_after_free);
+            }
+        }
+    }
+
+    void look_for_poison(const array::Array& array, std::uint16_t slot)
+    {
+        if (quarantine_ != nullptr && array && memory::looks_poisoned(array.data(), array.bytes())) {
+            ++slots_[slot].uses_after_free;
+        }
+    }
+
+    void about_to_release(std::uint16_t slot)
+    {
+        if (quarantine_ != nullptr) {
+            quarantine_->tag_next(slot);
+        }
+    }
+
+    void free(array::Array& array, std::uint16_t slot)
+    {
+        about_to_release(slot);
+        switch (memory_.heap.free(array.handle())) {
+        case lifetime::ManualFree::twice:
+            ++slots_[slot].double_frees;
+            break;
+        case lifetime::ManualFree::aliased:
+            ++slots_[slot].aliased_frees;
+            break;
+        case lifetime::ManualFree::disregarded:
+        case lifetime::ManualFree::done:
+        case lifetime::ManualFree::kept:
+            break;
+        }
+    }
+
+    void release_stray(const array::Array& array, std::uint16_t slot)
+    {
+        about_to_release(slot);
+        memory_.heap.release_stray(array.buffer());
+        ++slots_[slot].stray_releases;
+    }
+
+    void report_broken_poison()
+    {
+        if (quarantine_ != nullptr) {
+            for (const std::uint16_t slot : quarantine_->take_broken()) {
+                ++slots_[slot].uses_after_free;
+            }
+        }
+    }
+
+  private:
+    CaseMemory& memory_;
+    std::span<SlotRecord> slots_;
+    memory::QuarantineAdaptor* quarantine_;
+    bool checks_{};
+    bool traps_{};
+    bool guards_{};
+};
+
+// What the arrays of one name are to a thread: those it means now, and those that a rebinding makes before the old go.
+struct Handles {
+    std::vector<array::Array> current;
+    std::vector<array::Array> fresh;  // what a rebinding makes before the old arrays go
+    std::size_t in_use{};
+    bool written{};  // its pages have been touched once, so that another write touches none anew
+
+    // Those that the name means now.
+    [[nodiscard]] std::span<array::Array> meant() noexcept { return std::span{current}.first(in_use); }
+    [[nodiscard]] std::span<const array::Array> meant() const noexcept { return std::span{current}.first(in_use); }
+
+    void reserve(std::size_t capacity)
+    {
+        current.resize(capacity);
+        fresh.resize(capacity);
+    }
+
+    // Where new arrays are made: in place, unless the name has arrays that must go after them.
+    [[nodiscard]] std::vector<array::Array>& places() noexcept { return in_use == 0 ? current : fresh; }
+
+    // The name now means the arrays made in places(); only then do the old ones go, one by one, as an interpreter's
+    // list would.
+    void rebind(std::size_t count) noexcept
+    {
+        const std::size_t old = in_use;
+        in_use = count;
+        if (old == 0) {
+            return;
+        }
+        current.swap(fresh);
+        for (std::size_t i = 0; i < old; ++i) {
+            fresh[i].reset();
+        }
+    }
+
+    void forget() noexcept
+    {
+        array::Array* const all = current.data();
+        const std::size_t count = in_use;
+        for (std::size_t i = 0; i < count; ++i) {
+            all[i].reset();
+        }
+        in_use = 0;
+    }
+
+    // Pages touched for the first time, by whoever writes now; 0 when they have been written before.
+    [[nodiscard]] std::uint64_t first_touch(std::uint64_t page_bytes) noexcept
+    {
+        std::uint64_t pages = 0;
+        for (std::size_t i = 0; i < in_use && !written; ++i) {
+            pages += array::pages_spanned(current[i].data(), current[i].bytes(), page_bytes);
+        }
+        written = true;
+        return pages;
+    }
+};
+
+struct Refusal {
+    memory::AllocStatus status{memory::AllocStatus::ok};  // ok: nothing was refused
+    std::uint64_t bytes{};                                // 0: unknown
+    std::uint64_t made{};                                 // arrays made before it that no name has yet
+};
+
+// The arrays of a repetition by name, and the operations that make, use and drop them.
+//
+// Units    bytes, arrays, pages.
+// Memory   handles are sized once, before the baseline: nothing is allocated by rebinding, passing on or forgetting.
+// Errors   Refusal: the memory refused an array; the name keeps what it had.
+// Threads  one at a time.
+class NamedArrays {
+  public:
+    // Sized and constructed now, so that the pages they lie on belong to the baseline.
+    // `tags`: the blocks of its arrays are told apart by name, which one thread of a program can have done.
+    NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
+        : memory_{memory}, counts_{counts}, tags_{tags},
+          needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
+          accesses_{memory, region.slot_records}, handles_(region.slots.size())
+    {
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            handles_[i].reserve(region.slots[i].capacity);
+        }
+    }
+
+    [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
+
+    // Part of the loop that walks the instructions, as is the drop: what surrounds a call would be a fifth of it.
+    [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
+    {
+        Handles& handles = handles_[alloc.as];
+        tag_next(alloc.as);
+        array::Array* const places = handles.places().data();
+        for (std::uint64_t i = 0; i < alloc.count; ++i) {
+            const memory::AllocStatus status = places[i].renew(memory_.heap, alloc.each, alloc.shape());
+            if (status != memory::AllocStatus::ok) [[unlikely]] {
+                return {status, alloc.each.bytes, i};
+            }
+        }
+        rebind(handles, alloc.count);
+        handles.written = false;
+        if (alloc.each.touch != model::Touch::none) {
+            count_first_touch(handles);
+        }
+        return {};
+    }
+
+    // Allocates and frees blocks that no name has; each counts as an array made.
+    [[nodiscard]] Refusal execute(const model::AllocFreeStep& step)
+    {
+        const memory::AllocFreeTurns turns = memory_.stack.alloc_free(step.bytes, step.times);
+        if (turns.status != memory::AllocStatus::ok) {
+            return {turns.status, step.bytes, turns.done};
+        }
+        counts_.made += turns.done;
+        return {};
+    }
+
+    [[nodiscard]] Refusal execute(const model::Binary<SlotIndex>& binary)
+    {
+        Handles& result = handles_[binary.as];
+        const Handles& left = handles_[binary.left];
+        const Handles& right = handles_[binary.right];
+        const std::size_t count = std::min(left.in_use, right.in_use);
+        std::size_t made_count = 0;
+        tag_next(binary.as);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!accesses_.allowed(left.current[i], binary.left) ||
+                !accesses_.allowed(right.current[i], binary.right)) {
+                continue;
+            }
+            auto made = array::binary(memory_.heap, binary.function, left.current[i], right.current[i]);
+            if (made.status != memory::AllocStatus::ok) {
+                return {made.status, left.current[i].bytes(), i};
+            }
+            result.places()[made_count++] = std::move(made.array);
+        }
+        rebind(result, made_count);
+        result.written = false;
+        count_first_touch(result);
+        return {};
+    }
+
+    [[nodiscard]] Refusal execute(const model::View<SlotIndex>& view)
+    {
+        Handles& result = handles_[view.as];
+        const Handles& looked_at = handles_[view.of];
+        std::size_t made_count = 0;
+        tag_next(view.as);
+        for (std::size_t i = 0; i < looked_at.in_use; ++i) {
+            if (!accesses_.allowed(looked_at.current[i], view.of)) {
+                continue;
+            }
+            array::Array rows = looked_at.current[i].slice(0, static_cast<std::int64_t>(view.start),
+                                                           static_cast<std::int64_t>(view.stop));
+            const std::uint64_t rows_bytes = rows.bytes();
+            auto made = view.copy ? rows.copy(memory_.heap) : array::Array::Result{std::move(rows)};
+            if (made.status != memory::AllocStatus::ok) {
+                return {made.status, rows_bytes, i};
+            }
+            result.places()[made_count++] = std::move(made.array);
+        }
+        rebind(result, made_count);
+        result.written = !view.copy;
+        if (view.copy) {
+            count_first_touch(result);
+        }
+        return {};
+    }
+
+    void execute(const model::Write<SlotIndex>& write)
+    {
+        Handles& handles = handles_[write.target];
+        for (const array::Array& one : handles.meant()) {
+            accesses_.run(one, write.target, write.overrun_bytes, [&] {
+                const std::uint64_t bytes = one.bytes() + write.overrun_bytes;
+                if (write.touch == model::Touch::full) {
+                    array::write_over(one.data(), bytes);
+                } else {
+                    array::touch(one.data(), bytes, write.touch);
+                }
+            });
+        }
+        count_first_touch(handles);
+    }
+
+    void execute(const model::Read<SlotIndex>& read)
+    {
+        for (const array::Array& one : handles_[read.target].meant()) {
+            std::uint64_t sum = 0;
+            accesses_.run(one, read.target, 0, [&] { sum = array::checksum(one.data(), one.bytes()); });
+            accesses_.look_for_poison(one, read.target);
+            counts_.checksum = array::chained(counts_.checksum, sum);
+            ++counts_.reads;
+        }
+    }
+
+    void execute(const model::Free<SlotIndex>& free)
+    {
+        for (array::Array& one : handles_[free.target].meant()) {
+            accesses_.free(one, free.target);
+        }
+    }
+
+    void execute(const model::Release<SlotIndex>& release)
+    {
+        for (const array::Array& one : handles_[release.target].meant()) {
+            accesses_.release_stray(one, release.target);
+        }
+    }
+
+    [[gnu::always_inline]] void execute(const model::Drop<SlotIndex>& drop)
+    {
+        Handles& handles = handles_[drop.target];
+        if (needs_notice_) [[unlikely]] {
+            about_to_drop(handles, drop.target);
+        }
+        handles.forget();
+    }
+
+    // Adds the pages of the arrays to those touched, unless they have been written before.
+    void count_first_touch(Handles& handles) { counts_.pages_touched += handles.first_touch(page_bytes_); }
+
+    // Drops all of them.
+    void forget()
+    {
+        for (Handles& handles : handles_) {
+            handles.forget();
+        }
+    }
+
+    void report_broken_poison() { accesses_.report_broken_poison(); }
+
+    template <typename Visit>
+    void each(const Visit& visit) const
+    {
+        for (const Handles& handles : handles_) {
+            for (const array::Array& one : handles.meant()) {
+                visit(one);
+            }
+        }
+    }
+
+  private:
+    void rebind(Handles& handles, std::size_t count)
+    {
+        counts_.made += count;
+        handles.rebind(count);
+    }
+
+    // Where the program frees by hand, it does so before it drops.
+    [[gnu::noinline]] void about_to_drop(Handles& handles, SlotIndex slot)
+    {
+        if (memory_.frees_manually) {
+            for (array::Array& one : handles.meant()) {
+                if (!one.is_freed()) {
+                    accesses_.free(one, slot);
+                }
+            }
+        }
+        accesses_.about_to_release(slot);
+    }
+
+    void tag_next(SlotIndex slot)
+    {
+        if (tags_) {
+            memory_.heap.tag_next(slot);
+        }
+    }
+
+    CaseMemory& memory_;
+    ArrayCounts& counts_;
+    bool tags_;
+    bool needs_notice_;  // before arrays are dropped
+    Accesses accesses_;
+    std::uint64_t page_bytes_{sys::page_size()};
+    std::vector<Handles> handles_;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,13 @@
+// What a worker has left in its region, as the driver takes it.
+#pragma once
+
+#include "core/engine/repetition/attempt.hpp"
+#include "core/engine/steps/run_region.hpp"
+
+namespace memsweep::engine {
+
+// Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its
+// reason. A region in one of the states before `finished` means that its worker did not get to the end: `crashed`.
+void read_region(const RunRegion& region, Attempt& attempt);
+
+}  // namespace memsweep::engine

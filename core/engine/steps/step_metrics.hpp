@@ -1,0 +1,109 @@
+// The metrics of steps, of their transfers and of their replays.
+//
+// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: the records do not tell.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/engine/repetition/metric_row.hpp"
+#include "core/engine/repetition/step_measurements.hpp"
+#include "core/engine/repetition/step_program.hpp"
+
+namespace memsweep::engine {
+
+using StepRow = MetricRow<StepProgram, StepMeasurements>;
+using StepContext = StepRow::Context;
+
+[[nodiscard]] std::span<const StepRow> step_rows();
+[[nodiscard]] std::span<const StepRow> transfer_rows();
+[[nodiscard]] std::span<const StepRow> replay_rows();
+
+// All of them.
+[[nodiscard]] inline std::array<std::span<const StepRow>, 3> rows_of(const StepProgram& /*subject*/)
+{
+    return {step_rows(), transfer_rows(), replay_rows()};
+}
+
+namespace values {
+
+// The field of the record at the end of a path of members: itself, as a count, and as a time.
+template <auto... path>
+const auto& field(const StepContext& context)
+{
+    return (context.measured.record.*....*path);
+}
+
+template <auto... path>
+Value counted(const StepContext& context)
+{
+    return static_cast<double>(field<path...>(context));
+}
+
+template <auto... path>
+Value timed(const StepContext& context)
+{
+    return seconds(field<path...>(context));
+}
+
+// What steps have counted for a metric.
+template <model::MetricId metric>
+[[nodiscard]] Value step_count(const StepContext& context)
+{
+    const StepCount& counted = context.measured.record.counts[metric];
+    return counted.unknown ? Value{} : static_cast<double>(counted.value);
+}
+
+template <model::MetricId metric>
+[[nodiscard]] Value step_time(const StepContext& context)
+{
+    return seconds(context.measured.record.counts[metric].value);
+}
+
+template <model::MetricId bytes, model::MetricId ns>
+[[nodiscard]] Value step_rate(const StepContext& context)
+{
+    const StepCounts& counts = context.measured.record.counts;
+    return per_second(counts[bytes].value, static_cast<std::int64_t>(counts[ns].value));
+}
+
+// The known answer: one fault per huge page, one per base page of the rest. Only while nothing was released, since
+// memory used twice faults once.
+[[nodiscard]] Value faults_over_expected(const StepContext& context);
+// What a discipline does not keep it asks the pool for; what neither keeps comes from the resource.
+[[nodiscard]] Value pool_hit_rate(const StepContext& context);
+[[nodiscard]] Value pool_waste(const StepContext& context);
+[[nodiscard]] Value fragmentation(const StepContext& context);
+// The median as the original sweep takes it: the upper of the two middle ones where their number is even.
+[[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
+[[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
+[[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);
+[[nodiscard]] Value fault_time(const StepContext& context);
+[[nodiscard]] Value other_time(const StepContext& context);
+
+}  // namespace values
+
+// What steps can show, as far as it can be told before they run.
+namespace scope {
+
+template <typename Step>
+[[nodiscard]] bool has(const StepProgram& program)
+{
+    return std::ranges::any_of(program.instructions, is<Step>);
+}
+
+// Whether a thread of its own frees what a collection has found.
+[[nodiscard]] bool queues(const StepProgram& program);
+
+// Whether memory lies idle between arrays: in the release mode's own store, or in a pool.
+[[nodiscard]] bool keeps_or_pools(const StepProgram& program);
+
+// Whether the program can be made to wait for a collection.
+[[nodiscard]] bool waits(const StepProgram& program);
+
+}  // namespace scope
+
+}  // namespace memsweep::engine

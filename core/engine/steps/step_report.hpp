@@ -1,0 +1,28 @@
+// What a report has of steps beside their metrics: points, phases, defects, times of calls, and the way that transfers
+// took.
+//
+// Units    seconds, bytes and counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/engine/steps/step_metrics.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::engine {
+
+// How the values of a metric are to be read, under the release and the memory of these steps.
+[[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
+[[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
+
+// Whether the steps ask to do without the counters that the metric needs.
+[[nodiscard]] bool is_uncounted(const StepRow& row, const StepProgram& program);
+
+void append_details(const StepContext& context, std::uint32_t repetition, model::CaseReport& report);
+
+// Keeps each fact as the first repetition gave it. Returns why the repetition does not count: never, of steps.
+[[nodiscard]] std::string keep_facts(const StepProgram& program, const StepMeasurements& measured, bool has_finished,
+                                     model::CaseReport& report);
+
+}  // namespace memsweep::engine
