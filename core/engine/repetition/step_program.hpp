@@ -134,7 +134,18 @@ template <typename Step>
 }
 
 // The name that the instruction binds new arrays to; no_slot: it makes none.
-[[nodiscard]] SlotIndex bound_slot(const Instruction& instruction);
+[[nodiscard]] inline SlotIndex bound_slot(const Instruction& instruction)
+{
+    return std::visit(
+        [](const auto& operands) {
+            if constexpr (requires { operands.as; }) {
+                return operands.as;
+            } else {
+                return no_slot;
+            }
+        },
+        instruction.operands);
+}
 
 // The transfers of one step, as a worker receives them.
 struct TransferPlan {

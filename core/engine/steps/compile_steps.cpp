@@ -237,19 +237,6 @@ std::uint64_t blocks_to_reserve(const StepProgram& program)
 
 }  // namespace
 
-SlotIndex bound_slot(const Instruction& instruction)
-{
-    return std::visit(
-        [](const auto& operands) {
-            if constexpr (requires { operands.as; }) {
-                return operands.as;
-            } else {
-                return no_slot;
-            }
-        },
-        instruction.operands);
-}
-
 base::Expected<PackedTrace> PackedTraces::find_or_compile(const model::ReplayStep& step)
 {
     const Key key{step.trace, step.threads, step.speed};

@@ -158,8 +158,9 @@ class Interpreter {
         return instruction.watched ? run_watched(instruction) : operate(instruction);
     }
 
-    // The operations that are quicker than finding them among all come first.
-    Flow operate(const Instruction& instruction)
+    // The operations that are quicker than finding them among all come first. A call of its own would add 34
+    // instructions to the 428 of an allocation and its drop (callgrind, benchmarks/instructions.py).
+    [[gnu::always_inline]] Flow operate(const Instruction& instruction)
     {
         if (const auto* const alloc = std::get_if<Alloc>(&instruction.operands)) {
             return flow_of(arrays_.execute(*alloc));

@@ -7,95 +7,24 @@
 // Errors   prepare: false where the driver's memory cannot be mapped.
 #pragma once
 
-#include <algorithm>
 #include <deque>
 #include <functional>
 
-#include <fcntl.h>
-
-#include <fmt/format.h>
-
 #include "core/engine/steps/environment.hpp"
 #include "core/engine/steps/run_region.hpp"
-#include "core/model/specs.hpp"
-#include "core/sys/clock.hpp"
-#include "core/sys/descriptor.hpp"
 #include "core/sys/interprocess.hpp"
 #include "core/trace/replay/replayer.hpp"
 
 namespace memsweep::engine {
 
-inline trace::ReplayTouch touch_of(model::ReplayTouch touch, const model::MemorySpec& memory)
-{
-    if (model::is_beyond_reach(memory.resource)) {
-        return trace::ReplayTouch::unreachable;
-    }
-    switch (touch) {
-    case model::ReplayTouch::none:
-        return trace::ReplayTouch::none;
-    case model::ReplayTouch::all:
-        return trace::ReplayTouch::all;
-    case model::ReplayTouch::recorded:
-    case model::ReplayTouch::first_byte:
-        return trace::ReplayTouch::first_byte;
-    }
-    return trace::ReplayTouch::none;
-}
-
 class Replays {
   public:
     Replays(const RunRegion& region, CaseMemory& memory) : region_{region}, memory_{memory} {}
 
-    [[nodiscard]] bool prepare()
-    {
-        for (const ReplayPlace& place : region_.replays) {
-            sys::UniqueFd fd{::open(fmt::format("/proc/{}/fd/{}", place.pid, place.fd).c_str(), O_RDWR | O_CLOEXEC)};
-            auto words = fd.valid() ? sys::SharedRegion::map(std::move(fd), sizeof(trace::ReplayHeader))
-                                    : base::Expected<sys::SharedRegion>{
-                                          base::fail(base::ErrorCode::io, "the compiled trace cannot be opened")};
-            if (!words) {
-                return false;
-            }
-            const auto* data = reinterpret_cast<const std::uint64_t*>(words->data<std::byte>());
-            const auto program = trace::view({data, words->size() / sizeof(std::uint64_t)});
-            if (!program) {
-                return false;
-            }
-            One& one = replays_.emplace_back(*std::move(words), *program);
-            const bool with_handles = memory_.release.mode != model::ReleaseMode::immediate;
-            const trace::ReplayRun dispatch = one.replayer.prepare(with_handles);
-            region_.header->record.own_bytes += one.replayer.own_bytes();
-            region_.header->record.replay.dispatch_ns += dispatch.thread_ns;
-            region_.header->record.replay.dispatch_events += dispatch.events;
-        }
-        return true;
-    }
+    [[nodiscard]] bool prepare();
 
     // `at_end` is called at the last event, before what is left is freed; not where every call is timed.
-    [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end)
-    {
-        trace::Replayer& replayer = replays_[step.trace].replayer;
-        trace::CallTimeCounts* const times = step.latency ? &region_.call_counts.front() : nullptr;
-        const sys::SystemClock clock;
-        const std::int64_t began_ns = clock.now().count();
-        const std::uint64_t began_ticks = trace::counter_ticks();
-        static const std::function<void()> nothing;
-        const trace::ReplayRun run =
-            replay(replayer, touch_of(step.touch, memory_.spec), {times, step.latency ? nothing : at_end});
-        if (is_direct()) {
-            count_direct_calls(replayer);
-        }
-        std::uint64_t& bound = region_.header->record.replay.live_bound;
-        bound = std::max(bound, replayer.totals().peak_live_bound);
-        if (step.latency) {
-            const auto ticks = static_cast<double>(trace::counter_ticks() - began_ticks);
-            const auto ns = static_cast<double>(clock.now().count() - began_ns);
-            region_.header->record.replay.ns_per_tick = ticks > 0 ? ns / ticks : 0;
-        } else {
-            account(run);
-        }
-        return run;
-    }
+    [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
   private:
     struct One {
@@ -107,43 +36,15 @@ class Replays {
         trace::Replayer replayer;
     };
     // Whether nothing but malloc itself, or nothing at all, would stand below the calls.
-    [[nodiscard]] bool is_direct() const
-    {
-        const model::MemorySpec& memory = memory_.spec;
-        return memory_.release.mode == model::ReleaseMode::immediate && memory_.release.safety == model::SafetySpec{} &&
-               (memory == model::MemorySpec{} || memory.resource == model::ResourceKind::null);
-    }
+    [[nodiscard]] bool is_direct() const;
 
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
-                                          const trace::ReplayWatch& watch)
-    {
-        if (is_direct()) {
-            return memory_.spec.resource == model::ResourceKind::null ? replayer.on_nothing(watch)
-                                                                      : replayer.on_malloc(touch, watch);
-        }
-        if (memory_.release.mode == model::ReleaseMode::immediate) {
-            return replayer.on(memory_.stack.top(), touch, watch);
-        }
-        return replayer.on(memory_.heap, memory_.frees_manually, touch, watch);
-    }
+                                          const trace::ReplayWatch& watch);
 
     // The counters of the case's memory see nothing of them; what was recorded is what they would have counted.
-    void count_direct_calls(const trace::Replayer& replayer)
-    {
-        ReplayRecord& record = region_.header->record.replay;
-        const trace::ReplayTotals& totals = replayer.totals();
-        record.direct_allocations += totals.allocations;
-        record.direct_bytes += totals.bytes_allocated;
-        record.direct_live_peak = std::max(record.direct_live_peak, totals.peak_live_bytes);
-    }
+    void count_direct_calls(const trace::Replayer& replayer);
 
-    void account(const trace::ReplayRun& run)
-    {
-        ReplayRecord& record = region_.header->record.replay;
-        record.thread_ns += run.thread_ns;
-        record.events += run.events;
-        record.transferred_bytes += model::is_beyond_reach(memory_.spec.resource) ? 0 : run.transferred_bytes;
-    }
+    void account(const trace::ReplayRun& run);
 
     const RunRegion& region_;
     CaseMemory& memory_;

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "core/engine/steps/environment.hpp"
 #include "core/engine/repetition/executor.hpp"
+#include "core/engine/steps/environment.hpp"
 #include "core/engine/steps/run_region.hpp"
 
 namespace memsweep::engine {
