@@ -89,11 +89,11 @@ base::Expected<measure::Comparison> compare_named(const NamedResult& base, const
 ExitCode exit_code_of(const measure::Comparison& comparison, bool gate)
 {
     switch (measure::outcome(comparison)) {
-    case measure::Outcome::regressed:
+    case measure::ComparisonOutcome::regressed:
         return gate ? ExitCode::finding : ExitCode::done;
-    case measure::Outcome::no_verdict:
+    case measure::ComparisonOutcome::no_verdict:
         return ExitCode::no_verdict;
-    case measure::Outcome::passed:
+    case measure::ComparisonOutcome::passed:
         break;
     }
     return ExitCode::done;

@@ -462,16 +462,16 @@ bool is_named(const Criteria& criteria, const std::string& metric)
     return criteria.only.contains(metric) || criteria.thresholds.contains(metric);
 }
 
-Outcome outcome(const Comparison& comparison)
+ComparisonOutcome outcome(const Comparison& comparison)
 {
     const auto any = [&](std::initializer_list<Verdict> verdicts) {
         return std::ranges::any_of(verdicts, [&](Verdict verdict) { return count(comparison, verdict) > 0; });
     };
     if (std::ranges::any_of(comparison.metrics, gates, &MetricComparison::verdict)) {
-        return Outcome::regressed;
+        return ComparisonOutcome::regressed;
     }
     const bool judged = any({Verdict::same, Verdict::improved, Verdict::inconclusive, Verdict::fixed});
-    return any({Verdict::insufficient}) || !judged ? Outcome::no_verdict : Outcome::passed;
+    return any({Verdict::insufficient}) || !judged ? ComparisonOutcome::no_verdict : ComparisonOutcome::passed;
 }
 
 std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria, Runs runs)

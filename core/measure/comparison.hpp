@@ -113,13 +113,13 @@ struct Comparison {
 // True for the verdicts that say that something changed: what --only-changed keeps.
 [[nodiscard]] bool is_change(Verdict verdict);
 
-enum class Outcome {
+enum class ComparisonOutcome {
     passed,
     regressed,   // a metric regressed, or a case began to fail
     no_verdict,  // too few repetitions for a metric, or nothing was judged
 };
 
-[[nodiscard]] Outcome outcome(const Comparison& comparison);
+[[nodiscard]] ComparisonOutcome outcome(const Comparison& comparison);
 
 // What changed: one finding per case, the worst first, and where page faults explain why it is slower.
 // Cases, pairs and metrics of the comparison are complete.

@@ -170,7 +170,7 @@ bool is_settled(const Comparison& comparison)
     const auto is_open = [](const MetricComparison& metric) {
         return metric.verdict == Verdict::insufficient || (metric.verdict == Verdict::inconclusive && !metric.hidden);
     };
-    return outcome(comparison) == Outcome::regressed || std::ranges::none_of(comparison.metrics, is_open);
+    return outcome(comparison) == ComparisonOutcome::regressed || std::ranges::none_of(comparison.metrics, is_open);
 }
 
 }  // namespace memsweep::measure

@@ -30,7 +30,7 @@ std::vector<Statement> findings_of(const ComparisonReport& report, const Compari
     for (const std::string& difference : comparison.overruled) {
         findings.push_back({measure::Importance::warning, "compared by force, although " + difference});
     }
-    if (!report.gate && measure::outcome(comparison) == measure::Outcome::regressed) {
+    if (!report.gate && measure::outcome(comparison) == measure::ComparisonOutcome::regressed) {
         findings.push_back({measure::Importance::note, "the gate is off: a regression does not set the exit code"});
     }
     return findings;

@@ -116,16 +116,16 @@ Table empty_table(std::string title)
 Headline headline(const Comparison& comparison)
 {
     switch (measure::outcome(comparison)) {
-    case measure::Outcome::regressed:
+    case measure::ComparisonOutcome::regressed:
         return {regression_text(comparison) + rest(comparison, Verdict::regressed), Tone::bad};
-    case measure::Outcome::no_verdict: {
+    case measure::ComparisonOutcome::no_verdict: {
         const std::size_t few = measure::count(comparison, Verdict::insufficient);
         const std::string text = few == 0 ? std::string{"No verdict: nothing could be judged"}
                                           : fmt::format("No verdict on {} of {}: too few repetitions", few,
                                                         plural(metric_count(comparison), "metric"));
         return {text + rest(comparison, Verdict::insufficient), Tone::caution};
     }
-    case measure::Outcome::passed:
+    case measure::ComparisonOutcome::passed:
         break;
     }
     return {fmt::format("No regression in {}{}", plural(metric_count(comparison), "metric"),

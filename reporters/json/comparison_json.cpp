@@ -83,7 +83,8 @@ Json json_judgement(const ComparisonReport& report, const Comparison& comparison
     return json;
 }
 
-constexpr std::array<std::string_view, 3> outcomes{"passed", "regressed", "no-verdict"};  // indexed by measure::Outcome
+constexpr std::array<std::string_view, 3> outcomes{"passed", "regressed",
+                                                   "no-verdict"};  // indexed by measure::ComparisonOutcome
 
 Json json_comparison(const ComparisonReport& report, const Comparison& comparison)
 {

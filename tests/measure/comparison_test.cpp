@@ -50,22 +50,24 @@ std::string why_of(const Comparison& comparison)
 TEST_CASE("an outcome is the worst of the verdicts", "[unit]")
 {
     const model::Metric slow = metric("wall_time", scaled(ten, 1.2));
-    CHECK(outcome(compare({metric("wall_time", ten)}, {slow})) == Outcome::regressed);
-    CHECK(outcome(compare({slow}, {metric("wall_time", ten)})) == Outcome::passed);
-    CHECK(outcome(compare({metric("wall_time", {1, 1})}, {metric("wall_time", {1, 1})})) == Outcome::no_verdict);
+    CHECK(outcome(compare({metric("wall_time", ten)}, {slow})) == ComparisonOutcome::regressed);
+    CHECK(outcome(compare({slow}, {metric("wall_time", ten)})) == ComparisonOutcome::passed);
+    CHECK(outcome(compare({metric("wall_time", {1, 1})}, {metric("wall_time", {1, 1})})) ==
+          ComparisonOutcome::no_verdict);
     const Comparison both = compare({metric("wall_time", {1, 1}), metric("allocations", {4})},
                                     {metric("wall_time", {1, 1}), metric("allocations", {5})});
-    CHECK(outcome(both) == Outcome::regressed);
+    CHECK(outcome(both) == ComparisonOutcome::regressed);
     const auto failed = case_report({}, {}, model::Status::error);
-    CHECK(outcome(*compare_reports(report({case_report({}, {slow})}), report({failed}), {})) == Outcome::regressed);
-    CHECK(outcome(*compare_reports(report({failed}), report({failed}), {})) == Outcome::no_verdict);
+    CHECK(outcome(*compare_reports(report({case_report({}, {slow})}), report({failed}), {})) ==
+          ComparisonOutcome::regressed);
+    CHECK(outcome(*compare_reports(report({failed}), report({failed}), {})) == ComparisonOutcome::no_verdict);
 }
 
 TEST_CASE("what describes the machine is shown, and neither judged nor counted", "[unit]")
 {
     const Comparison comparison = compare({metric("wall_time", ten), metric("fault_cost", ten)},
                                           {metric("wall_time", ten), metric("fault_cost", scaled(ten, 3))});
-    CHECK(outcome(comparison) == Outcome::passed);
+    CHECK(outcome(comparison) == ComparisonOutcome::passed);
     CHECK(comparison.noisy_metrics == 1);
     CHECK(count(comparison, Verdict::informational) == 1);
     REQUIRE(comparison.findings.size() == 1);
@@ -81,7 +83,7 @@ TEST_CASE("criteria choose the metrics and silence some", "[unit]")
     const Comparison silenced =
         compare(base, slow, {.thresholds = {}, .only = {}, .informational = {"wall_time", "cpu_time"}});
     CHECK(count(silenced, Verdict::informational) == 2);
-    CHECK_FALSE(outcome(silenced) == Outcome::regressed);
+    CHECK_FALSE(outcome(silenced) == ComparisonOutcome::regressed);
 }
 
 TEST_CASE("two results without a case in common are no comparison", "[unit]")
@@ -242,7 +244,7 @@ TEST_CASE("a change of time that a busier machine explains is inconclusive", "[u
     };
     for (const Metrics& busy : {times(1.5, 0.5, 1e-3), times(1.5, 0, 6e-3), times(1.5, 0.3, 3e-3)}) {
         const Comparison comparison = compare(quiet, busy);
-        CHECK(outcome(comparison) == Outcome::passed);
+        CHECK(outcome(comparison) == ComparisonOutcome::passed);
         for (const std::string_view name : {"wall_time", "time_per_op"}) {
             const MetricComparison& found = verdict(comparison, name);
             CHECK(found.verdict == Verdict::inconclusive);
@@ -264,7 +266,7 @@ TEST_CASE("a change of time that a busier machine explains is inconclusive", "[u
     // Who waits is slowed down by more than the waiting. That is no part of the time on a processor.
     CHECK_THAT(verdict(compare(quiet, times(1.5, 0.4, 1e-3)), "wall_time").why,
                Contains("in 10 of 10 repetitions of the candidate the case waited for a processor"));
-    CHECK(outcome(compare(quiet, times(1.5, 0, 1e-3))) == Outcome::regressed);
+    CHECK(outcome(compare(quiet, times(1.5, 0, 1e-3))) == ComparisonOutcome::regressed);
     Metrics cpu = times(1, 0.5, 1e-3);
     cpu.push_back(metric("cpu_time", scaled(ten, 1.5)));
     Metrics cpu_before = quiet;
@@ -280,12 +282,12 @@ TEST_CASE("more faults at the same price are the case's doing, and so is waiting
     const std::vector more{metric("wall_time", scaled(ten, 1.5)), metric("minor_faults", std::vector<double>(10, 600)),
                            metric("fault_cost", scaled(ten, 1e-3)), metric("fault_time", scaled(ten, 0.6)),
                            metric("run_delay_time", scaled(ten, 0))};
-    CHECK(outcome(compare(base, more)) == Outcome::regressed);
+    CHECK(outcome(compare(base, more)) == ComparisonOutcome::regressed);
     std::vector waiting = base;
     waiting.front() = metric("wall_time", scaled(ten, 1.5));
     waiting.back() = metric("run_delay_time", scaled(ten, 0.5));
     const auto both = report({case_report({{"mode", "a"}}, base), case_report({{"mode", "b"}}, waiting)});
     const auto between = compare_families(both, {"mode", "a"}, {"mode", "b"}, {});
     REQUIRE(between);
-    CHECK(outcome(*between) == Outcome::regressed);
+    CHECK(outcome(*between) == ComparisonOutcome::regressed);
 }

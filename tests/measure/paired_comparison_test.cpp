@@ -53,7 +53,7 @@ TEST_CASE("rounds of two builds are judged by the paired test, with thresholds o
     CHECK(verdict_of(comparison, "wall_time") == Verdict::regressed);
     CHECK(verdict_of(comparison, "context_switches_of_somebody") == Verdict::informational);
     CHECK(comparison.noisy_metrics == 1);
-    CHECK(outcome(comparison) == Outcome::regressed);
+    CHECK(outcome(comparison) == ComparisonOutcome::regressed);
     CHECK(is_settled(comparison));
     Criteria criteria;
     criteria.thresholds["wall_time"] = {0.1, 0};
@@ -75,7 +75,7 @@ TEST_CASE("rounds end where noise asks for too many of them", "[unit]")
     CHECK_FALSE(is_settled(after(first_verdict - 1)));
     CHECK(is_settled(after(first_verdict)));
     CHECK(verdict_of(after(first_verdict), "wall_time") == Verdict::inconclusive);
-    CHECK(outcome(after(first_verdict)) == Outcome::passed);
+    CHECK(outcome(after(first_verdict)) == ComparisonOutcome::passed);
 }
 
 TEST_CASE("rounds end where a program waits unevenly and takes the same processor time", "[unit]")
@@ -92,7 +92,7 @@ TEST_CASE("rounds end where a program waits unevenly and takes the same processo
     CHECK(verdict_of(alike, "cpu_time") == Verdict::same);
     CHECK(verdict_of(alike, "wall_time") == Verdict::inconclusive);
     CHECK(is_settled(alike));
-    CHECK(outcome(alike) == Outcome::passed);
+    CHECK(outcome(alike) == ComparisonOutcome::passed);
 
     CHECK_FALSE(is_settled(judged(report(1.2))));
     Criteria asked;
@@ -137,7 +137,7 @@ TEST_CASE("rounds go on until everything judged is decided", "[unit]")
                              {metric("wall_time", first(ten, rounds)), metric("allocations", first(ten, rounds, 0))}));
     };
     CHECK_FALSE(is_settled(after(3)));
-    CHECK(outcome(after(3)) == Outcome::no_verdict);
+    CHECK(outcome(after(3)) == ComparisonOutcome::no_verdict);
     CHECK(is_settled(after(9)));
-    CHECK(outcome(after(9)) == Outcome::passed);
+    CHECK(outcome(after(9)) == ComparisonOutcome::passed);
 }
