@@ -37,14 +37,14 @@ void check_ratio(const model::Expression& expression, const Place& place, const 
     }
 }
 
-model::Assertion read_assertion(const Node& node, const Axes& axes, const std::set<std::string>& points,
+model::Assertion read_assertion(const SourceNode& node, const Axes& axes, const std::set<std::string>& points,
                                 const Reading& reading)
 {
     Fields fields{node, "an assertion", reading};
     fields.check(assert_table().options());
     model::Assertion assertion;
     assertion.place = to_text(node.place);
-    if (const Node* where = fields.raw("where")) {
+    if (const SourceNode* where = fields.raw("where")) {
         assertion.where = read_pattern(*where, "\"where\"", axes, reading);
     }
     fields.read(assert_table(), assertion);
@@ -86,13 +86,13 @@ void collect_points(const std::vector<model::Step>& steps, std::set<std::string>
     }
 }
 
-void collect_points(const Node& steps, std::set<std::string>& points)
+void collect_points(const SourceNode& steps, std::set<std::string>& points)
 {
     const List* list = steps.as<List>();
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
         const Object* step = (*list)[i].as<Object>();
-        const Node* name = step == nullptr ? nullptr : find(*step, "name");
-        const Node* nested = step == nullptr ? nullptr : find(*step, "steps");
+        const SourceNode* name = step == nullptr ? nullptr : find(*step, "name");
+        const SourceNode* nested = step == nullptr ? nullptr : find(*step, "steps");
         if (name != nullptr && name->as<std::string>() != nullptr) {
             points.insert(*name->as<std::string>());
         }
@@ -102,8 +102,8 @@ void collect_points(const Node& steps, std::set<std::string>& points)
     }
 }
 
-std::vector<model::Assertion> read_assertions(const Node& node, const Axes& axes, const std::set<std::string>& points,
-                                              const Reading& reading)
+std::vector<model::Assertion> read_assertions(const SourceNode& node, const Axes& axes,
+                                              const std::set<std::string>& points, const Reading& reading)
 {
     std::vector<model::Assertion> assertions;
     const List* list = node.as<List>();
@@ -114,7 +114,7 @@ std::vector<model::Assertion> read_assertions(const Node& node, const Axes& axes
         return assertions;
     }
     assertions.reserve(list->size());
-    for (const Node& item : *list) {
+    for (const SourceNode& item : *list) {
         assertions.push_back(read_assertion(item, axes, points, reading));
     }
     return assertions;

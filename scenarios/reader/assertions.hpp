@@ -23,9 +23,9 @@ namespace memsweep::scenarios {
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
 
 // The same from the file itself, whatever else is wrong with a step, so that one mistake is not reported twice.
-void collect_points(const Node& steps, std::set<std::string>& points);
+void collect_points(const SourceNode& steps, std::set<std::string>& points);
 
 [[nodiscard]] std::vector<model::Assertion>
-read_assertions(const Node& node, const Axes& axes, const std::set<std::string>& points, const Reading& reading);
+read_assertions(const SourceNode& node, const Axes& axes, const std::set<std::string>& points, const Reading& reading);
 
 }  // namespace memsweep::scenarios

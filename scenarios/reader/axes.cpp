@@ -141,7 +141,7 @@ std::vector<std::string_view> axis_names(const Axes& axes)
     return names_of(axes.declared, &model::Axis::name);
 }
 
-Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading)
+Axes read_axes(const SourceNode* node, const Assignments& overrides, Sources& sources, const Reading& reading)
 {
     Axes axes;
     if (node != nullptr) {
@@ -174,7 +174,8 @@ AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_
             false};
 }
 
-std::vector<model::Param> read_pattern(const Node& node, std::string what, const Axes& axes, const Reading& reading)
+std::vector<model::Param> read_pattern(const SourceNode& node, std::string what, const Axes& axes,
+                                       const Reading& reading)
 {
     std::vector<model::Param> pattern;
     const Fields fields{node, std::move(what), reading};

@@ -28,11 +28,12 @@ struct Axes {
 };
 
 // `node` may be null: a scenario with a single case.
-[[nodiscard]] Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading);
+[[nodiscard]] Axes read_axes(const SourceNode* node, const Assignments& overrides, Sources& sources,
+                             const Reading& reading);
 
 // {"mode": "pool", "size": "4KiB"}: every name must be an axis and every value one of its own, of the file's or the
 // command line's, so that an override does not break a pattern about a value it left out.
-[[nodiscard]] std::vector<model::Param> read_pattern(const Node& node, std::string what, const Axes& axes,
+[[nodiscard]] std::vector<model::Param> read_pattern(const SourceNode& node, std::string what, const Axes& axes,
                                                      const Reading& reading);
 
 [[nodiscard]] std::vector<std::string_view> axis_names(const Axes& axes);
@@ -48,7 +49,7 @@ struct AxisMismatch {
 // cells, so they are short, printable and differ as text.
 using AxisValues = std::optional<std::vector<model::Scalar>>;
 
-[[nodiscard]] AxisValues read_axis_values(const Node& node, const Reading& reading);
+[[nodiscard]] AxisValues read_axis_values(const SourceNode& node, const Reading& reading);
 [[nodiscard]] AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading);
 
 // What follows "NAME=". Items are JSON scalars where they are ones, else text.

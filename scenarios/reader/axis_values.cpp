@@ -156,7 +156,7 @@ bool is_printable(const std::string& text)
            text.find_first_of("\t\r\n") == std::string::npos;
 }
 
-bool is_literal(const Node& node)
+bool is_literal(const SourceNode& node)
 {
     const auto* text = node.as<std::string>();
     return text == nullptr || !has_placeholder(*text);
@@ -170,7 +170,7 @@ AxisValues check_all(const List& nodes, const Reading& reading)
     std::vector<model::Scalar> values;
     bool complete = true;
     for (std::size_t i = 0; i < nodes.size() && !reading.diagnostics.full(); ++i) {
-        const Node& node = nodes[i];
+        const SourceNode& node = nodes[i];
         const auto refuse = [&](std::string message) {
             reading.diagnostics.add(node.place, std::move(message));
             complete = false;
@@ -197,7 +197,7 @@ AxisValues check_all(const List& nodes, const Reading& reading)
     return complete ? AxisValues{std::move(values)} : std::nullopt;
 }
 
-AxisValues read_list(const Node& node, const List& list, const Reading& reading)
+AxisValues read_list(const SourceNode& node, const List& list, const Reading& reading)
 {
     if (list.empty() || list.size() > max_axis_values) {
         reading.diagnostics.add(node.place, list.empty()
@@ -213,7 +213,7 @@ std::optional<AxisRange> read_range_parts(const Fields& fields, const Reading& r
     const bool multiply = fields.has("factor");
     std::vector<model::Scalar> parts;
     for (const std::string_view key : {"from", "to", multiply ? "factor" : "step"}) {
-        const Node* node = fields.raw(key);
+        const SourceNode* node = fields.raw(key);
         auto value = node == nullptr ? std::nullopt : read_scalar(*node, fmt::format("\"{}\"", key), reading);
         if (value) {
             parts.push_back(std::move(*value));
@@ -222,7 +222,7 @@ std::optional<AxisRange> read_range_parts(const Fields& fields, const Reading& r
     return parts.size() == 3 ? std::optional{AxisRange{parts[0], parts[1], parts[2], multiply}} : std::nullopt;
 }
 
-AxisValues read_range(const Node& node, const Reading& reading)
+AxisValues read_range(const SourceNode& node, const Reading& reading)
 {
     Fields fields{node, "an axis range", reading};
     fields.check(axis_range_options());
@@ -244,7 +244,7 @@ AxisValues read_range(const Node& node, const Reading& reading)
 
 }  // namespace
 
-AxisValues read_axis_values(const Node& node, const Reading& reading)
+AxisValues read_axis_values(const SourceNode& node, const Reading& reading)
 {
     if (const List* list = node.as<List>()) {
         return read_list(node, *list, reading);

@@ -22,7 +22,7 @@ void expect_power_of_two(const Fields& fields, std::string_view key, std::uint64
     }
 }
 
-model::PoolSpec read_pool(const Node& node, const Reading& reading)
+model::PoolSpec read_pool(const SourceNode& node, const Reading& reading)
 {
     model::PoolSpec pool;
     const Fields fields = read_object(node, "pool", pool_table(), reading, pool);
@@ -98,14 +98,14 @@ void check_memory(const Fields& fields, const model::MemorySpec& memory)
 
 }  // namespace
 
-model::MemorySpec read_memory(const Node& node, const Reading& reading)
+model::MemorySpec read_memory(const SourceNode& node, const Reading& reading)
 {
     model::MemorySpec memory;
     const Fields fields = read_object(node, "memory", memory_table(), reading, memory);
     expect_power_of_two(fields, "alignment", memory.alignment);
     read_path(fields, memory);
     read_object(fields, "numa", numa_table(), reading, memory.numa);
-    if (const Node* pool = fields.raw("pool")) {
+    if (const SourceNode* pool = fields.raw("pool")) {
         memory.pool = read_pool(*pool, reading);
     }
     check_memory(fields, memory);
@@ -145,7 +145,7 @@ bool is_path(const std::string& name)
 
 }  // namespace
 
-void ReleaseReader::read(const Node& node, const Reading& reading, model::Case& plan_case)
+void ReleaseReader::read(const SourceNode& node, const Reading& reading, model::Case& plan_case)
 {
     Fields fields{node, "\"release\"", reading};
     fields.check(release_table().options());
@@ -167,7 +167,7 @@ void ReleaseReader::read_profile(const std::string& name, const Place& place, co
 void ReleaseReader::apply_profile(const std::string& name, const Place& place, const Reading& reading,
                                   model::Case& plan_case)
 {
-    const Node* root = open(name, place, reading);
+    const SourceNode* root = open(name, place, reading);
     if (root == nullptr) {
         return;
     }
@@ -189,17 +189,17 @@ void ReleaseReader::apply_profile(const std::string& name, const Place& place, c
         chain_.pop_back();
     }
     plan_case.release.unverified = !head.verified;
-    if (const Node* keys = profile.raw("release")) {
+    if (const SourceNode* keys = profile.raw("release")) {
         Fields fields{*keys, "a profile's \"release\"", own};
         fields.check(release_table().options());
-        if (const Node* nested = fields.raw("profile")) {
+        if (const SourceNode* nested = fields.raw("profile")) {
             reading.diagnostics.add(nested->place, "a profile names another by \"inherits\"");
         }
         fields.read(release_table(), plan_case.release);
     }
 }
 
-const Node* ReleaseReader::open(const std::string& name, const Place& place, const Reading& reading)
+const SourceNode* ReleaseReader::open(const std::string& name, const Place& place, const Reading& reading)
 {
     if (name.empty() || name.size() > 4096 || find_bad_byte(name)) {
         reading.diagnostics.add(place, "\"profile\" must be the name of a profile or a path");
@@ -216,7 +216,7 @@ const Node* ReleaseReader::open(const std::string& name, const Place& place, con
         reading.diagnostics.add(place, fmt::format("no profile {}: cannot read {}: {}{}", in_quotes(name),
                                                    in_quotes(path), text.error().message, hint));
     }
-    const Node* root = text ? sources_.add(path, *text) : nullptr;
+    const SourceNode* root = text ? sources_.add(path, *text) : nullptr;
     opened_[path] = root;
     return root;
 }

@@ -18,7 +18,7 @@ namespace {
 using Combinations = std::vector<std::vector<model::Param>>;
 using Exclusions = std::vector<std::vector<model::Param>>;
 
-Exclusions read_exclusions(const Node& node, const Axes& axes, const Reading& reading)
+Exclusions read_exclusions(const SourceNode& node, const Axes& axes, const Reading& reading)
 {
     const List* list = node.as<List>();
     if (list == nullptr || list->size() > max_exclusions) {
@@ -28,7 +28,7 @@ Exclusions read_exclusions(const Node& node, const Axes& axes, const Reading& re
         return {};
     }
     Exclusions exclusions;
-    for (const Node& item : *list) {
+    for (const SourceNode& item : *list) {
         const Object* object = item.as<Object>();
         if (object != nullptr && object->empty()) {
             reading.diagnostics.add(item.place, "an empty exclusion would leave out every case");
@@ -67,7 +67,7 @@ std::string too_many(const std::vector<model::Axis>& axes, std::size_t steps)
 
 Combinations combine(const Fields& top, const Axes& axes, const Reading& reading)
 {
-    const Node* const exclude = top.raw("exclude");
+    const SourceNode* const exclude = top.raw("exclude");
     const Exclusions exclusions = exclude == nullptr ? Exclusions{} : read_exclusions(*exclude, axes, reading);
     std::vector<model::Axis> used = axes.used;
     const std::size_t steps = top.has("steps") ? count_steps(*top.raw("steps")) : 0;
@@ -103,10 +103,10 @@ model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<mo
                       outer.scope.variable_flags, &axes.flags};
     const Reading reading{scope, outer.diagnostics};
     plan_case.placement = placement_of(plan_case.params);
-    if (const Node* memory = top.raw("memory")) {
+    if (const SourceNode* memory = top.raw("memory")) {
         plan_case.memory = read_memory(*memory, reading);
     }
-    if (const Node* release = top.raw("release")) {
+    if (const SourceNode* release = top.raw("release")) {
         releases.read(*release, reading, plan_case);
     }
     read_object(top, "safety", safety_table(), reading, plan_case.release.safety);
@@ -114,11 +114,11 @@ model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<mo
     for (std::string& why : memory_objections(plan_case.memory, plan_case.release)) {
         top.complain(top.place("memory"), std::move(why));
     }
-    if (const Node* steps = top.raw("steps")) {
+    if (const SourceNode* steps = top.raw("steps")) {
         const std::uint32_t ranks = plan.requirements.ranks.count;
         plan_case.work = StepReader{reading, plan_case.memory, plan_case.release, ranks}.read(*steps);
     }
-    if (const Node* command = top.raw("command")) {
+    if (const SourceNode* command = top.raw("command")) {
         plan_case.work = read_command(*command, reading);
     }
     return plan_case;

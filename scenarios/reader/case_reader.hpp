@@ -11,8 +11,8 @@
 
 #include "core/model/plan.hpp"
 #include "scenarios/reader/axes.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/source_tree.hpp"
 
 namespace memsweep::scenarios {
 
@@ -25,25 +25,25 @@ class ReleaseReader {
     explicit ReleaseReader(Sources& sources) : sources_{sources} {}
 
     // Fills the case's release and profile.
-    void read(const Node& node, const Reading& reading, model::Case& plan_case);
+    void read(const SourceNode& node, const Reading& reading, model::Case& plan_case);
 
     // The keys of a profile alone; `place` is where its name stands.
     void read_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
 
   private:
     void apply_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
-    const Node* open(const std::string& name, const Place& place, const Reading& reading);
+    const SourceNode* open(const std::string& name, const Place& place, const Reading& reading);
     [[nodiscard]] static std::string path_of(const std::string& name, const Place& place, const Reading& reading);
 
     Sources& sources_;
-    std::map<std::string, const Node*> opened_;  // by path; null: unreadable, reported
-    std::vector<std::string> chain_;             // profiles that are being applied
+    std::map<std::string, const SourceNode*> opened_;  // by path; null: unreadable, reported
+    std::vector<std::string> chain_;                   // profiles that are being applied
 };
 
 // Parameters of every transfer between ranks, besides the axes.
 inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", "part", "to", "transfer"};
 
-[[nodiscard]] model::MemorySpec read_memory(const Node& node, const Reading& reading);
+[[nodiscard]] model::MemorySpec read_memory(const SourceNode& node, const Reading& reading);
 
 // Why memory of this kind cannot be used so under this release; empty when it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
@@ -51,7 +51,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 
 // The allocator of a case: the value of the reserved axis, and its settings as the variables it reads. `node` is the
 // block "allocators", or null.
-[[nodiscard]] model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::Param>& params,
+[[nodiscard]] model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 
 // The cases of a scenario whose top level is `top` and whose name, requirements and axes `plan` and `axes` have.

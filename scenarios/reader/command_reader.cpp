@@ -19,7 +19,7 @@ bool has_nul(std::string_view text)
 // A program's name with blanks in it is a line meant for a shell, unless a list says that it is one word.
 void check_words(const Fields& fields, std::string_view key, const std::vector<std::string>& words, bool shell)
 {
-    const Node* node = fields.raw(key);
+    const SourceNode* node = fields.raw(key);
     if (node == nullptr) {
         return;
     }
@@ -38,7 +38,7 @@ void check_words(const Fields& fields, std::string_view key, const std::vector<s
     }
 }
 
-model::Variables read_environment(const Node& node, const Reading& reading)
+model::Variables read_environment(const SourceNode& node, const Reading& reading)
 {
     model::Variables variables;
     const Fields fields{node, "\"env\"", reading};
@@ -58,7 +58,7 @@ model::Variables read_environment(const Node& node, const Reading& reading)
 
 }  // namespace
 
-model::CommandSpec read_command(const Node& node, const Reading& reading)
+model::CommandSpec read_command(const SourceNode& node, const Reading& reading)
 {
     model::CommandSpec command;
     const Fields fields = read_object(node, "command", command_table(), reading, command);
@@ -66,13 +66,13 @@ model::CommandSpec read_command(const Node& node, const Reading& reading)
     check_words(fields, "prepare", command.prepare, command.shell);
     check_words(fields, "cleanup", command.cleanup, command.shell);
     for (const std::string_view key : {"stdin", "cwd", "stdout"}) {
-        const Node* text = fields.raw(key);
+        const SourceNode* text = fields.raw(key);
         const auto* path = text == nullptr ? nullptr : text->as<std::string>();
         if (path != nullptr && (path->empty() || has_nul(*path))) {
             fields.complain(text->place, fmt::format("\"{}\" is not the name of a file", key));
         }
     }
-    if (const Node* environment = fields.raw("env")) {
+    if (const SourceNode* environment = fields.raw("env")) {
         command.environment = read_environment(*environment, reading);
     }
     return command;

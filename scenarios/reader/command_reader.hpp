@@ -8,7 +8,7 @@
 
 namespace memsweep::scenarios {
 
-[[nodiscard]] model::CommandSpec read_command(const Node& node, const Reading& reading);
+[[nodiscard]] model::CommandSpec read_command(const SourceNode& node, const Reading& reading);
 
 // What a scenario says beside its command that is about steps alone.
 void refuse_beside_command(const Fields& top);

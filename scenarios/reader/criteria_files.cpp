@@ -47,7 +47,7 @@ auto load_criteria_text(const std::string& name, std::string_view text)
     const Surroundings nothing;
     const Scope scope{nothing};
     Reader reader{{scope, diagnostics}, {}};
-    if (const Node* root = sources.add(name, text)) {
+    if (const SourceNode* root = sources.add(name, text)) {
         Fields top{*root, Reader::what, reader.reading};
         if (top.is_object() && top.has_format(Reader::format)) {
             top.check(Reader::table().options());
@@ -98,7 +98,7 @@ struct GateReader {
         read_set(top, "only", "metric names", &GateReader::metric, result.only);
         read_set(top, "informational", "metric names", &GateReader::metric, result.informational);
         read_set(top, "informational_units", "units", &GateReader::unit, result.informational_units);
-        if (const Node* thresholds = top.raw("thresholds")) {
+        if (const SourceNode* thresholds = top.raw("thresholds")) {
             const Fields fields{*thresholds, "\"thresholds\"", reading};
             fields.each([this](const Member& member) { read_threshold(member); });
         }
@@ -119,10 +119,11 @@ struct GateReader {
     // A list of words, each there once. What `parse` cannot read it reports.
     template <typename Set>
     void read_set(const Fields& top, std::string_view key, std::string_view words_are,
-                  std::optional<typename Set::value_type> (GateReader::*parse)(const Node&, std::string_view) const,
+                  std::optional<typename Set::value_type> (GateReader::*parse)(const SourceNode&, std::string_view)
+                      const,
                   Set& into) const
     {
-        const Node* node = top.raw(key);
+        const SourceNode* node = top.raw(key);
         if (node == nullptr) {
             return;
         }
@@ -133,14 +134,14 @@ struct GateReader {
             return;
         }
         for (std::size_t i = 0; i < words->size() && !reading.diagnostics.full(); ++i) {
-            const Node& word = (*words)[i];
+            const SourceNode& word = (*words)[i];
             if (const auto value = (this->*parse)(word, key); value && !into.insert(*value).second) {
                 reading.diagnostics.add(word.place, fmt::format("{} is there twice", describe(word)));
             }
         }
     }
 
-    [[nodiscard]] std::optional<std::string> metric(const Node& node, std::string_view key) const
+    [[nodiscard]] std::optional<std::string> metric(const SourceNode& node, std::string_view key) const
     {
         const auto* name = node.as<std::string>();
         if (name == nullptr) {
@@ -149,7 +150,7 @@ struct GateReader {
         return name != nullptr && known_metric(*name, node.place) != nullptr ? std::optional{*name} : std::nullopt;
     }
 
-    [[nodiscard]] std::optional<model::Unit> unit(const Node& node, std::string_view key) const
+    [[nodiscard]] std::optional<model::Unit> unit(const SourceNode& node, std::string_view key) const
     {
         const auto* name = node.as<std::string>();
         const auto unit = name != nullptr ? model::value_of<model::Unit>(*name) : std::nullopt;
@@ -219,7 +220,7 @@ struct LimitsReader {
 
     void read(const Fields& top)
     {
-        const Node* const limits = top.raw("limits");
+        const SourceNode* const limits = top.raw("limits");
         if (limits == nullptr) {
             return;
         }
@@ -235,7 +236,7 @@ struct LimitsReader {
         }
     }
 
-    void read_limit(const Node& node)
+    void read_limit(const SourceNode& node)
     {
         Fields fields{node, "a limit", reading};
         if (!fields.is_object()) {
@@ -246,7 +247,7 @@ struct LimitsReader {
         fields.read("scenario", limit.scenario);
         fields.read("optional", limit.optional);
         limit.assertion.place = to_text(node.place);
-        if (const Node* where = fields.raw("where")) {
+        if (const SourceNode* where = fields.raw("where")) {
             const Fields names{*where, "\"where\"", reading};
             names.each([&](const Member& member) { read_param(member, limit.assertion); });
         }

@@ -19,7 +19,7 @@ using Whole = std::optional<std::uint64_t>;
 
 // " (from ...)": what stands in the file for a value that was read from elsewhere, and where, if the command line has
 // set it. Empty: the value stands in the file as it is.
-std::string origin(const Node& node, const Node& read)
+std::string origin(const SourceNode& node, const SourceNode& read)
 {
     if (&node == &read) {
         return {};
@@ -52,7 +52,7 @@ struct ToScalar {
 // One value of an option, with its placeholders replaced.
 class ValueReader {
   public:
-    ValueReader(const Node& node, const OptionInfo& option, const Reading& reading)
+    ValueReader(const SourceNode& node, const OptionInfo& option, const Reading& reading)
         : node_{node}, option_{option}, reading_{reading}, place_{node.place}
     {
     }
@@ -91,10 +91,10 @@ class ValueReader {
 
   private:
     // Reads the value by `kind` once its placeholders are replaced.
-    std::optional<Value> resolved(std::optional<Value> (ValueReader::*kind)(const Node&))
+    std::optional<Value> resolved(std::optional<Value> (ValueReader::*kind)(const SourceNode&))
     {
-        Node storage;
-        const Node* read = resolve(node_, storage, reading_.scope, reading_.diagnostics);
+        SourceNode storage;
+        const SourceNode* read = resolve(node_, storage, reading_.scope, reading_.diagnostics);
         if (read == nullptr) {
             return std::nullopt;
         }
@@ -102,14 +102,14 @@ class ValueReader {
         return (this->*kind)(*read);
     }
 
-    std::optional<Value> boolean(const Node& read)
+    std::optional<Value> boolean(const SourceNode& read)
     {
         const auto* value = read.as<bool>();
         return value == nullptr ? must_be(read) : std::optional<Value>{*value};
     }
 
     // A value that the unit parser refuses is reported in its own words.
-    std::optional<Value> whole(const Node& read)
+    std::optional<Value> whole(const SourceNode& read)
     {
         const auto* text = read.as<std::string>();
         const bool has_unit = option_.kind == OptionKind::size || option_.kind == OptionKind::duration;
@@ -131,7 +131,7 @@ class ValueReader {
         return *value;
     }
 
-    std::optional<Value> number(const Node& read)
+    std::optional<Value> number(const SourceNode& read)
     {
         std::optional<double> value;
         if (const auto* decimal = read.as<double>()) {
@@ -144,7 +144,7 @@ class ValueReader {
         return within ? std::optional<Value>{*value} : must_be(read);
     }
 
-    std::optional<Value> text(const Node& read)
+    std::optional<Value> text(const SourceNode& read)
     {
         const auto* value = read.as<std::string>();
         if (value == nullptr || (option_.kind == OptionKind::name && !is_name(*value))) {
@@ -153,7 +153,7 @@ class ValueReader {
         return *value;
     }
 
-    std::optional<Value> choice(const Node& read)
+    std::optional<Value> choice(const SourceNode& read)
     {
         const auto* value = read.as<std::string>();
         if (value == nullptr) {
@@ -167,7 +167,7 @@ class ValueReader {
         return *value;
     }
 
-    std::optional<Value> device(const Node& read)
+    std::optional<Value> device(const SourceNode& read)
     {
         const auto* value = read.as<std::string>();
         if (value == nullptr) {
@@ -194,7 +194,7 @@ class ValueReader {
         OptionInfo extent = option_;
         extent.kind = OptionKind::integer;
         std::vector<std::uint64_t> read;
-        for (const Node& item : *list) {
+        for (const SourceNode& item : *list) {
             const auto value = ValueReader{item, extent, reading_}.read();
             read.push_back(value ? std::get<std::uint64_t>(*value) : 1);
         }
@@ -239,13 +239,13 @@ class ValueReader {
         return std::nullopt;
     }
 
-    std::nullopt_t must_be(const Node& read)
+    std::nullopt_t must_be(const SourceNode& read)
     {
         return complain(fmt::format("\"{}\" must be {}, not {}{}", option_.name, accepted(option_), describe(read),
                                     origin(node_, read)));
     }
 
-    const Node& node_;
+    const SourceNode& node_;
     const OptionInfo& option_;
     const Reading& reading_;
     Place place_;  // where what is read stands: in the file, or on the command line that set it
@@ -253,7 +253,7 @@ class ValueReader {
 
 }  // namespace
 
-Whole whole_number(const Node& node)
+Whole whole_number(const SourceNode& node)
 {
     if (const auto* value = node.as<std::int64_t>()) {
         return *value >= 0 ? Whole{static_cast<std::uint64_t>(*value)} : std::nullopt;
@@ -285,15 +285,15 @@ std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, cons
     return problems;
 }
 
-std::optional<Value> read_value(const Node& node, const OptionInfo& option, const Reading& reading)
+std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading)
 {
     return ValueReader{node, option, reading}.read();
 }
 
-std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what, const Reading& reading)
+std::optional<model::Scalar> read_scalar(const SourceNode& node, std::string_view what, const Reading& reading)
 {
-    Node storage;
-    const Node* read = resolve(node, storage, reading.scope, reading.diagnostics);
+    SourceNode storage;
+    const SourceNode* read = resolve(node, storage, reading.scope, reading.diagnostics);
     if (read == nullptr) {
         return std::nullopt;
     }
@@ -306,7 +306,7 @@ std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what
     return scalar;
 }
 
-std::optional<std::string> read_text(const Node& node, std::string_view what, const Reading& reading)
+std::optional<std::string> read_text(const SourceNode& node, std::string_view what, const Reading& reading)
 {
     if (node.as<std::string>() == nullptr) {
         reading.diagnostics.add(node.place, fmt::format("{} is made of strings, not of {}", what, describe(node)));
@@ -316,12 +316,12 @@ std::optional<std::string> read_text(const Node& node, std::string_view what, co
     return scalar ? std::optional{model::to_text(*scalar)} : std::nullopt;
 }
 
-Node node_of(const model::Scalar& value, const Place& place)
+SourceNode node_of(const model::Scalar& value, const Place& place)
 {
-    return std::visit([&](const auto& scalar) { return Node{place, scalar}; }, value);
+    return std::visit([&](const auto& scalar) { return SourceNode{place, scalar}; }, value);
 }
 
-Fields::Fields(const Node& node, std::string what, const Reading& reading)
+Fields::Fields(const SourceNode& node, std::string what, const Reading& reading)
     : node_{node}, object_{node.as<Object>()}, what_{std::move(what)}, reading_{reading}
 {
     if (object_ == nullptr) {
@@ -345,14 +345,14 @@ void Fields::check(std::span<const OptionInfo> table, std::span<const OptionInfo
     }
 }
 
-const Node* Fields::raw(std::string_view key) const
+const SourceNode* Fields::raw(std::string_view key) const
 {
     return object_ == nullptr ? nullptr : find(*object_, key);
 }
 
 bool Fields::has_format(std::string_view format) const
 {
-    const Node* node = raw("format");
+    const SourceNode* node = raw("format");
     const auto* name = node == nullptr ? nullptr : node->as<std::string>();
     if (node == nullptr || (name != nullptr && *name == format)) {
         return true;
@@ -363,7 +363,7 @@ bool Fields::has_format(std::string_view format) const
 
 const Place& Fields::place(std::string_view key) const
 {
-    const Node* value = raw(key);
+    const SourceNode* value = raw(key);
     return value == nullptr ? node_.place : value->place;
 }
 
@@ -381,7 +381,7 @@ void Fields::read(std::span<const OptionInfo> options, void* object) const
 
 std::optional<Value> Fields::value(const OptionInfo& option) const
 {
-    const Node* node = raw(option.name);
+    const SourceNode* node = raw(option.name);
     if (node == nullptr || (option.nullable && node->as<std::monostate>() != nullptr)) {
         return std::nullopt;
     }

@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "core/model/scalar.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/option_table.hpp"
+#include "scenarios/reader/source_tree.hpp"
 #include "scenarios/reader/substitution.hpp"
 
 namespace memsweep::scenarios {
@@ -30,7 +30,7 @@ struct Reading {
 
 // The value, within the option's bounds and of the alternative that belongs to its kind. Empty when it was reported.
 // Not for objects and lists of objects.
-[[nodiscard]] std::optional<Value> read_value(const Node& node, const OptionInfo& option, const Reading& reading);
+[[nodiscard]] std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading);
 
 // The number of a device's name, as in gpu0; empty for anything else.
 [[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
@@ -39,27 +39,29 @@ struct Reading {
 [[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
 
 // A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
-[[nodiscard]] std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what, const Reading& reading);
+[[nodiscard]] std::optional<model::Scalar> read_scalar(const SourceNode& node, std::string_view what,
+                                                       const Reading& reading);
 
 // A string, its placeholders replaced; one that is a placeholder alone may stand for a number.
-[[nodiscard]] std::optional<std::string> read_text(const Node& node, std::string_view what, const Reading& reading);
+[[nodiscard]] std::optional<std::string> read_text(const SourceNode& node, std::string_view what,
+                                                   const Reading& reading);
 
 // The value of model::Scalar as a node that stands at `place`.
-[[nodiscard]] Node node_of(const model::Scalar& value, const Place& place);
+[[nodiscard]] SourceNode node_of(const model::Scalar& value, const Place& place);
 
 // An integer that is not negative; empty for anything else.
-[[nodiscard]] std::optional<std::uint64_t> whole_number(const Node& node);
+[[nodiscard]] std::optional<std::uint64_t> whole_number(const SourceNode& node);
 
 class Fields {
   public:
     // `what` names the object in messages: "memory", "an alloc step".
-    Fields(const Node& node, std::string what, const Reading& reading);
+    Fields(const SourceNode& node, std::string what, const Reading& reading);
 
     // The object's keys must be in one of the tables, and their required keys there.
     void check(std::span<const OptionInfo> table, std::span<const OptionInfo> more = {});
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
-    [[nodiscard]] const Node* raw(std::string_view key) const;  // null when absent
+    [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
     // False, and said so in one message instead of one for each key, when "format" is another than this.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
@@ -103,7 +105,7 @@ class Fields {
     [[nodiscard]] const OptionInfo& option(std::string_view key) const;
     void check_key(const Member& member) const;
 
-    const Node& node_;
+    const SourceNode& node_;
     const Object* object_;
     std::string what_;
     Reading reading_;
@@ -112,8 +114,8 @@ class Fields {
 
 // Reads a whole object, named by its key in messages, by its table.
 template <typename Object>
-Fields read_object(const Node& node, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
-                   Object& into)
+Fields read_object(const SourceNode& node, std::string_view key, const OptionTable<Object>& table,
+                   const Reading& reading, Object& into)
 {
     Fields fields{node, fmt::format("\"{}\"", key), reading};
     fields.check(table.options());
@@ -126,7 +128,7 @@ template <typename Object>
 void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
                  Object& into)
 {
-    if (const Node* node = outer.raw(key)) {
+    if (const SourceNode* node = outer.raw(key)) {
         read_object(*node, key, table, reading, into);
     }
 }

@@ -29,7 +29,7 @@ class Loading {
     {
         plan_.path = name;
         plan_.sha256 = sha256(text);
-        const Node* root = sources_.add(name, text);
+        const SourceNode* root = sources_.add(name, text);
         if (root != nullptr) {
             read_top(*root);
         }
@@ -41,7 +41,7 @@ class Loading {
     }
 
   private:
-    void read_top(const Node& root)
+    void read_top(const SourceNode& root)
     {
         const Scope bare{surroundings_};
         Fields top{root, "a scenario", {bare, diagnostics_}};
@@ -57,10 +57,10 @@ class Loading {
         read_body(root, {scope, diagnostics_});
     }
 
-    void read_body(const Node& root, const Reading& reading)
+    void read_body(const SourceNode& root, const Reading& reading)
     {
         RunSettings run;
-        for (const Node* layer : included_settings(root, plan_.path, sources_, reading)) {
+        for (const SourceNode* layer : included_settings(root, plan_.path, sources_, reading)) {
             Fields settings{*layer, "an included settings file", reading};
             settings.check(settings_table().options());
             check_texts(settings);
@@ -94,7 +94,7 @@ class Loading {
         check_axes(top, axes);
         plan_.cases = read_cases(top, plan_, axes, series, sources_, reading);
         override_safety(overrides_, plan_.cases);
-        if (const Node* claims = top.raw("assert")) {
+        if (const SourceNode* claims = top.raw("assert")) {
             plan_.assertions = read_assertions(*claims, axes, points(top), reading);
         }
         plan_.axes = std::move(axes.used);
@@ -222,7 +222,7 @@ void read_profile_labels(const std::string& path, const Reading& reading, Source
         reading.diagnostics.add(sources.flag(path), text.error().message);
         return;
     }
-    if (const Node* root = sources.add(path, *text)) {
+    if (const SourceNode* root = sources.add(path, *text)) {
         Fields profile{*root, "a profile", reading};
         profile.check(profile_table().options());
         profile.read("description", entry.description);

@@ -169,7 +169,7 @@ std::string written(const Value& value, const Setting& setting, const SettingSty
     return std::to_string(*number / divisor);
 }
 
-model::Variables read_settings(const AllocatorSettings& allocator, const Node& node, const Reading& reading)
+model::Variables read_settings(const AllocatorSettings& allocator, const SourceNode& node, const Reading& reading)
 {
     Fields fields{node, fmt::format("\"{}\"", allocator.allocator), reading};
     fields.check(allocator.options);
@@ -210,7 +210,8 @@ std::span<const OptionInfo> allocator_options(std::string_view allocator)
     return settings == nullptr ? std::span<const OptionInfo>{} : std::span<const OptionInfo>{settings->options};
 }
 
-model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::Param>& params, const Reading& reading)
+model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
+                                    const Reading& reading)
 {
     model::AllocatorSpec spec;
     if (const model::Scalar* name = model::find_value(params, allocator_axis)) {
@@ -222,7 +223,7 @@ model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::P
     Fields fields{*node, "\"allocators\"", reading};
     fields.check(allocators_options());
     for (const AllocatorSettings& one : all_settings()) {
-        if (const Node* settings = fields.raw(one.allocator)) {
+        if (const SourceNode* settings = fields.raw(one.allocator)) {
             model::Variables variables = read_settings(one, *settings, reading);
             if (spec.name == one.allocator) {
                 spec.environment = std::move(variables);

@@ -31,7 +31,7 @@ base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const 
     }
     const Scope scope{surroundings};
     model::Case one;
-    ReleaseReader{sources}.read(Node{sources.flag(flag), std::move(block)}, {scope, diagnostics}, one);
+    ReleaseReader{sources}.read(SourceNode{sources.flag(flag), std::move(block)}, {scope, diagnostics}, one);
     if (diagnostics.count() > 0) {
         return base::fail(diagnostics.sorted().front());
     }

@@ -401,7 +401,7 @@ class PlanMaker {
         model::Variables own;
         if (const std::string_view name = target_of(on); name.size() != on.size()) {
             const std::string_view inner{on.data() + name.size() + 1, on.size() - name.size() - 2};
-            const auto node = parse_document(flag, settings_text(name, inner), diagnostics_);
+            const auto node = parse_source(flag, settings_text(name, inner), diagnostics_);
             if (node) {
                 const Scope scope{surroundings_};
                 own = read_allocator(&*node, {{std::string{allocator_axis}, one.allocator.name}}, {scope, diagnostics_})

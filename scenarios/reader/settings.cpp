@@ -20,7 +20,7 @@ namespace {
 
 void check_text(const Fields& top, std::string_view key)
 {
-    const Node* node = top.raw(key);
+    const SourceNode* node = top.raw(key);
     if (node != nullptr && node->as<std::string>() == nullptr) {
         top.complain(node->place, fmt::format("\"{}\" must be a string, not {}", key, describe(*node)));
     }
@@ -33,7 +33,7 @@ bool check_format(const Fields& top)
     if (!top.has_format("memsweep-scenario")) {
         return false;
     }
-    const Node* version = top.raw("version");
+    const SourceNode* version = top.raw("version");
     const auto* number = version == nullptr ? nullptr : version->as<std::int64_t>();
     if (version != nullptr && (number == nullptr || *number != 1)) {
         top.complain(version->place, fmt::format("\"version\" must be 1, the only one this memsweep reads, not {}",
@@ -50,7 +50,7 @@ void check_texts(const Fields& top)
 
 void read_labels(const Fields& top, model::Plan& plan)
 {
-    if (const Node* name = top.raw("name")) {
+    if (const SourceNode* name = top.raw("name")) {
         const auto* text = name->as<std::string>();
         if (text == nullptr || !is_name(*text)) {
             top.complain(name->place,
@@ -61,7 +61,7 @@ void read_labels(const Fields& top, model::Plan& plan)
         }
     }
     check_texts(top);
-    const Node* description = top.raw("description");
+    const SourceNode* description = top.raw("description");
     const auto* text = description == nullptr ? nullptr : description->as<std::string>();
     plan.description = text == nullptr ? std::string{} : *text;
 }
@@ -70,7 +70,7 @@ void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, 
                    RunSettings& run)
 {
     fields.read(table, run);
-    if (const Node* series = fields.raw("series")) {
+    if (const SourceNode* series = fields.raw("series")) {
         run.series = {.working_set = true, .live_bytes = true};
         read_object(*series, "series", series_table(), reading, run.series);
     }
@@ -79,7 +79,7 @@ void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, 
 model::RankNeed read_ranks(const Fields& top)
 {
     model::RankNeed need;
-    const Node* node = top.raw("ranks");
+    const SourceNode* node = top.raw("ranks");
     const auto* text = node == nullptr ? nullptr : node->as<std::string>();
     if (text != nullptr && text->ends_with('+')) {
         const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), need.count);
@@ -172,7 +172,7 @@ void override_one(const std::pair<std::string, std::string>& assignment, Sources
 
 }  // namespace
 
-Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources, Flags& flags,
+Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources, Flags& flags,
                          const Reading& reading)
 {
     Variables variables;
@@ -192,26 +192,26 @@ class Includer {
   public:
     Includer(Sources& sources, const Reading& reading) : sources_{sources}, reading_{reading} {}
 
-    void follow(const Node& file, const std::string& path)
+    void follow(const SourceNode& file, const std::string& path)
     {
         const Object* object = file.as<Object>();
-        const Node* include = object == nullptr ? nullptr : find(*object, "include");
+        const SourceNode* include = object == nullptr ? nullptr : find(*object, "include");
         if (include == nullptr) {
             return;
         }
         chain_.push_back(path);
         if (const List* list = include->as<List>()) {
-            std::for_each(list->begin(), list->end(), [&](const Node& item) { add(item, path); });
+            std::for_each(list->begin(), list->end(), [&](const SourceNode& item) { add(item, path); });
         } else {
             add(*include, path);
         }
         chain_.pop_back();
     }
 
-    std::vector<const Node*> layers;
+    std::vector<const SourceNode*> layers;
 
   private:
-    void add(const Node& item, const std::string& includer)
+    void add(const SourceNode& item, const std::string& includer)
     {
         const auto* relative = item.as<std::string>();
         if (relative == nullptr || relative->empty() || relative->size() > 4096 || find_bad_byte(*relative)) {
@@ -226,7 +226,7 @@ class Includer {
         open(item, (std::filesystem::path{includer}.parent_path() / wanted).lexically_normal().string());
     }
 
-    void open(const Node& item, const std::string& path)
+    void open(const SourceNode& item, const std::string& path)
     {
         if (std::find(chain_.begin(), chain_.end(), path) != chain_.end()) {
             complain(item, fmt::format("{} includes itself", in_quotes(path)));
@@ -243,7 +243,7 @@ class Includer {
                                        is_shipped_profile(path) ? profile_hint(item, path) : ""));
             return;
         }
-        if (const Node* file = sources_.add(path, *text)) {
+        if (const SourceNode* file = sources_.add(path, *text)) {
             if (is_profile(*file)) {
                 complain(item, fmt::format("{} is a runtime profile, not settings{}", in_quotes(path),
                                            profile_hint(item, path)));
@@ -261,23 +261,26 @@ class Includer {
         return around.read_file((std::filesystem::path{around.profile_folder} / file).string()).has_value();
     }
 
-    static bool is_profile(const Node& file)
+    static bool is_profile(const SourceNode& file)
     {
         const Object* object = file.as<Object>();
-        const Node* format = object == nullptr ? nullptr : find(*object, "format");
+        const SourceNode* format = object == nullptr ? nullptr : find(*object, "format");
         const auto* name = format == nullptr ? nullptr : format->as<std::string>();
         return name != nullptr && *name == "memsweep-profile";
     }
 
     // One that ships has a name; another is named by its path.
-    [[nodiscard]] std::string profile_hint(const Node& item, const std::string& path) const
+    [[nodiscard]] std::string profile_hint(const SourceNode& item, const std::string& path) const
     {
         const std::string name =
             is_shipped_profile(path) ? std::filesystem::path{path}.stem().string() : *item.as<std::string>();
         return fmt::format("; release.profile names it: \"release\": {{\"profile\": {}}}", in_quotes(name));
     }
 
-    void complain(const Node& item, std::string message) { reading_.diagnostics.add(item.place, std::move(message)); }
+    void complain(const SourceNode& item, std::string message)
+    {
+        reading_.diagnostics.add(item.place, std::move(message));
+    }
 
     Sources& sources_;
     Reading reading_;
@@ -286,8 +289,8 @@ class Includer {
 
 }  // namespace
 
-std::vector<const Node*> included_settings(const Node& top, const std::string& path, Sources& sources,
-                                           const Reading& reading)
+std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path, Sources& sources,
+                                                 const Reading& reading)
 {
     Includer includer{sources, reading};
     includer.follow(top, std::filesystem::path{path}.lexically_normal().string());

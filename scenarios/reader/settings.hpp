@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/model/transfer.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/loader.hpp"
 #include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/source_tree.hpp"
 
 namespace memsweep::model {
 struct Case;
@@ -32,8 +32,8 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, 
 
 // `node` may be null: a scenario without variables. The environment and the reserved words may stand in values.
 // `flags`: the places of the overrides, by variable.
-[[nodiscard]] Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources, Flags& flags,
-                                       const Reading& reading);
+[[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
+                                       Flags& flags, const Reading& reading);
 
 // False when the file is something else altogether, of which nothing more is worth saying.
 [[nodiscard]] bool check_format(const Fields& top);
@@ -48,7 +48,7 @@ void override_settings(const Overrides& overrides, RunSettings& run, Sources& so
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
 
 // The top levels of all included files, the weakest first; the including file itself is not among them.
-[[nodiscard]] std::vector<const Node*> included_settings(const Node& top, const std::string& path, Sources& sources,
-                                                         const Reading& reading);
+[[nodiscard]] std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path,
+                                                               Sources& sources, const Reading& reading);
 
 }  // namespace memsweep::scenarios

@@ -14,8 +14,8 @@
 #include "core/model/allocator.hpp"
 #include "core/model/specs.hpp"
 #include "core/model/step.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/source_tree.hpp"
 #include "scenarios/reader/substitution.hpp"
 
 namespace memsweep::scenarios {
@@ -119,13 +119,13 @@ class Edits {
 };
 
 // Null where there is none, or the value is no object or no list.
-const Node* member_of(const Node* node, std::string_view key)
+const SourceNode* member_of(const SourceNode* node, std::string_view key)
 {
     const Object* const object = node == nullptr ? nullptr : node->as<Object>();
     return object == nullptr ? nullptr : find(*object, key);
 }
 
-const List* list_of(const Node* node)
+const List* list_of(const SourceNode* node)
 {
     return node == nullptr ? nullptr : node->as<List>();
 }
@@ -139,12 +139,12 @@ void add_comment(const Place& place, std::string_view comment, Edits& edits)
 }
 
 // Above the first step of each operation: what it does.
-void explain_steps(const Node* steps, std::set<std::string>& explained, Edits& edits)
+void explain_steps(const SourceNode* steps, std::set<std::string>& explained, Edits& edits)
 {
     const List* const list = list_of(steps);
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-        const Node& step = (*list)[i];
-        const Node* const op = member_of(&step, "op");
+        const SourceNode& step = (*list)[i];
+        const SourceNode* const op = member_of(&step, "op");
         const auto* const name = op == nullptr ? nullptr : op->as<std::string>();
         const auto known = name == nullptr ? model::operations().end()
                                            : std::ranges::find(model::operations(), *name, &model::OperationInfo::name);
@@ -187,13 +187,13 @@ class Mover {
 
     void move(const Object& top)
     {
-        const Node* const include = find(top, "include");
+        const SourceNode* const include = find(top, "include");
         move_path(include);
         if (const List* const files = list_of(include)) {
-            std::ranges::for_each(*files, [this](const Node& file) { move_path(&file); });
+            std::ranges::for_each(*files, [this](const SourceNode& file) { move_path(&file); });
         }
         // A profile without a folder is the name of one that ships.
-        const Node* const profile = member_of(find(top, "release"), "profile");
+        const SourceNode* const profile = member_of(find(top, "release"), "profile");
         const auto* const name = profile == nullptr ? nullptr : profile->as<std::string>();
         if (name != nullptr && (name->find('/') != std::string::npos || name->ends_with(".json"))) {
             move_path(profile);
@@ -202,7 +202,7 @@ class Mover {
     }
 
   private:
-    void move_traces(const Node* steps)
+    void move_traces(const SourceNode* steps)
     {
         const List* const list = list_of(steps);
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -211,7 +211,7 @@ class Mover {
         }
     }
 
-    void move_path(const Node* node)
+    void move_path(const SourceNode* node)
     {
         const auto* const path = node == nullptr ? nullptr : node->as<std::string>();
         if (path == nullptr || has_placeholder(*path) || std::filesystem::path{*path}.is_absolute()) {
@@ -231,7 +231,7 @@ class Mover {
 
 void replace_label(const Object& top, std::string_view key, std::string_view value, Edits& edits)
 {
-    const Node* const label = find(top, key);
+    const SourceNode* const label = find(top, key);
     if (label != nullptr && label->as<std::string>() != nullptr && !value.empty()) {
         edits.replace_string(label->place, value);
     }
@@ -338,7 +338,7 @@ base::Expected<std::string> scenario_copy(const std::string& path, std::string_v
     text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     Diagnostics diagnostics;
     Sources sources{diagnostics};
-    const Node* const root = sources.add(path, text);
+    const SourceNode* const root = sources.add(path, text);
     const Object* const top = root == nullptr ? nullptr : root->as<Object>();
     if (top == nullptr || diagnostics.count() > 0) {
         const auto errors = diagnostics.sorted();

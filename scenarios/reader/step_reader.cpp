@@ -33,16 +33,16 @@ std::size_t operation_index(std::string_view name)
 
 }  // namespace
 
-std::size_t count_steps(const Node& steps)
+std::size_t count_steps(const SourceNode& steps)
 {
     const List* list = steps.as<List>();
     if (list == nullptr) {
         return 0;
     }
     std::size_t total = 0;
-    for (const Node& step : *list) {
+    for (const SourceNode& step : *list) {
         const Object* object = step.as<Object>();
-        const Node* nested = object == nullptr ? nullptr : find(*object, "steps");
+        const SourceNode* nested = object == nullptr ? nullptr : find(*object, "steps");
         total += 1 + (nested == nullptr ? 0 : count_steps(*nested));
     }
     return total;
@@ -54,7 +54,7 @@ StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory, 
 {
 }
 
-std::vector<model::Step> StepReader::read(const Node& steps)
+std::vector<model::Step> StepReader::read(const SourceNode& steps)
 {
     std::vector<model::Step> read;
     const List* list = steps.as<List>();
@@ -75,7 +75,7 @@ std::vector<model::Step> StepReader::read(const Node& steps)
     return read;
 }
 
-std::optional<model::Step> StepReader::read_step(const Node& node)
+std::optional<model::Step> StepReader::read_step(const SourceNode& node)
 {
     Fields fields{node, "a step", reading_};
     auto operation = blank_operation(fields);
@@ -141,7 +141,7 @@ void StepReader::check_in_parallel(const Fields& fields, std::string_view name, 
 std::optional<model::Operation> StepReader::blank_operation(const Fields& fields)
 {
     const OptionInfo& option = step_table().options().front();
-    const Node* op = fields.raw(option.name);
+    const SourceNode* op = fields.raw(option.name);
     if (!fields.is_object() || op == nullptr) {
         if (fields.is_object()) {
             fields.complain(fields.place("op"), "a step lacks \"op\": what the step does");

@@ -20,7 +20,7 @@
 namespace memsweep::scenarios {
 
 // Steps in a list, nested ones included, before anything is typed.
-[[nodiscard]] std::size_t count_steps(const Node& steps);
+[[nodiscard]] std::size_t count_steps(const SourceNode& steps);
 
 // What is wrong with the value of one key.
 struct KeyProblem {
@@ -44,10 +44,10 @@ class StepReader {
     StepReader& operator=(const StepReader&) = delete;
     ~StepReader() = default;
 
-    [[nodiscard]] std::vector<model::Step> read(const Node& steps);
+    [[nodiscard]] std::vector<model::Step> read(const SourceNode& steps);
 
   private:
-    std::optional<model::Step> read_step(const Node& node);
+    std::optional<model::Step> read_step(const SourceNode& node);
     std::optional<model::Operation> blank_operation(const Fields& fields);
 
     // What an operation must satisfy beyond its option rows, once they have been read. Most need nothing more.

@@ -195,7 +195,7 @@ void StepReader::check(const Fields& fields, model::ReplayStep& step)
 template <typename Walk>
 std::vector<model::Step> StepReader::read_nested(const Fields& fields, const Walk& walk)
 {
-    const Node* nested = fields.raw("steps");
+    const SourceNode* nested = fields.raw("steps");
     if (nested == nullptr) {
         return {};
     }
@@ -214,7 +214,7 @@ void StepReader::check(const Fields& fields, model::RepeatStep& step)
 {
     const std::uint64_t outer = passes_;
     const std::uint64_t passes = base::saturating_mul(passes_, step.times);
-    step.steps = read_nested(fields, [&](const Node& nested) {
+    step.steps = read_nested(fields, [&](const SourceNode& nested) {
         if (passes > max_loop_passes && outer <= max_loop_passes) {
             fields.complain(fields.place("times"),
                             fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
@@ -230,7 +230,7 @@ void StepReader::check(const Fields& fields, model::RepeatStep& step)
 
 void StepReader::check(const Fields& fields, model::ScopeStep& step)
 {
-    step.steps = read_nested(fields, [&](const Node& nested) {
+    step.steps = read_nested(fields, [&](const SourceNode& nested) {
         ++scopes_;
         flow_->enter_scope();
         auto steps = read(nested);
@@ -246,7 +246,7 @@ void StepReader::check(const Fields& fields, model::ParallelStep& step)
     if (std::string why = model::parallel_objection(memory_, release_); !why.empty()) {
         fields.complain(fields.place("op"), "\"parallel\" needs memory that several threads may use: " + why);
     }
-    step.steps = read_nested(fields, [&](const Node& nested) {
+    step.steps = read_nested(fields, [&](const SourceNode& nested) {
         NameFlow own{reading_.diagnostics};
         NameFlow* const outer = std::exchange(flow_, &own);
         ++parallel_;
@@ -282,7 +282,7 @@ void StepReader::read_extents(const Fields& fields, model::AllocStep& step)
         return;
     }
     for (const std::string_view key : {"dtype", "shape"}) {
-        if (const Node* node = fields.raw(key)) {
+        if (const SourceNode* node = fields.raw(key)) {
             fields.complain(node->place,
                             fmt::format("\"{}\" and \"bytes\" exclude each other: bytes makes a uint8 array", key));
         }

@@ -154,7 +154,7 @@ Substituted substitute_parts(std::string_view text, const Scope& scope)
 }
 
 // Where the value of a text's first placeholder was set.
-Place place_of(const Node& node, std::string_view text, const Scope& scope)
+Place place_of(const SourceNode& node, std::string_view text, const Scope& scope)
 {
     constexpr std::string_view of_axis = "axis.";
     const std::size_t begin = text.find("${") + 2;
@@ -185,7 +185,7 @@ Substituted substitute(std::string_view text, const Scope& scope)
     return substitute_parts(text, scope);
 }
 
-const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics)
+const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope, Diagnostics& diagnostics)
 {
     const auto* text = node.as<std::string>();
     if (text == nullptr || (text->size() <= max_text_bytes && !has_placeholder(*text))) {

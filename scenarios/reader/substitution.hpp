@@ -15,7 +15,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/model/scalar.hpp"
-#include "scenarios/reader/document.hpp"
+#include "scenarios/reader/source_tree.hpp"
 #include "scenarios/reader/surroundings.hpp"
 
 namespace memsweep::scenarios {
@@ -43,7 +43,8 @@ struct Scope {
 
 // The node itself, or `storage` holding its value when it is a string with placeholders; its place is then that of the
 // command line, if that set the value. Null when that failed; the diagnostics say why.
-[[nodiscard]] const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics);
+[[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
+                                        Diagnostics& diagnostics);
 
 // true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.
 [[nodiscard]] model::Scalar scalar_of_text(std::string_view text);

@@ -61,7 +61,7 @@ bool moves_by_kernel(const model::TransferSpec& spec, const model::TransferOptio
 
 void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
 {
-    const Node* node = fields.raw("transfers");
+    const SourceNode* node = fields.raw("transfers");
     const List* list = node == nullptr ? nullptr : node->as<List>();
     if (list == nullptr || list->empty() || list->size() > model::max_transfers_at_once) {
         if (node != nullptr) {
@@ -70,7 +70,7 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
         }
         return;
     }
-    for (const Node& item : *list) {
+    for (const SourceNode& item : *list) {
         Fields one{item, "a transfer", reading_};
         one.check(transfer_table().options());
         model::TransferJob job;

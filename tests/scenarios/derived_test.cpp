@@ -12,11 +12,11 @@
 
 #include "core/model/assertion.hpp"
 #include "core/model/plan.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/schema.hpp"
+#include "scenarios/reader/source_tree.hpp"
 #include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
@@ -174,7 +174,7 @@ TEST_CASE("a row is all that a key needs", "[unit]")
     const scenarios::Scope scope{surroundings};
     const auto read = [&](std::string_view text) {
         Release release;
-        const scenarios::Node* root = sources.add("t", text);
+        const scenarios::SourceNode* root = sources.add("t", text);
         REQUIRE(root != nullptr);
         scenarios::Fields fields{*root, "\"release\"", {scope, diagnostics}};
         fields.check(planted.options());

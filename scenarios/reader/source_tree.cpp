@@ -1,4 +1,4 @@
-#include "scenarios/reader/document.hpp"
+#include "scenarios/reader/source_tree.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -262,11 +262,11 @@ class DocumentBuilder {
     }
 
     // The finished tree; empty after an error that leaves a value unusable.
-    [[nodiscard]] std::optional<Node> take() { return unusable_ ? std::nullopt : std::move(root_); }
+    [[nodiscard]] std::optional<SourceNode> take() { return unusable_ ? std::nullopt : std::move(root_); }
 
   private:
     struct Frame {
-        Node node;
+        SourceNode node;
         std::map<std::string, std::uint32_t> lines;  // where an object's keys stand, to find duplicates
         std::string key;                             // the member being read
         Place key_place;
@@ -280,9 +280,9 @@ class DocumentBuilder {
         return {start_.file, token.line, token.column, start_.name};
     }
 
-    bool leaf(decltype(Node::value) value)
+    bool leaf(decltype(SourceNode::value) value)
     {
-        Node node{next_place(), std::move(value)};
+        SourceNode node{next_place(), std::move(value)};
         if (!count_value(node.place)) {
             return false;
         }
@@ -290,9 +290,9 @@ class DocumentBuilder {
         return true;
     }
 
-    bool open(decltype(Node::value) empty)
+    bool open(decltype(SourceNode::value) empty)
     {
-        Node node{next_place(), std::move(empty)};
+        SourceNode node{next_place(), std::move(empty)};
         if (!count_value(node.place)) {
             return false;
         }
@@ -307,13 +307,13 @@ class DocumentBuilder {
     bool close()
     {
         locator_.next();  // the closing bracket
-        Node node = std::move(stack_.back().node);
+        SourceNode node = std::move(stack_.back().node);
         stack_.pop_back();
         attach(std::move(node));
         return true;
     }
 
-    void attach(Node node)
+    void attach(SourceNode node)
     {
         if (stack_.empty()) {
             root_ = std::move(node);
@@ -341,7 +341,7 @@ class DocumentBuilder {
     Diagnostics& diagnostics_;
     Locator locator_;
     std::vector<Frame> stack_;
-    std::optional<Node> root_;
+    std::optional<SourceNode> root_;
     std::size_t values_{};
     bool unusable_{};
 };
@@ -374,7 +374,7 @@ struct Describe {
 
 }  // namespace
 
-const Node* find(const Object& object, std::string_view key)
+const SourceNode* find(const Object& object, std::string_view key)
 {
     for (const Member& member : object) {
         if (member.key == key) {
@@ -384,12 +384,12 @@ const Node* find(const Object& object, std::string_view key)
     return nullptr;
 }
 
-std::string describe(const Node& node)
+std::string describe(const SourceNode& node)
 {
     return std::visit(Describe{}, node.value);
 }
 
-std::optional<Node> parse_document(const Place& start, std::string_view text, Diagnostics& diagnostics)
+std::optional<SourceNode> parse_source(const Place& start, std::string_view text, Diagnostics& diagnostics)
 {
     if (!is_readable(start, text, diagnostics)) {
         return std::nullopt;
@@ -400,11 +400,11 @@ std::optional<Node> parse_document(const Place& start, std::string_view text, Di
     return parsed ? builder.take() : std::nullopt;
 }
 
-const Node* Sources::add(const std::string& name, std::string_view text)
+const SourceNode* Sources::add(const std::string& name, std::string_view text)
 {
     names_.push_back(name);
     ++files_;
-    auto root = parse_document(Place{files_, 1, 1, names_.back()}, text, diagnostics_);
+    auto root = parse_source(Place{files_, 1, 1, names_.back()}, text, diagnostics_);
     return root ? &roots_.emplace_back(std::move(*root)) : nullptr;
 }
 

@@ -2,22 +2,22 @@
 #include <fmt/format.h>
 
 #include "scenarios/reader/diagnostics.hpp"
-#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/source_tree.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::scenarios {
 namespace {
 
 struct Parsed {
-    std::optional<Node> root;
+    std::optional<SourceNode> root;
     std::vector<std::string> errors;
 };
 
 Parsed parse(std::string_view text)
 {
     Diagnostics diagnostics;
-    Parsed parsed{parse_document({1, 1, 1, "f"}, text, diagnostics), {}};
+    Parsed parsed{parse_source({1, 1, 1, "f"}, text, diagnostics), {}};
     for (const base::Error& error : diagnostics.sorted()) {
         parsed.errors.push_back(describe(error));
     }
@@ -31,7 +31,7 @@ std::string only_problem(std::string_view text)
     return parsed.errors.front();
 }
 
-std::string place_at(const Node& root, std::string_view key)
+std::string place_at(const SourceNode& root, std::string_view key)
 {
     return to_text(find(*root.as<Object>(), key)->place);
 }
@@ -43,7 +43,7 @@ TEST_CASE("values and keys know their places", "[unit]")
     const Parsed parsed = parse("{ \"a\": 1, // one, \"b\": 2\n  \"c\" /* : */ : [ true, /* , */\n\t\"x\\\"y\" ],\n"
                                 "  \"\xC3\xA4\xE2\x82\xAC\": -2.5e3, \"d\":{}}");
     REQUIRE(parsed.errors.empty());
-    const Node& root = *parsed.root;
+    const SourceNode& root = *parsed.root;
     const Object& object = *root.as<Object>();
     CHECK(to_text(root.place) == "f:1:1");
     CHECK(place_at(root, "a") == "f:1:8");

@@ -18,12 +18,12 @@
 
 namespace memsweep::scenarios {
 
-struct Node;
+struct SourceNode;
 struct Member;
-using List = std::vector<Node>;
+using List = std::vector<SourceNode>;
 using Object = std::vector<Member>;  // in the order of the file, each key once
 
-struct Node {
+struct SourceNode {
     Place place;
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object> value;
 
@@ -37,18 +37,19 @@ struct Node {
 struct Member {
     std::string key;
     Place key_place;
-    Node value;
+    SourceNode value;
 };
 
 // Null when `object` has no such key.
-[[nodiscard]] const Node* find(const Object& object, std::string_view key);
+[[nodiscard]] const SourceNode* find(const Object& object, std::string_view key);
 
 // "an object", "the string \"8M\"", "the number -1": the end of "must be ..., not ...".
-[[nodiscard]] std::string describe(const Node& node);
+[[nodiscard]] std::string describe(const SourceNode& node);
 
 // Empty when the text is too broken to look further; a duplicate key alone is not. `start` is the file's number and
 // name.
-[[nodiscard]] std::optional<Node> parse_document(const Place& start, std::string_view text, Diagnostics& diagnostics);
+[[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
+                                                     Diagnostics& diagnostics);
 
 // The files of one load: their names and trees, kept for as long as places and nodes point into them. It owns every
 // name and tree; its addresses stay put while files are added.
@@ -57,7 +58,7 @@ class Sources {
     explicit Sources(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
 
     // Null when the text is too broken to go on.
-    const Node* add(const std::string& name, std::string_view text);
+    const SourceNode* add(const std::string& name, std::string_view text);
 
     // A place that stands for a command-line flag.
     Place flag(std::string text);
@@ -67,7 +68,7 @@ class Sources {
   private:
     Diagnostics& diagnostics_;
     std::deque<std::string> names_;
-    std::deque<Node> roots_;
+    std::deque<SourceNode> roots_;
     std::uint32_t files_{};
 };
 
