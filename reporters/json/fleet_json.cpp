@@ -133,7 +133,7 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
     out.close();
 }
 
-void check_column(const Node& node, std::vector<double>& column, std::size_t hosts)
+void check_column(const JsonNode& node, std::vector<double>& column, std::size_t hosts)
 {
     if (column.size() != hosts) {
         node.report(fmt::format("{} values for {} hosts", column.size(), hosts));
@@ -141,7 +141,7 @@ void check_column(const Node& node, std::vector<double>& column, std::size_t hos
     }
 }
 
-model::FleetMetric read_fleet_metric(const Node& node, std::size_t hosts)
+model::FleetMetric read_fleet_metric(const JsonNode& node, std::size_t hosts)
 {
     auto metric = read_value<model::FleetMetric>(node);
     if (metric.n.size() != hosts) {
@@ -155,11 +155,12 @@ model::FleetMetric read_fleet_metric(const Node& node, std::size_t hosts)
     return metric;
 }
 
-model::FleetMatrix read_fleet_matrix(const Node& node)
+model::FleetMatrix read_fleet_matrix(const JsonNode& node)
 {
     auto matrix = read_value<model::FleetMatrix>(node);
     auto row = matrix.values.begin();
-    node.at("values").for_each_element([&](const Node& values) { check_column(values, *row++, matrix.hosts.size()); });
+    node.at("values").for_each_element(
+        [&](const JsonNode& values) { check_column(values, *row++, matrix.hosts.size()); });
     if (matrix.values.size() != matrix.hosts.size()) {
         node.report("a matrix has a row for every host");
         matrix.values.resize(matrix.hosts.size());
@@ -167,7 +168,7 @@ model::FleetMatrix read_fleet_matrix(const Node& node)
     return matrix;
 }
 
-Fleet read_fleet_parts(const Node& root)
+Fleet read_fleet_parts(const JsonNode& root)
 {
     Fleet fleet;
     if (const auto version = root.at("format_version").integer<std::uint64_t>();
@@ -184,8 +185,8 @@ Fleet read_fleet_parts(const Node& root)
     io("warnings", fleet.warnings);
     io("hosts", fleet.hosts);
     root.at("metrics").for_each_element(
-        [&](const Node& metric) { fleet.metrics.push_back(read_fleet_metric(metric, fleet.hosts.size())); });
-    root.at("matrices").for_each_element([&](const Node& matrix) {
+        [&](const JsonNode& metric) { fleet.metrics.push_back(read_fleet_metric(metric, fleet.hosts.size())); });
+    root.at("matrices").for_each_element([&](const JsonNode& matrix) {
         fleet.matrices.push_back(read_fleet_matrix(matrix));
     });
     if (fleet.hosts.empty()) {
@@ -228,7 +229,7 @@ base::Expected<Fleet> read_fleet(std::string_view text, const std::string& where
 {
     auto document = MEMSWEEP_TRY(parse_result(text, where));
     Problem problem;
-    Fleet fleet = read_fleet_parts(Node{document.rest, problem});
+    Fleet fleet = read_fleet_parts(JsonNode{document.rest, problem});
     problem = problem ? problem : document.problem;
     if (problem) {
         return base::fail(base::ErrorCode::invalid_input, *problem, where);

@@ -48,7 +48,7 @@ std::string place_of(std::string_view text, std::size_t byte, const std::string&
 }
 
 // `report` has the case's metrics, points, phases and series as far as they have been taken out of `node` before.
-void read_case(const Node& node, model::CaseReport& report)
+void read_case(const JsonNode& node, model::CaseReport& report)
 {
     const MemberReader io{node};
     io("id", report.id);
@@ -62,7 +62,7 @@ void read_case(const Node& node, model::CaseReport& report)
     io("repetitions", report.repetitions);
     io.with_default("planned_repetitions", report.planned_repetitions, [&] { return report.repetitions; });
     io("fingerprint", report.fingerprint, member::added);
-    node.at("metrics").for_each_member([](const std::string& /*name*/, const Node& metric) {
+    node.at("metrics").for_each_member([](const std::string& /*name*/, const JsonNode& metric) {
         static_cast<void>(read_value<model::Metric>(metric));  // what has not been taken out is no metric
     });
     io.taken_out("points", report.points);
@@ -77,7 +77,7 @@ void read_case(const Node& node, model::CaseReport& report)
     io("operation", report.operation, member::added);
     if (node.has("trims")) {
         node.at("trims").for_each_element(
-            [&](const Node& trim) { report.trims.push_back(trim.at("how").named<model::TrimHow>()); });
+            [&](const JsonNode& trim) { report.trims.push_back(trim.at("how").named<model::TrimHow>()); });
     }
 }
 
@@ -178,8 +178,8 @@ class ResultReader : public JsonBuilder {
         return value.is_number() ? value.number() : node(value).optional_number();
     }
 
-    // There is only one `place_`: whoever reads a Node has done so before the next one is made.
-    Node node(const Json& value)
+    // There is only one `place_`: whoever reads a JsonNode has done so before the next one is made.
+    JsonNode node(const Json& value)
     {
         place_ = place();
         return {value, document_.problem, place_};

@@ -127,7 +127,7 @@ class MemberReader {
   public:
     static constexpr bool is_reading = true;
 
-    explicit MemberReader(const Node& node) : node_{&node} {}
+    explicit MemberReader(const JsonNode& node) : node_{&node} {}
 
     template <typename Value>
     void operator()(std::string_view key, Value& value, MemberRule rule = {}) const
@@ -148,29 +148,29 @@ class MemberReader {
     template <typename Members>
     void object(std::string_view key, Members members) const
     {
-        const Node inner = node_->at(key);
+        const JsonNode inner = node_->at(key);
         MemberReader reader{inner};
         members(reader);
     }
     template <typename Value>  // there is nothing left of the list but itself
     void taken_out(std::string_view key, const std::vector<Value>& /*filled before*/) const
     {
-        node_->at(key).for_each_element([](const Node& /*element*/) {});
+        node_->at(key).for_each_element([](const JsonNode& /*element*/) {});
     }
-    [[nodiscard]] const Node& node() const { return *node_; }
+    [[nodiscard]] const JsonNode& node() const { return *node_; }
 
     template <typename Value>
-    static void read(const Node& node, Value& value, MemberRule rule);
+    static void read(const JsonNode& node, Value& value, MemberRule rule);
 
   private:
     template <typename Value>
-    static void read_optional(const Node& node, std::optional<Value>& value, MemberRule rule);
+    static void read_optional(const JsonNode& node, std::optional<Value>& value, MemberRule rule);
 
-    const Node* node_;
+    const JsonNode* node_;
 };
 
 template <typename Value>
-[[nodiscard]] Value read_value(const Node& node)
+[[nodiscard]] Value read_value(const JsonNode& node)
 {
     Value value{};
     MemberReader::read(node, value, {});
@@ -200,14 +200,14 @@ Json json_value(const Value& value, MemberRule rule)
 }
 
 template <typename Value>
-void MemberReader::read_optional(const Node& node, std::optional<Value>& value, MemberRule rule)
+void MemberReader::read_optional(const JsonNode& node, std::optional<Value>& value, MemberRule rule)
 {
     const bool has_value = !node.is_null() || (std::is_class_v<Value> && rule.is_left_out);  // a part has no null
     value = has_value ? std::optional{read_value<Value>(node)} : std::nullopt;
 }
 
 template <typename Value>
-void MemberReader::read(const Node& node, Value& value, MemberRule rule)
+void MemberReader::read(const JsonNode& node, Value& value, MemberRule rule)
 {
     if constexpr (std::same_as<Value, std::string>) {
         value = rule.may_be_null ? node.text_or_empty() : node.text();
@@ -221,11 +221,11 @@ void MemberReader::read(const Node& node, Value& value, MemberRule rule)
         value = node.named<Value>();
     } else if constexpr (std::same_as<Value, std::vector<model::Param>>) {
         value.clear();
-        node.for_each_member([&](const std::string& name, const Node& param) {
+        node.for_each_member([&](const std::string& name, const JsonNode& param) {
             value.push_back({name, param.scalar()});
         });
     } else if constexpr (is_texts_by_name_v<Value>) {
-        node.for_each_member([&](const std::string& name, const Node& text) {
+        node.for_each_member([&](const std::string& name, const JsonNode& text) {
             value.insert(value.end(), typename Value::value_type{name, text.text()});
         });
     } else if constexpr (std::same_as<Value, std::optional<std::array<double, 2>>>) {
@@ -234,7 +234,8 @@ void MemberReader::read(const Node& node, Value& value, MemberRule rule)
         read_optional(node, value, rule);
     } else if constexpr (is_list_v<Value>) {
         value.clear();
-        node.for_each_element([&](const Node& item) { value.push_back(read_value<typename Value::value_type>(item)); });
+        node.for_each_element(
+            [&](const JsonNode& item) { value.push_back(read_value<typename Value::value_type>(item)); });
     } else {
         MemberReader reader{node};
         members(reader, value);

@@ -7,7 +7,7 @@ const Json null_value;
 
 }  // namespace
 
-Node Node::at(std::string_view key) const
+JsonNode JsonNode::at(std::string_view key) const
 {
     if (!value_->is_object()) {
         report_type("an object");
@@ -21,12 +21,12 @@ Node Node::at(std::string_view key) const
     return {*found, *this, key};
 }
 
-bool Node::has(std::string_view key) const
+bool JsonNode::has(std::string_view key) const
 {
     return value_->contains(key);
 }
 
-std::string Node::text() const
+std::string JsonNode::text() const
 {
     if (const std::string* text = value_->text()) {
         return *text;
@@ -35,12 +35,12 @@ std::string Node::text() const
     return {};
 }
 
-std::string Node::text_or_empty() const
+std::string JsonNode::text_or_empty() const
 {
     return is_null() ? std::string{} : text();
 }
 
-bool Node::flag() const
+bool JsonNode::flag() const
 {
     if (const bool* flag = value_->boolean()) {
         return *flag;
@@ -49,12 +49,12 @@ bool Node::flag() const
     return {};
 }
 
-double Node::number() const
+double JsonNode::number() const
 {
     return optional_number().value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-std::optional<double> Node::optional_number() const
+std::optional<double> JsonNode::optional_number() const
 {
     const std::optional<double> number = value_->number();
     if (!number && !is_null()) {
@@ -63,13 +63,13 @@ std::optional<double> Node::optional_number() const
     return number;
 }
 
-std::optional<std::array<double, 2>> Node::interval() const
+std::optional<std::array<double, 2>> JsonNode::interval() const
 {
     if (is_null()) {
         return std::nullopt;
     }
     std::vector<double> ends;
-    for_each_element([&](const Node& end) { ends.push_back(end.number()); });
+    for_each_element([&](const JsonNode& end) { ends.push_back(end.number()); });
     if (ends.size() != 2) {
         report("an interval has two ends");
         return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<std::array<double, 2>> Node::interval() const
     return std::array{ends[0], ends[1]};
 }
 
-model::Scalar Node::scalar() const
+model::Scalar JsonNode::scalar() const
 {
     if (const bool* flag = value_->boolean()) {
         return *flag;
@@ -91,7 +91,7 @@ model::Scalar Node::scalar() const
     return text();
 }
 
-void Node::report(std::string_view message) const
+void JsonNode::report(std::string_view message) const
 {
     if (!*problem_) {
         const std::string place = path();
@@ -99,12 +99,12 @@ void Node::report(std::string_view message) const
     }
 }
 
-void Node::report_type(std::string_view expected) const
+void JsonNode::report_type(std::string_view expected) const
 {
     report(fmt::format("expected {}, found {}", expected, value_->kind_name()));
 }
 
-std::string Node::path() const
+std::string JsonNode::path() const
 {
     if (parent_ == nullptr) {
         return std::string{key_};

@@ -2,7 +2,7 @@
 //
 // Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
 //          empty values, so that a reader is written without a check after every field, but lists end.
-// Ownership  a Node refers to the document, to its Problem, and to its parent Node or place; all of them outlive it.
+// Ownership  a JsonNode refers to the document, to its Problem, and to its parent or place; all of them outlive it.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ namespace memsweep::reporters {
 
 using Problem = std::optional<std::string>;
 
-class Node {
+class JsonNode {
   public:
     // `place`: where the value stands in its document, for one that was taken out of it; empty: it is the document.
-    Node(const Json& value, Problem& problem, std::string_view place = {})
+    JsonNode(const Json& value, Problem& problem, std::string_view place = {})
         : value_{&value}, problem_{&problem}, key_{place}
     {
     }
 
-    [[nodiscard]] Node at(std::string_view key) const;   // a missing key is a problem, and reads as null
-    [[nodiscard]] bool has(std::string_view key) const;  // present, null or not
+    [[nodiscard]] JsonNode at(std::string_view key) const;  // a missing key is a problem, and reads as null
+    [[nodiscard]] bool has(std::string_view key) const;     // present, null or not
     [[nodiscard]] bool is_null() const { return value_->is_null(); }
 
     [[nodiscard]] std::string text() const;
@@ -49,19 +49,19 @@ class Node {
     template <typename Enum>
     [[nodiscard]] Enum named() const;
 
-    template <typename Visit>  // visit(Node)
+    template <typename Visit>  // visit(JsonNode)
     void for_each_element(Visit visit) const;
-    template <typename Visit>  // visit(const std::string& key, Node)
+    template <typename Visit>  // visit(const std::string& key, JsonNode)
     void for_each_member(Visit visit) const;
 
     void report(std::string_view message) const;
 
   private:
-    Node(const Json& value, const Node& parent, std::string_view key)
+    JsonNode(const Json& value, const JsonNode& parent, std::string_view key)
         : value_{&value}, problem_{parent.problem_}, parent_{&parent}, key_{key}
     {
     }
-    Node(const Json& value, const Node& parent, std::size_t index)
+    JsonNode(const Json& value, const JsonNode& parent, std::size_t index)
         : value_{&value}, problem_{parent.problem_}, parent_{&parent}, index_{index}
     {
     }
@@ -71,13 +71,13 @@ class Node {
 
     const Json* value_;
     Problem* problem_;
-    const Node* parent_{};
+    const JsonNode* parent_{};
     std::string_view key_;  // a member's key; the place of a value without a parent
     std::size_t index_{};   // an element's index
 };
 
 template <typename Integer>
-Integer Node::integer() const
+Integer JsonNode::integer() const
 {
     const std::uint64_t* positive = value_->unsigned_integer();
     if (positive != nullptr && std::in_range<Integer>(*positive)) {
@@ -93,7 +93,7 @@ Integer Node::integer() const
 }
 
 template <typename Enum>
-Enum Node::named() const
+Enum JsonNode::named() const
 {
     const std::string name = text();
     if (const auto value = model::value_of<Enum>(name)) {
@@ -104,19 +104,19 @@ Enum Node::named() const
 }
 
 template <typename Visit>
-void Node::for_each_element(Visit visit) const
+void JsonNode::for_each_element(Visit visit) const
 {
     if (!value_->is_array()) {
         report_type("an array");
         return;
     }
     for (std::size_t i = 0; i < value_->size() && !*problem_; ++i) {
-        visit(Node{value_->elements()[i], *this, i});
+        visit(JsonNode{value_->elements()[i], *this, i});
     }
 }
 
 template <typename Visit>
-void Node::for_each_member(Visit visit) const
+void JsonNode::for_each_member(Visit visit) const
 {
     if (!value_->is_object()) {
         report_type("an object");
@@ -126,7 +126,7 @@ void Node::for_each_member(Visit visit) const
         if (*problem_) {
             return;
         }
-        visit(key, Node{value, *this, std::string_view{key}});
+        visit(key, JsonNode{value, *this, std::string_view{key}});
     }
 }
 

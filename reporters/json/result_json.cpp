@@ -174,7 +174,7 @@ void write_report(const model::RunReport& report, Summaries summaries, TextSink&
 }
 
 // Only a document that says it is a result of a known version is looked into further.
-bool is_readable_result(const Node& root)
+bool is_readable_result(const JsonNode& root)
 {
     if (!root.has("format") || !root.has("format_version")) {
         root.report("no memsweep result: \"format\" and \"format_version\" are missing");
@@ -193,7 +193,7 @@ bool is_readable_result(const Node& root)
     return true;
 }
 
-model::RunReport read_report(const Node& root)
+model::RunReport read_report(const JsonNode& root)
 {
     model::RunReport report;
     const MemberReader io{root};
@@ -229,7 +229,7 @@ base::Expected<model::RunReport> read_json(std::string_view text, const std::str
 {
     auto document = MEMSWEEP_TRY(parse_result(text, where));
     Problem problem;
-    const Node root{document.rest, problem};
+    const JsonNode root{document.rest, problem};
     model::RunReport report = is_readable_result(root) ? read_report(root) : model::RunReport{};
     problem = problem ? problem : document.problem;
     if (problem) {
