@@ -186,7 +186,7 @@ ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signa
     if (report.run.interrupted) {
         return stop_code(signals);
     }
-    const model::Counts counts = model::count(report);
+    const model::StatusCounts counts = model::count(report);
     const ExitCode code = counts.errors != 0 ? ExitCode::case_failed : ExitCode::done;
     return counts.failed + counts.assertions_failed != 0 ? worse(code, ExitCode::finding) : code;
 }

@@ -172,7 +172,7 @@ base::Expected<void> take_over_earlier(const std::string& path, const model::Pla
 
 ExitCode exit_code_of(const model::RunReport& report)
 {
-    const model::Counts counts = model::count(report);
+    const model::StatusCounts counts = model::count(report);
     ExitCode code = counts.errors + counts.timeouts != 0 ? ExitCode::case_failed : ExitCode::done;
     const auto has_defects = [](const model::CaseReport& one) { return !one.defects.empty(); };
     if (counts.failed != 0 || counts.assertions_failed != 0 || std::ranges::any_of(report.cases, has_defects)) {

@@ -32,7 +32,7 @@ constexpr std::chrono::seconds grace{2};
 // Wrong data, memory elsewhere than bound, or a scenario's assertion.
 bool has_finding(const model::RunReport& report)
 {
-    const model::Counts counts = model::count(report);
+    const model::StatusCounts counts = model::count(report);
     return counts.failed + counts.assertions_failed != 0;
 }
 

@@ -26,7 +26,7 @@ using model::Status;
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-void add_counts(const model::Counts& from, model::Counts& into)
+void add_counts(const model::StatusCounts& from, model::StatusCounts& into)
 {
     into.cases += from.cases;
     into.ok += from.ok;

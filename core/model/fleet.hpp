@@ -35,7 +35,7 @@ struct FleetHost {
     bool interrupted{};
     Machine machine;
     std::map<std::string, std::string> tags;  // those of the run, and the launcher's partition
-    Counts counts;
+    StatusCounts counts;
     std::vector<FleetProblem> problems;
 };
 

@@ -87,13 +87,14 @@ std::optional<Warning> build_warning(const ToolInfo& tool)
                    "measure with the release preset: cmake --workflow --preset release"};
 }
 
-Counts count(const RunReport& report)
+StatusCounts count(const RunReport& report)
 {
     // In the order of Status.
-    static constexpr std::array<std::uint64_t Counts::*, 5> by_status{&Counts::ok, &Counts::skipped, &Counts::failed,
-                                                                      &Counts::errors, &Counts::timeouts};
+    static constexpr std::array<std::uint64_t StatusCounts::*, 5> by_status{
+        &StatusCounts::ok, &StatusCounts::skipped, &StatusCounts::failed, &StatusCounts::errors,
+        &StatusCounts::timeouts};
     static_assert(by_status.size() == name_table<Status>.size());
-    Counts counts;
+    StatusCounts counts;
     counts.cases = report.cases.size();
     for (const CaseReport& one : report.cases) {
         ++(counts.*by_status.at(static_cast<std::size_t>(one.status)));

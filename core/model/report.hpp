@@ -252,7 +252,7 @@ struct Calibration {
     std::optional<double> harness_seconds_beside_run{};
 };
 
-struct Counts {
+struct StatusCounts {
     std::uint64_t cases{}, ok{}, skipped{}, failed{}, errors{}, timeouts{};
     std::uint64_t assertions_failed{}, assertions_warned{}, assertions_not_evaluated{};
 };
@@ -274,6 +274,6 @@ struct RunReport {
 // Why times of this build are not to be quoted; empty for a release build without sanitizers.
 [[nodiscard]] std::optional<Warning> build_warning(const ToolInfo& tool);
 
-[[nodiscard]] Counts count(const RunReport& report);
+[[nodiscard]] StatusCounts count(const RunReport& report);
 
 }  // namespace memsweep::model

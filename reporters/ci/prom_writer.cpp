@@ -211,7 +211,7 @@ void about_run(TextSink& sink, Dialect dialect, const model::RunReport& report)
         head(sink, dialect, last_run, "seconds", "When the run ended.");
         sink.print("{}{{{}}} {}\n", last_run, scenario, number_text(*seconds));
     }
-    const model::Counts counts = model::count(report);
+    const model::StatusCounts counts = model::count(report);
     head(sink, dialect, assertions_failed, {}, "Assertions of the run that do not hold.");
     sink.print("{}{{{}}} {}\n", assertions_failed, scenario, counts.assertions_failed);
     head(sink, dialect, case_counts, {}, "Cases of the run by how they ended; only those that are ok have medians.");

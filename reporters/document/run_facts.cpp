@@ -62,7 +62,7 @@ std::string all_of(std::uint64_t count, std::string_view nouns)
 }
 
 // "3 of 4 cases ok; 1 skipped."
-std::string cases_sentence(const model::Counts& counts)
+std::string cases_sentence(const model::StatusCounts& counts)
 {
     if (counts.cases == 0) {
         return "No case was measured.";
@@ -94,7 +94,7 @@ std::string claims_sentence(const model::RunReport& report, bool limits)
         return {};
     }
     const std::string_view noun = limits ? "limit" : "assertion";
-    const model::Counts counts = model::count(of_kind);
+    const model::StatusCounts counts = model::count(of_kind);
     const std::uint64_t unknown = counts.assertions_not_evaluated;
     const std::string rest = unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown);
     if (counts.assertions_failed > 0 || counts.assertions_warned > 0) {
@@ -118,7 +118,7 @@ std::string assertions_sentence(const model::RunReport& report)
                : fmt::format("{}{}{}", assertions, assertions.empty() || limits.empty() ? "" : " ", limits);
 }
 
-Tone run_tone(const model::RunReport& report, const model::Counts& counts)
+Tone run_tone(const model::RunReport& report, const model::StatusCounts& counts)
 {
     if (counts.assertions_failed + counts.failed + counts.errors + counts.timeouts > 0) {
         return Tone::bad;
@@ -260,7 +260,7 @@ bool is_watched(const model::RunReport& report)
 
 Opening run_opening(const model::RunReport& report)
 {
-    const model::Counts counts = model::count(report);
+    const model::StatusCounts counts = model::count(report);
     const std::vector<std::string> replays = measure::replay_sentences(report.cases);
     Opening opening{.headline = {report.run.interrupted ? "The run did not finish: these results are partial. " : "",
                                  run_tone(report, counts)},

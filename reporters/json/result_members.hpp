@@ -155,7 +155,7 @@ void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 }
 
 template <typename Io>
-void members(Io& io, PartOf<Io, model::Counts>& counts)
+void members(Io& io, PartOf<Io, model::StatusCounts>& counts)
 {
     io("cases", counts.cases);
     io("ok", counts.ok);
