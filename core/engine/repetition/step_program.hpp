@@ -154,7 +154,7 @@ struct TransferPlan {
     model::TransferOptions options;
 };
 
-struct Slot {
+struct ArraySlot {
     std::uint64_t capacity{};  // arrays that it holds at most
 };
 
@@ -175,7 +175,7 @@ struct ProgramTerms {
 
 struct StepProgram : ProgramTerms {
     std::vector<Instruction> instructions;
-    std::vector<Slot> slots;
+    std::vector<ArraySlot> slots;
     std::vector<std::string> slot_names;
     std::vector<std::string> phase_names;
     std::vector<std::string> sample_names;

@@ -219,7 +219,7 @@ void settle_capacities(StepProgram& program)
 std::uint64_t blocks_to_reserve(const StepProgram& program)
 {
     std::uint64_t reachable = 0;
-    for (const Slot& slot : program.slots) {
+    for (const ArraySlot& slot : program.slots) {
         reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
     }
     std::uint64_t kept = 0;

@@ -76,7 +76,7 @@ struct RunHeader {
 struct RunRegion {
     RunHeader* header{};
     std::span<Instruction> instructions;
-    std::span<Slot> slots;
+    std::span<ArraySlot> slots;
     std::span<SlotRecord> slot_records;
     std::span<PhaseRecord> phases;
     std::span<PointRecord> points;

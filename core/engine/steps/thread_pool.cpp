@@ -107,7 +107,7 @@ class ThreadPool::Threads {
     struct Member {
         Member(const RunRegion& region, CaseMemory& memory) : arrays{region, memory, counts, false}
         {
-            for (const Slot& slot : region.slots) {
+            for (const ArraySlot& slot : region.slots) {
                 inbox.reserve(std::max<std::size_t>(inbox.current.size(), slot.capacity));
             }
         }
