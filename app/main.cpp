@@ -69,26 +69,26 @@ ExitCode failed_by(const std::exception& problem) noexcept
 
 ExitCode run(int argc, const char* const* argv)
 {
-    Command program{"memsweep",
-                    "Measures what a memory policy costs in time, working set, page faults and bandwidth, and why."};
+    Command root{"memsweep",
+                 "Measures what a memory policy costs in time, working set, page faults and bandwidth, and why."};
     GlobalOptions global;
     global.argv.assign(argv, argv + argc);
-    add_global_options(program, global);
-    const auto print_version = add_version(program);
+    add_global_options(root, global);
+    const auto print_version = add_version(root);
     for (const AddCommand add : commands) {
-        add(program, global);
+        add(root, global);
     }
-    if (const auto offered = completions(program, argc, argv)) {
+    if (const auto offered = completions(root, argc, argv)) {
         return print_text(*offered);
     }
-    const auto request = parse(program, argc, argv);
+    const auto request = parse(root, argc, argv);
     if (!request) {
         print_error(request.error());
         return ExitCode::bad_input;
     }
     const auto& [command, help] = *request;
     if (help) {
-        return print_text(help_text(*command, program, terminal_width(STDOUT_FILENO)));
+        return print_text(help_text(*command, root, terminal_width(STDOUT_FILENO)));
     }
     if (const auto printed = print_version()) {
         return *printed;
@@ -96,7 +96,7 @@ ExitCode run(int argc, const char* const* argv)
     if (command->run) {
         return settled(command->run());
     }
-    std::fputs(help_text(program, program, terminal_width(STDERR_FILENO)).c_str(), stderr);
+    std::fputs(help_text(root, root, terminal_width(STDERR_FILENO)).c_str(), stderr);
     return ExitCode::bad_input;
 }
 

@@ -98,10 +98,10 @@ base::Expected<void> take(const Bound& bound)
 }
 
 // What CLI11 says of a wrong command line, in one line; a word that is no command at all is what is wrong.
-auto usage_error(const Command& program, std::string message, int argc, const char* const* argv)
+auto usage_error(const Command& root, std::string message, int argc, const char* const* argv)
 {
     std::vector<std::string_view> known;
-    for (const Command& command : program.commands) {
+    for (const Command& command : root.commands) {
         known.emplace_back(command.name);
     }
     const bool command_given = !known.empty() && argc > 1 && argv[1][0] != '-';
@@ -110,14 +110,14 @@ auto usage_error(const Command& program, std::string message, int argc, const ch
     }
     std::ranges::replace(message, '\n', ' ');
     return refuse(
-        fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""));
+        fmt::format("{}; see {} {}--help", message, root.name, command_given ? fmt::format("{} ", argv[1]) : ""));
 }
 
 // "; did you mean \"--repetitions\"?" of the first of the words that is like an option of these commands.
-std::string option_hint(const std::vector<std::string>& unexpected, const Command& program, const Command& given)
+std::string option_hint(const std::vector<std::string>& unexpected, const Command& root, const Command& given)
 {
     std::vector<std::string_view> known;
-    for (const Command* command : {&given, &program}) {
+    for (const Command* command : {&given, &root}) {
         for (const Option& option : command->options) {
             known.insert(known.end(), option.names.begin(), option.names.end());
         }
@@ -132,14 +132,14 @@ std::string option_hint(const std::vector<std::string>& unexpected, const Comman
 }
 
 // The words behind the first "--", where the command that stands before it takes them by themselves.
-std::vector<std::string> take_behind_dashes(const Command& program, int& argc, const char* const* argv)
+std::vector<std::string> take_behind_dashes(const Command& root, int& argc, const char* const* argv)
 {
     const auto words = std::span{argv, static_cast<std::size_t>(argc)};
     const auto dashes = std::ranges::find(words, std::string_view{"--"});
     const auto takes_them = [&](const Command& command) {
         return command.behind_dashes && std::find(words.begin(), dashes, std::string_view{command.name}) != dashes;
     };
-    if (dashes == words.end() || std::ranges::none_of(program.commands, takes_them)) {
+    if (dashes == words.end() || std::ranges::none_of(root.commands, takes_them)) {
         return {};
     }
     argc = static_cast<int>(dashes - words.begin());
@@ -235,15 +235,15 @@ Command& Command::hidden_command(std::string command_name)
     return hidden_commands.emplace_back(std::move(command_name), "");
 }
 
-base::Expected<Request> parse(const Command& program, int argc, const char* const* argv)
+base::Expected<Request> parse(const Command& root, int argc, const char* const* argv)
 {
-    const std::vector<std::string> behind = take_behind_dashes(program, argc, argv);
-    CLI::App app{"", program.name};
+    const std::vector<std::string> behind = take_behind_dashes(root, argc, argv);
+    CLI::App app{"", root.name};
     app.fallthrough();
     app.require_subcommand(0, 1);
-    std::vector<BoundCommand> bound{{&program, &app, bind(app, program)}};
+    std::vector<BoundCommand> bound{{&root, &app, bind(app, root)}};
     const std::span words{argv, static_cast<std::size_t>(argc)};
-    for (const auto* commands : {&program.commands, &program.hidden_commands}) {
+    for (const auto* commands : {&root.commands, &root.hidden_commands}) {
         for (const Command& command : *commands) {
             if (std::ranges::find(words, std::string_view{command.name}) != words.end()) {  // another cannot be meant
                 CLI::App& sub = *app.add_subcommand(command.name);
@@ -261,14 +261,13 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
     } catch (const CLI::ExtrasError& error) {
-        return usage_error(program, error.what() + option_hint(app.remaining(true), program, *given().command), argc,
-                           argv);
+        return usage_error(root, error.what() + option_hint(app.remaining(true), root, *given().command), argc, argv);
     } catch (const CLI::ParseError& error) {
-        return usage_error(program, error.what(), argc, argv);
+        return usage_error(root, error.what(), argc, argv);
     }
     const BoundCommand& asked = given();
     auto taken = take(bound.front().options);
-    if (taken && asked.command != &program) {
+    if (taken && asked.command != &root) {
         taken = take(asked.options);
     }
     if (taken && !behind.empty() && asked.command->behind_dashes) {
@@ -278,7 +277,7 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
         taken = asked.command->check();
     }
     if (!taken) {
-        return usage_error(program, base::describe(taken.error()), argc, argv);
+        return usage_error(root, base::describe(taken.error()), argc, argv);
     }
     return Request{asked.command, false};
 }

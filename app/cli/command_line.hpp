@@ -126,6 +126,6 @@ struct Request {
 // Reads the arguments into the targets of the declarations.
 //
 // Errors   invalid_input: one line that says what is wrong, with the nearest command or where to read on.
-[[nodiscard]] base::Expected<Request> parse(const Command& program, int argc, const char* const* argv);
+[[nodiscard]] base::Expected<Request> parse(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

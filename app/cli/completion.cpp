@@ -106,8 +106,8 @@ bool takes_file(const Option& option)
 
 // A command line up to the word that is being typed.
 struct Typed {
-    const Command& program;
-    const Command* command{&program};
+    const Command& root;
+    const Command* command{&root};
     const Option* awaiting{};       // the option whose value comes next
     std::size_t arguments{};        // that are no options' values
     std::set<std::string> given{};  // names of options
@@ -121,9 +121,9 @@ struct Typed {
             const Option* const option = find(*given.insert(word.substr(0, equals)).first);
             awaiting =
                 option != nullptr && equals == std::string::npos && !option->placeholder.empty() ? option : nullptr;
-        } else if (command == &program && !program.commands.empty()) {
-            const auto named = std::ranges::find(program.commands, word, &Command::name);
-            command = named != program.commands.end() ? &*named : command;
+        } else if (command == &root && !root.commands.empty()) {
+            const auto named = std::ranges::find(root.commands, word, &Command::name);
+            command = named != root.commands.end() ? &*named : command;
         } else {
             ++arguments;
         }
@@ -131,7 +131,7 @@ struct Typed {
 
     [[nodiscard]] const Option* find(const std::string& name) const
     {
-        for (const Command* owner : {command, &program}) {
+        for (const Command* owner : {command, &root}) {
             for (const Option& option : owner->options) {
                 if (std::ranges::find(option.names, name) != option.names.end()) {
                     return &option;
@@ -157,7 +157,7 @@ class Offer {
             }
         } else if (word.starts_with('-')) {
             add_options(*typed.command, typed.given);
-            add_options(typed.program, typed.given);
+            add_options(typed.root, typed.given);
         } else {
             add_arguments(typed);
         }
@@ -197,8 +197,8 @@ class Offer {
     void add_arguments(const Typed& typed)
     {
         const std::deque<Option>& positionals = typed.command->positionals;
-        if (typed.command == &typed.program) {
-            for (const Command& command : typed.program.commands) {
+        if (typed.command == &typed.root) {
+            for (const Command& command : typed.root.commands) {
                 words_.emplace(command.name, command.help);
             }
         }
@@ -220,22 +220,22 @@ OptionValue shell_name(std::string& target)
     return value::word(target, value::names_in(shells));
 }
 
-std::string completion_script(const Command& program, const std::string& shell)
+std::string completion_script(const Command& root, const std::string& shell)
 {
-    std::string function = "_" + program.name;
+    std::string function = "_" + root.name;
     std::ranges::replace(function, '-', '_');
-    const std::string source = program.name + (program.commands.empty() ? " --completion" : " completion");
+    const std::string source = root.name + (root.commands.empty() ? " --completion" : " completion");
     const std::string script = std::ranges::find(shells, shell, &Shell::name)->script;
-    return with(with(with(script, "FUNCTION", function), "SOURCE", source), "PROGRAM", program.name);
+    return with(with(with(script, "FUNCTION", function), "SOURCE", source), "PROGRAM", root.name);
 }
 
-std::optional<std::string> completions(const Command& program, int argc, const char* const* argv)
+std::optional<std::string> completions(const Command& root, int argc, const char* const* argv)
 {
     const std::span given{argv, static_cast<std::size_t>(argc)};
     if (given.size() < 3 || given[1] != request) {
         return std::nullopt;
     }
-    Typed typed{.program = program};
+    Typed typed{.root = root};
     std::ranges::for_each(given.subspan(2, given.size() - 3), [&](const char* word) { typed.add(word); });
     return Offer{typed, given.back()}.text(given.back());
 }

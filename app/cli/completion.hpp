@@ -16,11 +16,11 @@ namespace memsweep::app {
 [[nodiscard]] OptionValue shell_name(std::string& target);
 
 // `shell` is one that shell_name takes.
-[[nodiscard]] std::string completion_script(const Command& program, const std::string& shell);
+[[nodiscard]] std::string completion_script(const Command& root, const std::string& shell);
 
 // What can stand in place of the last argument; the first argument is --complete, which the scripts pass. Each line
 // holds a word, a tab and what the word means. A line "/" says that it can be a file. Empty: the arguments ask for
 // something else.
-[[nodiscard]] std::optional<std::string> completions(const Command& program, int argc, const char* const* argv);
+[[nodiscard]] std::optional<std::string> completions(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

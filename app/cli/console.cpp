@@ -67,14 +67,14 @@ void print_lines(const std::vector<base::Error>& errors, const char* before)
 
 }  // namespace
 
-void add_global_options(Command& program, GlobalOptions& global)
+void add_global_options(Command& root, GlobalOptions& global)
 {
-    program.option("--color WHEN", value::choice(global.color, color_modes), "auto, always or never").variable =
+    root.option("--color WHEN", value::choice(global.color, color_modes), "auto, always or never").variable =
         "MEMSWEEP_COLOR";
-    program.option("--progress HOW", value::choice(global.progress, progress_modes), "auto, bar, plain, json or none")
+    root.option("--progress HOW", value::choice(global.progress, progress_modes), "auto, bar, plain, json or none")
         .variable = "MEMSWEEP_PROGRESS";
-    program.flag("-q,--quiet", global.quiet, "Neither progress nor the terminal report");
-    program.flag("-v,--verbose", global.verbose, "More detail in the terminal report");
+    root.flag("-q,--quiet", global.quiet, "Neither progress nor the terminal report");
+    root.flag("-v,--verbose", global.verbose, "More detail in the terminal report");
 }
 
 int terminal_width(int descriptor)

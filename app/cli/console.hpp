@@ -23,7 +23,7 @@ struct GlobalOptions {
     std::vector<std::string> argv;
 };
 
-void add_global_options(Command& program, GlobalOptions& global);
+void add_global_options(Command& root, GlobalOptions& global);
 
 // The columns of the terminal behind a descriptor, or 80 where it is none.
 [[nodiscard]] int terminal_width(int descriptor);

@@ -303,9 +303,9 @@ std::string command_section(const Command& command, const std::string& called)
 
 }  // namespace
 
-std::string help_text(const Command& command, const Command& program, int columns)
+std::string help_text(const Command& command, const Command& root, int columns)
 {
-    const std::string called = &command == &program ? program.name : fmt::format("{} {}", program.name, command.name);
+    const std::string called = &command == &root ? root.name : fmt::format("{} {}", root.name, command.name);
     const auto width = static_cast<std::size_t>(std::max(columns, 1));
     std::string text = wrapped(command.help, 0, 0, width) + wrapped(usage(command, called), 2, 0, width);
     std::string positionals;
@@ -330,38 +330,38 @@ std::string help_text(const Command& command, const Command& program, int column
     return command.footer.empty() ? text : text + "\n" + footer_text(command.footer, width);
 }
 
-std::string manual_page(const Command& program, const ManualTexts& texts, const std::string& version,
+std::string manual_page(const Command& root, const ManualTexts& texts, const std::string& version,
                         const std::string& date)
 {
-    std::string title = program.name;
+    std::string title = root.name;
     std::ranges::transform(title, title.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
-    std::string calls = program.commands.empty() ? synopsis(program, texts.called) + "\n" : "";
+    std::string calls = root.commands.empty() ? synopsis(root, texts.called) + "\n" : "";
     std::string sections;
-    for (const Command& command : program.commands) {
+    for (const Command& command : root.commands) {
         const std::string called = fmt::format("{} {}", texts.called, command.name);
         calls += fmt::format("{}{}\n", calls.empty() ? "" : ".br\n", synopsis(command, called));
         sections += command_section(command, called);
     }
     return fmt::format(".TH {} 1 {} \"memsweep {}\" \"User Commands\"\n", title, date, version) +
-           fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", roff_escaped(program.name), roff_escaped(texts.summary),
+           fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", roff_escaped(root.name), roff_escaped(texts.summary),
                        calls) +
            fmt::format(".SH DESCRIPTION\n{}{}.SH OPTIONS\n",
-                       roff_lines(program.help + (program.help.ends_with('.') ? "" : ".")), texts.description) +
-           (sections.empty() ? "" : "These go with every command.\n") + option_entries(program) +
+                       roff_lines(root.help + (root.help.ends_with('.') ? "" : ".")), texts.description) +
+           (sections.empty() ? "" : "These go with every command.\n") + option_entries(root) +
            (sections.empty() ? "" : ".SH COMMANDS\n" + sections) + texts.closing;
 }
 
-std::string manual_page(const Command& program, const std::string& version, const std::string& date)
+std::string manual_page(const Command& root, const std::string& version, const std::string& date)
 {
     std::string variables = manual_environment;
-    for (const Option& option : program.options) {
+    for (const Option& option : root.options) {
         if (!option.variable.empty()) {
             variables += fmt::format(".TP\n.B {}\nas {}\n", option.variable, bold_names(option.names));
         }
     }
-    return manual_page(program,
+    return manual_page(root,
                        {.summary = "measure what a memory policy costs",
-                        .called = program.name,
+                        .called = root.name,
                         .description = manual_description,
                         .closing = manual_exit_status + variables + manual_closing},
                        version, date);

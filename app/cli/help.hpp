@@ -10,7 +10,7 @@ namespace memsweep::app {
 
 // The --help text of `command`, which is `program` itself or one of its commands. No line is wider than `columns`,
 // unless one word is.
-[[nodiscard]] std::string help_text(const Command& command, const Command& program, int columns);
+[[nodiscard]] std::string help_text(const Command& command, const Command& root, int columns);
 
 // What a page says besides the program's declarations.
 struct ManualTexts {
@@ -21,9 +21,9 @@ struct ManualTexts {
 };
 
 // `date` of the page's footer: 2026-01-31.
-[[nodiscard]] std::string manual_page(const Command& program, const ManualTexts& texts, const std::string& version,
+[[nodiscard]] std::string manual_page(const Command& root, const ManualTexts& texts, const std::string& version,
                                       const std::string& date);
 // memsweep(1).
-[[nodiscard]] std::string manual_page(const Command& program, const std::string& version, const std::string& date);
+[[nodiscard]] std::string manual_page(const Command& root, const std::string& version, const std::string& date);
 
 }  // namespace memsweep::app

@@ -242,10 +242,10 @@ base::Expected<ExitCode> execute(const CliffsCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_cliffs(Command& program, const GlobalOptions& global)
+void add_cliffs(Command& root, const GlobalOptions& global)
 {
     Command& command =
-        program.command("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
+        root.command("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
     auto& cliffs = arguments_of<CliffsCommand>(command, global, execute);
     command.required_option(
         "--on A,B", value::offering(value::comma_texts(cliffs.allocators), value::names_in(model::allocators())),
@@ -267,14 +267,14 @@ void add_cliffs(Command& program, const GlobalOptions& global)
 }
 
 // Measures one size in a process of its own; cost_under starts it.
-void add_malloc_cost(Command& program, const GlobalOptions& /*global*/)
+void add_malloc_cost(Command& root, const GlobalOptions& /*global*/)
 {
     struct Asked {
         int fd{};
         std::uint64_t bytes{};
     };
     const auto asked = std::make_shared<Asked>();
-    Command& command = program.hidden_command("malloc-cost");
+    Command& command = root.hidden_command("malloc-cost");
     command.positional("fd FD", value::number(asked->fd, 0, INT_MAX), "");
     command.positional("bytes BYTES", value::number(asked->bytes, 0, UINT64_MAX), "");
     command.run = [asked] { return answer_on(asked->fd, asked->bytes); };

@@ -23,39 +23,39 @@ template <typename Arguments>
     return *arguments;
 }
 
-void add_run(Command& program, const GlobalOptions& global);
-void add_compare(Command& program, const GlobalOptions& global);
-void add_report(Command& program, const GlobalOptions& global);
-void add_new(Command& program, const GlobalOptions& global);
-void add_validate(Command& program, const GlobalOptions& global);
-void add_list(Command& program, const GlobalOptions& global);
-void add_schema(Command& program, const GlobalOptions& global);
-void add_merge(Command& program, const GlobalOptions& global);
-void add_doctor(Command& program, const GlobalOptions& global);
-void add_info(Command& program, const GlobalOptions& global);
-void add_import(Command& program, const GlobalOptions& global);
-void add_export(Command& program, const GlobalOptions& global);
-void add_fit(Command& program, const GlobalOptions& global);
-void add_replay(Command& program, const GlobalOptions& global);
-void add_record(Command& program, const GlobalOptions& global);
-void add_watch(Command& program, const GlobalOptions& global);
-void add_cliffs(Command& program, const GlobalOptions& global);
-void add_probe(Command& program, const GlobalOptions& global);
-void add_profile(Command& program, const GlobalOptions& global);
-void add_completion(Command& program, const GlobalOptions& global);
-void add_help(Command& program, const GlobalOptions& global);
-void add_man(Command& program, const GlobalOptions& global);
-void add_worker(Command& program, const GlobalOptions& global);
-void add_malloc_cost(Command& program, const GlobalOptions& global);
+void add_run(Command& root, const GlobalOptions& global);
+void add_compare(Command& root, const GlobalOptions& global);
+void add_report(Command& root, const GlobalOptions& global);
+void add_new(Command& root, const GlobalOptions& global);
+void add_validate(Command& root, const GlobalOptions& global);
+void add_list(Command& root, const GlobalOptions& global);
+void add_schema(Command& root, const GlobalOptions& global);
+void add_merge(Command& root, const GlobalOptions& global);
+void add_doctor(Command& root, const GlobalOptions& global);
+void add_info(Command& root, const GlobalOptions& global);
+void add_import(Command& root, const GlobalOptions& global);
+void add_export(Command& root, const GlobalOptions& global);
+void add_fit(Command& root, const GlobalOptions& global);
+void add_replay(Command& root, const GlobalOptions& global);
+void add_record(Command& root, const GlobalOptions& global);
+void add_watch(Command& root, const GlobalOptions& global);
+void add_cliffs(Command& root, const GlobalOptions& global);
+void add_probe(Command& root, const GlobalOptions& global);
+void add_profile(Command& root, const GlobalOptions& global);
+void add_completion(Command& root, const GlobalOptions& global);
+void add_help(Command& root, const GlobalOptions& global);
+void add_man(Command& root, const GlobalOptions& global);
+void add_worker(Command& root, const GlobalOptions& global);
+void add_malloc_cost(Command& root, const GlobalOptions& global);
 
 // In the order of --help; the last ones are hidden.
-using AddCommand = void (*)(Command& program, const GlobalOptions& global);
+using AddCommand = void (*)(Command& root, const GlobalOptions& global);
 inline constexpr std::array<AddCommand, 24> commands{
     add_run,    add_compare, add_report,  add_new,        add_validate, add_list,   add_schema, add_merge,
     add_doctor, add_info,    add_import,  add_export,     add_fit,      add_replay, add_record, add_watch,
     add_cliffs, add_probe,   add_profile, add_completion, add_help,     add_man,    add_worker, add_malloc_cost};
 
 // --version, which goes before any command: what it returns prints the version if that was asked for.
-[[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& program);
+[[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& root);
 
 }  // namespace memsweep::app

@@ -308,9 +308,9 @@ base::Expected<void> check(const CompareCommand& compare)
 
 }  // namespace
 
-void add_compare(Command& program, const GlobalOptions& global)
+void add_compare(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("compare", "Compare results, or two case families of one");
+    Command& command = root.command("compare", "Compare results, or two case families of one");
     auto& compare = arguments_of<CompareCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(compare.results),
                        "The base, then its candidates; with --between one result; - is stdin");

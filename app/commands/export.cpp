@@ -40,9 +40,9 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_export(Command& program, const GlobalOptions& global)
+void add_export(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("export", "Write a trace as another tool's log");
+    Command& command = root.command("export", "Write a trace as another tool's log");
     auto& to_export = arguments_of<ExportCommand>(command, global, execute);
     command.positional("trace FILE", value::text(to_export.trace), "A trace (.mst); - is stdin");
     command.required_option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire"}),

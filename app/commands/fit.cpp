@@ -317,9 +317,9 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
 
 }  // namespace
 
-void add_fit(Command& program, const GlobalOptions& global)
+void add_fit(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
+    Command& command = root.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
     auto& fit = arguments_of<FitCommand>(command, global, execute);
     command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
     command.group = "Fitting";

@@ -119,11 +119,11 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_import(Command& program, const GlobalOptions& global)
+void add_import(Command& root, const GlobalOptions& global)
 {
     constexpr std::array<std::pair<std::string_view, trace::FreeOrder>, 3> free_orders{
         {{"lifo", trace::FreeOrder::lifo}, {"fifo", trace::FreeOrder::fifo}, {"random", trace::FreeOrder::random}}};
-    Command& command = program.command("import", "Turn another tool's log into a trace");
+    Command& command = root.command("import", "Turn another tool's log into a trace");
     auto& import = arguments_of<ImportCommand>(command, global, execute);
     command.positional("log FILE", value::text(import.log), "A log, also compressed by gzip or zstd; - is stdin");
     command.required_option("-o,--out FILE", value::text(import.out), "The trace to write (.mst); - is stdout");

@@ -43,10 +43,10 @@ base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions
 
 }  // namespace
 
-void add_info(Command& program, const GlobalOptions& global)
+void add_info(Command& root, const GlobalOptions& global)
 {
     Command& command =
-        program.command("info", "What a trace holds: events, threads, live and peak bytes, sizes, lifetimes");
+        root.command("info", "What a trace holds: events, threads, live and peak bytes, sizes, lifetimes");
     auto& info = arguments_of<InfoCommand>(command, global, execute);
     command.positional("trace FILE", value::text(info.trace), "A trace (.mst); - is stdin");
     command.format_option(info.format, value::word(info.format, {"text", "json", "html"}),

@@ -242,9 +242,9 @@ Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*gl
 
 }  // namespace
 
-void add_list(Command& program, const GlobalOptions& global)
+void add_list(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command(
+    Command& command = root.command(
         "list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators, profiles or formats");
     auto& list = arguments_of<ListCommand>(command, global, execute);
     command.positional("what WHAT", value::word(list.what, value::names_in(subjects)),

@@ -264,10 +264,10 @@ base::Expected<ExitCode> execute(const MergeCommand& command, const GlobalOption
 
 }  // namespace
 
-void add_merge(Command& program, const GlobalOptions& global)
+void add_merge(Command& root, const GlobalOptions& global)
 {
     Command& command =
-        program.command("merge", "Join results of one scenario into one, or those of many hosts into a fleet");
+        root.command("merge", "Join results of one scenario into one, or those of many hosts into a fleet");
     auto& merge = arguments_of<MergeCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(merge.results),
                        "Results of one scenario on one kind of machine, or on many hosts; - is stdin");

@@ -126,9 +126,9 @@ void add_answers(Command& command, NewCommand& asked)
 
 }  // namespace
 
-void add_new(Command& program, const GlobalOptions& global)
+void add_new(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("new", "Write a scenario to start from, with comments");
+    Command& command = root.command("new", "Write a scenario to start from, with comments");
     auto& asked = arguments_of<NewCommand>(command, global, execute);
     command.optional_positional("name NAME", value::text(asked.name),
                                 "Of the scenario; without --out it is written to NAME.json");

@@ -278,9 +278,9 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
 
 }  // namespace
 
-void add_probe(Command& program, const GlobalOptions& global)
+void add_probe(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("probe", "Measure this machine: topology, bandwidth, latency, faults, devices");
+    Command& command = root.command("probe", "Measure this machine: topology, bandwidth, latency, faults, devices");
     auto& asked = arguments_of<ProbeArguments>(command, global, execute);
     command.optional_positional(
         "what WHAT", value::offering(value::texts(asked.words), {probe_words.begin(), probe_words.end()}),

@@ -263,9 +263,9 @@ base::Expected<ExitCode> execute(const ProfileCommand& command, const GlobalOpti
 
 }  // namespace
 
-void add_profile(Command& program, const GlobalOptions& global)
+void add_profile(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("profile", "Fit a runtime profile to recordings of a runtime of your own");
+    Command& command = root.command("profile", "Fit a runtime profile to recordings of a runtime of your own");
     auto& profile = arguments_of<ProfileCommand>(command, global, execute);
     command.positional("what WHAT", value::word(profile.what, {"fit"}), "fit");
     command.positional("recording FILE", value::texts(profile.recordings),

@@ -277,10 +277,10 @@ base::Expected<ExitCode> execute(const RecordCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_record(Command& program, const GlobalOptions& global)
+void add_record(Command& root, const GlobalOptions& global)
 {
     constexpr std::uint64_t largest_sample = 1'000'000;
-    Command& command = program.command("record", "Record the allocations of a program and its children");
+    Command& command = root.command("record", "Record the allocations of a program and its children");
     auto& record = arguments_of<RecordCommand>(command, global, execute);
     command.optional_positional("command CMD", value::texts(record.command),
                                 "The program and its arguments, behind --");

@@ -185,9 +185,9 @@ base::Expected<ExitCode> execute(const ReplayCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_replay(Command& program, const GlobalOptions& global)
+void add_replay(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("replay", "Replay a trace on allocators, pools and release modes");
+    Command& command = root.command("replay", "Replay a trace on allocators, pools and release modes");
     auto& replay = arguments_of<ReplayCommand>(command, global, execute);
     command.positional("trace FILE", value::text(replay.request.trace), "A trace (.mst)");
     add_cases(command, replay.request);

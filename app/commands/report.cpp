@@ -120,9 +120,9 @@ base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptio
 
 }  // namespace
 
-void add_report(Command& program, const GlobalOptions& global)
+void add_report(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("report", "Convert a result to another format");
+    Command& command = root.command("report", "Convert a result to another format");
     auto& report = arguments_of<ReportCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(report.results),
                        "A result; or several, whose trends are shown; - is stdin");

@@ -362,9 +362,9 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
 
 }  // namespace
 
-void add_run(Command& program, const GlobalOptions& global)
+void add_run(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("run", "Run scenario files, print the report, write the result");
+    Command& command = root.command("run", "Run scenario files, print the report, write the result");
     auto& run = arguments_of<RunCommand>(command, global, execute);
     command
         .optional_positional("scenario FILE", value::texts(run.scenarios),

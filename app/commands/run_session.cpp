@@ -505,10 +505,10 @@ ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const
 }
 
 // The process that cases run in.
-void add_worker(Command& program, const GlobalOptions& /*global*/)
+void add_worker(Command& root, const GlobalOptions& /*global*/)
 {
     const auto number = std::make_shared<std::string>();
-    Command& command = program.hidden_command("worker");
+    Command& command = root.hidden_command("worker");
     command.positional("fd FD", value::text(*number), "");
     command.run = [number]() -> base::Expected<ExitCode> {
         const auto fd = base::parse_number(*number);

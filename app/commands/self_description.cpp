@@ -60,15 +60,15 @@ base::Expected<std::string> schema_named(const std::string& given)
 
 }  // namespace
 
-std::function<std::optional<ExitCode>()> add_version(Command& program)
+std::function<std::optional<ExitCode>()> add_version(Command& root)
 {
     struct Asked {
         bool version{};
         bool json{};
     };
     const auto asked = std::make_shared<Asked>();
-    program.flag("-V,--version", asked->version, "Print the version (--json: with commit, build and compiler)");
-    program.hidden_option("--json", value::flag(asked->json));
+    root.flag("-V,--version", asked->version, "Print the version (--json: with commit, build and compiler)");
+    root.hidden_option("--json", value::flag(asked->json));
     return [asked]() -> std::optional<ExitCode> {
         if (asked->version) {
             return print_text(version_text(asked->json));
@@ -81,10 +81,10 @@ std::function<std::optional<ExitCode>()> add_version(Command& program)
     };
 }
 
-void add_schema(Command& program, const GlobalOptions& /*global*/)
+void add_schema(Command& root, const GlobalOptions& /*global*/)
 {
     const auto which = std::make_shared<std::string>();
-    Command& command = program.command("schema", "Print a JSON Schema, for editors and for readers");
+    Command& command = root.command("schema", "Print a JSON Schema, for editors and for readers");
     const std::vector<std::string> names = value::names_in(scenarios::schemas);
     command.positional("which WHICH",
                        value::offering(value::each([which](const std::string& given) {
@@ -99,35 +99,35 @@ void add_schema(Command& program, const GlobalOptions& /*global*/)
 }
 
 // Declared behind the commands that it explains.
-void add_help(Command& program, const GlobalOptions& /*global*/)
+void add_help(Command& root, const GlobalOptions& /*global*/)
 {
     const auto which = std::make_shared<std::string>();
-    std::vector<std::string> names = value::names_in(program.commands);
-    Command& command = program.command("help", "Print the help of a command");
+    std::vector<std::string> names = value::names_in(root.commands);
+    Command& command = root.command("help", "Print the help of a command");
     command.optional_positional("command COMMAND", value::word(*which, std::move(names)),
                                 "The command; without one: all of them in short");
-    command.run = [which, &program] {
-        const auto found = std::ranges::find(program.commands, *which, &Command::name);
-        const Command& explained = found == program.commands.end() ? program : *found;
-        return print_text(help_text(explained, program, terminal_width(STDOUT_FILENO)));
+    command.run = [which, &root] {
+        const auto found = std::ranges::find(root.commands, *which, &Command::name);
+        const Command& explained = found == root.commands.end() ? root : *found;
+        return print_text(help_text(explained, root, terminal_width(STDOUT_FILENO)));
     };
 }
 
-void add_completion(Command& program, const GlobalOptions& /*global*/)
+void add_completion(Command& root, const GlobalOptions& /*global*/)
 {
     const auto shell = std::make_shared<std::string>();
-    Command& command = program.command("completion", "Print the completion script of a shell");
+    Command& command = root.command("completion", "Print the completion script of a shell");
     command.positional("shell SHELL", shell_name(*shell), "bash, zsh or fish");
     command.footer = "In bash: source <(memsweep completion bash). Installed packages bring the scripts along.";
-    command.run = [shell, &program] { return print_text(completion_script(program, *shell)); };
+    command.run = [shell, &root] { return print_text(completion_script(root, *shell)); };
 }
 
-void add_man(Command& program, const GlobalOptions& /*global*/)
+void add_man(Command& root, const GlobalOptions& /*global*/)
 {
     const auto date = std::make_shared<std::string>();
-    Command& command = program.hidden_command("man");
+    Command& command = root.hidden_command("man");
     command.required_option("--date DATE", value::text(*date), "Of the page's footer, as in 2026-01-31");
-    command.run = [date, &program] { return print_text(manual_page(program, model::this_tool().version, *date)); };
+    command.run = [date, &root] { return print_text(manual_page(root, model::this_tool().version, *date)); };
 }
 
 }  // namespace memsweep::app

@@ -74,9 +74,9 @@ base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOpt
 
 }  // namespace
 
-void add_validate(Command& program, const GlobalOptions& global)
+void add_validate(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("validate", "Check scenario files and print every error with its place");
+    Command& command = root.command("validate", "Check scenario files and print every error with its place");
     auto& validate = arguments_of<ValidateCommand>(command, global, execute);
     command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin").look_up =
         shipped_scenarios;

@@ -201,9 +201,9 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
 
 }  // namespace
 
-void add_watch(Command& program, const GlobalOptions& global)
+void add_watch(Command& root, const GlobalOptions& global)
 {
-    Command& command = program.command("watch", "Working set, faults and memory pressure of a program over time");
+    Command& command = root.command("watch", "Working set, faults and memory pressure of a program over time");
     auto& watch = arguments_of<WatchCommand>(command, global, execute);
     command.positional("command CMD", value::texts(watch.command), "The program and its arguments, behind --");
     command.option("-i,--interval DUR", value::defaulting(value::duration(watch.interval), "50ms"),

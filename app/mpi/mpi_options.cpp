@@ -131,71 +131,68 @@ OptionValue word_list(std::vector<std::string>& target, std::vector<std::string>
     return value::offering(std::move(list), std::move(known));
 }
 
-void add_own(Command& program, MpiOptions& options, Arguments& asked)
+void add_own(Command& root, MpiOptions& options, Arguments& asked)
 {
-    program.group = "Memory of each rank";
-    program.option("--own LIST",
-                   word_list(asked.own, {"bandwidth", "latency", "faults"}, "not bandwidth, latency, faults or none"),
-                   "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
-                   "faults, with commas; or none (default bandwidth,latency)");
-    program.option("--at-once WHO", value::defaulting(value::choice(options.together, at_once), "one"),
-                   "How many ranks measure their own memory at the same time: one, pairs or all");
-    program.option("-k,--filter REGEX", value::text(options.own.filter),
-                   "Only own cases whose id matches this regular expression");
-    program.option("--size SIZE", value::size(options.own.array_bytes),
-                   "Of the arrays of own cases, as for memsweep probe");
-    program.option("--min-time DURATION", value::duration(options.own.min_time),
-                   "Of each sample of own cases (default 20ms)");
-    program.option("--own-patience DURATION", value::duration(options.own_patience),
-                   "With a rank that measures its own memory (default 5m)");
+    root.group = "Memory of each rank";
+    root.option("--own LIST",
+                word_list(asked.own, {"bandwidth", "latency", "faults"}, "not bandwidth, latency, faults or none"),
+                "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
+                "faults, with commas; or none (default bandwidth,latency)");
+    root.option("--at-once WHO", value::defaulting(value::choice(options.together, at_once), "one"),
+                "How many ranks measure their own memory at the same time: one, pairs or all");
+    root.option("-k,--filter REGEX", value::text(options.own.filter),
+                "Only own cases whose id matches this regular expression");
+    root.option("--size SIZE", value::size(options.own.array_bytes),
+                "Of the arrays of own cases, as for memsweep probe");
+    root.option("--min-time DURATION", value::duration(options.own.min_time),
+                "Of each sample of own cases (default 20ms)");
+    root.option("--own-patience DURATION", value::duration(options.own_patience),
+                "With a rank that measures its own memory (default 5m)");
 }
 
-void add_links(Command& program, MpiOptions& options, Arguments& asked)
+void add_links(Command& root, MpiOptions& options, Arguments& asked)
 {
-    program.group = "Links";
-    program.option(
-        "--links LIST",
-        word_list(asked.patterns, value::names_in(patterns),
-                  "no pattern; there are latency, uni, bidirectional, all-to-one, one-to-all, ring and none"),
-        "What is measured between the ranks, with commas; or none (default all)");
-    program.option("--link-time DURATION", value::duration(asked.link_time), "Of each sample of a link (default 5ms)");
-    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case");
-    program.option("--message SIZE", value::size(options.link.bytes), "Size of a message (default 4MiB)");
-    program.option("--patience DURATION", value::duration(options.link.patience),
-                   "With a rank that does not answer in a link test (default 10s)");
+    root.group = "Links";
+    root.option("--links LIST",
+                word_list(asked.patterns, value::names_in(patterns),
+                          "no pattern; there are latency, uni, bidirectional, all-to-one, one-to-all, ring and none"),
+                "What is measured between the ranks, with commas; or none (default all)");
+    root.option("--link-time DURATION", value::duration(asked.link_time), "Of each sample of a link (default 5ms)");
+    root.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case");
+    root.option("--message SIZE", value::size(options.link.bytes), "Size of a message (default 4MiB)");
+    root.option("--patience DURATION", value::duration(options.link.patience),
+                "With a rank that does not answer in a link test (default 10s)");
 }
 
-void add_output(Command& program, MpiOptions& options)
+void add_output(Command& root, MpiOptions& options)
 {
-    program.group = "Output";
-    program.option("-o,--out FILE", value::text(options.out),
-                   "Each rank's own result, written as it goes; %h host, %r rank");
-    program.option("--gather FILE", value::text(options.gather), "The fleet result that rank 0 writes as it goes");
-    program.option("--tag KEY=VALUE", value::pairs(options.own.tags, "KEY=VALUE", Arity::each_time),
-                   "Record a tag in every rank's result (repeatable)");
-    program.flag("--resume", options.resume,
-                 "Go on with the results that -o names: what they hold is not measured again");
+    root.group = "Output";
+    root.option("-o,--out FILE", value::text(options.out),
+                "Each rank's own result, written as it goes; %h host, %r rank");
+    root.option("--gather FILE", value::text(options.gather), "The fleet result that rank 0 writes as it goes");
+    root.option("--tag KEY=VALUE", value::pairs(options.own.tags, "KEY=VALUE", Arity::each_time),
+                "Record a tag in every rank's result (repeatable)");
+    root.flag("--resume", options.resume, "Go on with the results that -o names: what they hold is not measured again");
 }
 
-void add_options(Command& program, MpiOptions& options, Arguments& asked)
+void add_options(Command& root, MpiOptions& options, Arguments& asked)
 {
-    program
-        .optional_positional("scenario FILE", value::texts(asked.what),
+    root.optional_positional("scenario FILE", value::texts(asked.what),
                              "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
                              "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
         .look_up = app::shipped_scenarios;
-    program.flag("-V,--version", asked.version, "Print the version and exit");
-    program.flag("-q,--quiet", options.global.quiet, "No progress");
-    program.option("--completion SHELL", app::shell_name(asked.shell),
-                   "Print the completion script of a shell, and do nothing else");
-    program.hidden_option("--man DATE", value::text(asked.manual_date));
-    add_own(program, options, asked);
-    add_links(program, options, asked);
-    add_output(program, options);
-    program.footer = "Run it under mpirun or srun. A rank that dies or hangs costs its own cases: use\n"
-                     "  timeout 30m mpirun --enable-recovery ... memsweep-mpi -o results/%h-%r.json\n"
-                     "  memsweep merge results/*.json -o fleet.json --expect HOSTS\n"
-                     "Exit codes: 0 done; 1 wrong data; 2 wrong usage; 3 a rank did not answer.";
+    root.flag("-V,--version", asked.version, "Print the version and exit");
+    root.flag("-q,--quiet", options.global.quiet, "No progress");
+    root.option("--completion SHELL", app::shell_name(asked.shell),
+                "Print the completion script of a shell, and do nothing else");
+    root.hidden_option("--man DATE", value::text(asked.manual_date));
+    add_own(root, options, asked);
+    add_links(root, options, asked);
+    add_output(root, options);
+    root.footer = "Run it under mpirun or srun. A rank that dies or hangs costs its own cases: use\n"
+                  "  timeout 30m mpirun --enable-recovery ... memsweep-mpi -o results/%h-%r.json\n"
+                  "  memsweep merge results/*.json -o fleet.json --expect HOSTS\n"
+                  "Exit codes: 0 done; 1 wrong data; 2 wrong usage; 3 a rank did not answer.";
 }
 
 base::Expected<void> take_transfer(const std::string& text, MpiOptions& options)
@@ -257,9 +254,9 @@ base::Expected<void> complete(MpiOptions& options, Arguments& asked)
     return {};
 }
 
-std::string manual(const Command& program, const std::string& date)
+std::string manual(const Command& root, const std::string& date)
 {
-    return app::manual_page(program,
+    return app::manual_page(root,
                             {.summary = "measure the memory of many hosts in step, and the links between them",
                              .called = "mpirun ... memsweep-mpi",
                              .description = description,
@@ -268,18 +265,18 @@ std::string manual(const Command& program, const std::string& date)
 }
 
 // What is printed instead of a measurement; empty: nothing was asked for.
-std::string answer_to(const Command& program, const app::Request& request, const Arguments& asked)
+std::string answer_to(const Command& root, const app::Request& request, const Arguments& asked)
 {
     if (request.help) {
-        return app::help_text(program, program, app::terminal_width(STDOUT_FILENO));
+        return app::help_text(root, root, app::terminal_width(STDOUT_FILENO));
     }
     if (asked.version) {
         return fmt::format("memsweep-mpi {}\n", model::this_tool().version);
     }
     if (!asked.shell.empty()) {
-        return app::completion_script(program, asked.shell);
+        return app::completion_script(root, asked.shell);
     }
-    return asked.manual_date.empty() ? std::string{} : manual(program, asked.manual_date);
+    return asked.manual_date.empty() ? std::string{} : manual(root, asked.manual_date);
 }
 
 }  // namespace
@@ -288,20 +285,20 @@ ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first)
 {
     MpiOptions options;
     Arguments asked;
-    Command program{"memsweep-mpi", "Measures the memory of many hosts in step, and the links between them, under MPI"};
-    add_options(program, options, asked);
-    program.check = [&] { return complete(options, asked); };
-    if (const auto offered = app::completions(program, argc, argv)) {
+    Command root{"memsweep-mpi", "Measures the memory of many hosts in step, and the links between them, under MPI"};
+    add_options(root, options, asked);
+    root.check = [&] { return complete(options, asked); };
+    if (const auto offered = app::completions(root, argc, argv)) {
         return {std::nullopt, app::print_text(*offered)};
     }
-    const auto request = parse(program, argc, argv);
+    const auto request = parse(root, argc, argv);
     if (!request) {
         if (is_first) {
             std::fputs(fmt::format("memsweep-mpi: error: {}\n", base::describe(request.error())).c_str(), stderr);
         }
         return {std::nullopt, app::ExitCode::bad_input};
     }
-    if (const std::string answer = answer_to(program, *request, asked); !answer.empty()) {
+    if (const std::string answer = answer_to(root, *request, asked); !answer.empty()) {
         const bool is_out = !is_first || app::print_data(answer);
         return {std::nullopt, is_out ? app::ExitCode::done : app::ExitCode::bad_input};
     }
