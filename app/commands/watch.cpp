@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,9 +14,10 @@
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
+#include "core/engine/case_metrics.hpp"
+#include "core/engine/command/measured_command.hpp"
 #include "core/engine/command/tree_sampler.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/summary.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/clock.hpp"
@@ -29,7 +31,6 @@
 namespace memsweep::app {
 namespace {
 
-constexpr const char* from_outside = "memsweep watch looks from outside";
 constexpr const char* reaped_elsewhere = "the process that guarded the command was lost";
 
 // The fingerprint covers the program and its arguments: results of one command are compared.
@@ -48,7 +49,7 @@ class Watching {
     Watching()
     {
         watched_.id = watched_.scenario = "watch";
-        watched_.repetitions = watched_.planned_repetitions = 1;
+        watched_.planned_repetitions = 1;
     }
 
     // The command has been started, and all of it descends from that process.
@@ -67,21 +68,7 @@ class Watching {
     [[nodiscard]] model::RunReport finish(const std::vector<std::string>& command, const sys::ExitStatus& status,
                                           std::chrono::nanoseconds wall, const std::vector<std::string>& argv)
     {
-        const bool is_known = status.code >= 0;
-        const auto total = [&](double value) { return is_known ? std::optional{value} : std::nullopt; };
-        const std::uint64_t peak = std::max(sampler_.peak_bytes(), status.max_rss_bytes);
-        add_metric(model::metrics::wall_time, sys::seconds_of(wall));
-        add_metric(model::metrics::cpu_time, total(sys::seconds_of(status.user_cpu + status.system_cpu)),
-                   reaped_elsewhere);
-        add_metric(model::metrics::working_set_peak, peak > 0 ? std::optional{static_cast<double>(peak)} : std::nullopt,
-                   reaped_elsewhere);
-        add_metric(model::metrics::residual_working_set, std::nullopt, "the command has ended");
-        add_metric(model::metrics::live_bytes_peak, std::nullopt, from_outside);
-        add_metric(model::metrics::floating_bytes_peak, std::nullopt, from_outside);
-        add_metric(model::metrics::minor_faults, total(static_cast<double>(status.minor_faults)), reaped_elsewhere);
-        add_metric(model::metrics::major_faults, total(static_cast<double>(status.major_faults)), reaped_elsewhere);
-        add_metric(model::metrics::pressure, sampler_.stall_seconds(), "the kernel keeps no pressure figures");
-        watched_.series = sampler_.take_series();
+        take_values(command, status, wall);
         model::RunReport report = model::new_report(this_machine(), started_, argv);
         report.run.ended = sys::utc_now();
         report.run.exit_code = sys::shell_status(status);
@@ -96,16 +83,39 @@ class Watching {
     }
 
   private:
-    void add_metric(std::string_view name, std::optional<double> value, const char* reason = "")
+    // It is the only repetition of a case that runs a program. Nothing counts instructions of a program in the
+    // foreground, so the case has no such metrics.
+    void take_values(const std::vector<std::string>& command, const sys::ExitStatus& status,
+                     std::chrono::nanoseconds wall)
     {
-        const model::MetricInfo& info = *model::find_metric(model::metric_catalog(), name);
-        model::Metric metric{.name = std::string{name}, .values = {value}, .reason = value ? "" : reason};
-        metric.unit = info.unit;
-        metric.better = info.better;
-        metric.metric_class = info.metric_class;
-        metric.provenance = info.provenance;
-        metric.summary = measure::summarize(metric.values);
-        watched_.metrics.push_back(std::move(metric));
+        const engine::CompiledCase compiled{.work = model::CommandSpec{.run = command}};
+        engine::CommandRecord measured = engine::measured_command(status, wall, sampler_);
+        measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, sampler_.peak_bytes());
+        engine::declare_metrics(compiled, watched_);
+        std::erase_if(watched_.metrics, [](const model::Metric& metric) {
+            return metric.name == model::metrics::instructions || metric.name == model::metrics::cycles;
+        });
+        engine::append_repetition(
+            compiled,
+            {.ending = engine::Ending::finished, .series = sampler_.take_series(), .measured = std::move(measured)}, {},
+            watched_);
+        if (status.code < 0) {
+            forget_totals();
+        }
+        engine::summarize_metrics(watched_);
+    }
+
+    // What the kernel tells whoever reaps a process, which somebody else has done.
+    void forget_totals()
+    {
+        for (model::Metric& metric : watched_.metrics) {
+            const bool is_ours = metric.name == model::metrics::wall_time || metric.name == model::metrics::pressure ||
+                                 (metric.name == model::metrics::working_set_peak && sampler_.peak_bytes() > 0);
+            if (!is_ours && metric.values.front()) {
+                metric.values.front().reset();
+                metric.reason = reaped_elsewhere;
+            }
+        }
     }
 
     pid_t guard_{};

@@ -12,6 +12,7 @@
 
 #include "core/base/printable.hpp"
 #include "core/engine/command/halves.hpp"
+#include "core/engine/command/measured_command.hpp"
 #include "core/engine/command/name_lengths.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
@@ -201,23 +202,8 @@ Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& 
                         });
     attempt.reason = judge(end, command.exit_code, limits.timeout);
     attempt.ending = end.ending;
-    const sys::ExitStatus& status = end.status;
-    auto& measured = attempt.measured.emplace<CommandRecord>();
-    measured.wall_ns = end.wall.count();
-    measured.cpu_ns = (status.user_cpu + status.system_cpu).count();
-    measured.minor_faults = status.minor_faults;
-    measured.major_faults = status.major_faults;
-    // The kernel's own mark is exact for one process; a sum of several is known as far as it was sampled.
-    measured.peak_working_set_bytes = std::max(status.max_rss_bytes, end.left.max_rss_bytes);
-    if (sampler.most_processes() > 1) {
-        measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, sampler.peak_bytes());
-    }
-    measured.user_time = status.user_cpu;
-    measured.system_time = status.system_cpu;
-    measured.context_switches = status.context_switches;
-    measured.read_bytes = status.read_bytes;
-    measured.written_bytes = status.written_bytes;
-    measured.pressure_seconds = sampler.stall_seconds();
+    auto& measured = attempt.measured.emplace<CommandRecord>(measured_command(end.status, end.wall, sampler));
+    measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, end.left.max_rss_bytes);
     measured.hardware = end.hardware;
     measured.left_processes = end.left.processes;
     measured.checksum = std::move(end.checksum);

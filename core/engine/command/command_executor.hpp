@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine/repetition/executor.hpp"
 #include "core/engine/command/supervision.hpp"
+#include "core/engine/repetition/executor.hpp"
 #include "core/model/command.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/engine/repetition/step_record.hpp"
+#include "core/engine/repetition/text_field.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/descriptor.hpp"

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/repetition/executor.hpp"
 #include "core/engine/command/program_output.hpp"
 #include "core/engine/command/tree_sampler.hpp"
+#include "core/engine/repetition/executor.hpp"
 #include "core/model/command.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/command_launch.hpp"

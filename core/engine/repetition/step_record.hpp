@@ -6,11 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <string_view>
 
+#include "core/engine/repetition/text_field.hpp"
 #include "core/lifetime/discipline.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/resource.hpp"
@@ -20,20 +17,6 @@
 namespace memsweep::engine {
 
 inline constexpr std::size_t max_transfer_steps = 64;
-
-// Writes as much of a text as a record has room for, ended by a zero.
-template <std::size_t size>
-void write_text(std::string_view text, std::array<char, size>& into)
-{
-    into.fill('\0');
-    text.copy(into.data(), into.size() - 1);
-}
-
-// What write_text has written; a field that another process has filled need not end with a zero.
-[[nodiscard]] inline std::string read_text(std::span<const char> field)
-{
-    return {field.data(), ::strnlen(field.data(), field.size())};
-}
 
 struct PointRecord {
     std::uint32_t name{};
