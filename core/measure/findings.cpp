@@ -330,6 +330,41 @@ class Noise {
     std::vector<Warning> warnings_;
 };
 
+// The lower of two medians, and the higher to tell it against.
+MetricEffect extremes(const ReplayVerdict& verdict, std::string_view metric, model::Unit unit)
+{
+    const WeighedReplay& low = least(verdict.replays, metric);
+    const WeighedReplay& high = most(verdict.replays, metric);
+    return {.metric = std::string{metric},
+            .unit = unit,
+            .value = summary_of(low, metric).median,
+            .base_value = summary_of(high, metric).median,
+            .of = low.report,
+            .base = high.report};
+}
+
+// Of each verdict itself, and of what it rests on. A case is named where the verdict is to take that one.
+void add_replays(std::span<const CaseReport> cases, std::vector<Finding>& found)
+{
+    for (ReplayVerdict& verdict : replay_verdicts(cases)) {
+        Finding figures{.kind = FindingKind::replay, .importance = Importance::note};
+        const MetricEffect times = extremes(verdict, replay_time, model::Unit::seconds);
+        figures.case_id = times.of->id;
+        figures.base = times.base->id;
+        figures.metrics.push_back(times);
+        for (const std::string_view metric : verdict.unweighed ? std::vector<std::string_view>{} : verdict.memory) {
+            figures.metrics.push_back(extremes(verdict, metric, model::Unit::bytes));
+        }
+        figures.about = ReplayFigures{verdict};
+        const bool takes_one = verdict.answer == ReplayAnswer::take && verdict.chosen.size() == 1;
+        found.push_back({.kind = FindingKind::replay,
+                         .importance = Importance::note,
+                         .case_id = takes_one ? verdict.chosen.front().report->id : std::string{},
+                         .about = std::move(verdict)});
+        found.push_back(std::move(figures));
+    }
+}
+
 }  // namespace
 
 std::optional<double> start_price(const model::RunReport& report)
@@ -373,9 +408,7 @@ std::vector<Finding> findings(const model::RunReport& report)
     std::vector<Finding> found = broken(report);
     add_assertions(report, model::Severity::warn, Importance::warning, found);
     std::ranges::move(doubts_about_machine(report), std::back_inserter(found));
-    for (std::string& sentence : replay_sentences(report.cases)) {
-        found.push_back({.kind = FindingKind::replay, .importance = Importance::note, .words = std::move(sentence)});
-    }
+    add_replays(report.cases, found);
     std::ranges::move(probe_findings(report.cases), std::back_inserter(found));
     add_placements(report.cases, found);
     add_contrasts(report.cases, found);

@@ -16,6 +16,7 @@
 
 #include "core/measure/contrasts.hpp"
 #include "core/measure/probed_cases.hpp"
+#include "core/measure/replay_verdict.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/names.hpp"
 #include "core/model/report.hpp"
@@ -52,6 +53,11 @@ struct RunPlace {
     std::string started, name;  // UTC; the file
 };
 
+// What a verdict on replays rests on.
+struct ReplayFigures {
+    ReplayVerdict of;
+};
+
 struct Finding {
     FindingKind kind{};
     Importance importance{};
@@ -61,8 +67,10 @@ struct Finding {
     std::vector<MetricEffect> metrics{};  // what it rests on, the first of them first
     std::size_t count{1};                 // how many cases, metrics or runs it is true of
     std::size_t total{};                  // out of how many; 0: nobody asks
-    std::string words{};                  // the reason of a case, a warning; for replays the whole sentence
-    std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace> about{};
+    std::string words{};                  // the reason of a case, a warning
+    std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
+                 ReplayFigures>
+        about{};
 };
 
 // The code of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.

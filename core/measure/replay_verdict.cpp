@@ -12,15 +12,12 @@
 #include <fmt/ranges.h>
 
 #include "core/measure/cases.hpp"
-#include "core/measure/format.hpp"
-#include "core/model/metric_id.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
-using model::Unit;
 
 // Differences below are no advice: a replay foretells memory to a few per cent, and its times are those of calls alone.
 constexpr double least_difference_in_time = 0.02;
@@ -29,29 +26,16 @@ constexpr double least_difference_bytes = 256.0 * 1024;
 // As much more than was recorded may be live in a replay whose memory is weighed.
 constexpr double most_live_beyond_recorded = 0.05;
 
-// A moment at which memory is looked at, and the metric of old results that have none of these.
-struct Moment {
-    std::string_view metric;
-    std::string_view when;
-};
-constexpr std::array moments{Moment{model::metrics::resident_peak, "at the peak"},
-                             Moment{model::metrics::resident_end, "at the end"},
-                             Moment{model::metrics::resident_idle, "after idling"}};
-constexpr Moment above_baseline{model::metrics::working_set_peak_delta, "above the baseline at the peak"};
+// The metrics of the moments at which memory is looked at, and that of old results, which have none of these.
+constexpr std::array moments{model::metrics::resident_peak, model::metrics::resident_end,
+                             model::metrics::resident_idle};
+constexpr std::string_view above_baseline = model::metrics::working_set_peak_delta;
 
 const model::Summary* summary_in(const CaseReport& report, std::string_view metric)
 {
     const model::Metric* const found = model::find_metric(report, metric);
     return found != nullptr && found->summary ? &*found->summary : nullptr;
 }
-
-struct Weighed {
-    std::string name;
-    const CaseReport* report{};
-    bool on_device{};
-};
-
-using Group = std::vector<Weighed>;
 
 bool is_replay(const CaseReport& report)
 {
@@ -85,179 +69,94 @@ std::string name_of(const CaseReport& report, const std::set<std::string>& names
     return values.empty() ? report.id : fmt::format("{}", fmt::join(values, " "));
 }
 
-std::string listed(const Group& group)
-{
-    std::string text;
-    for (std::size_t i = 0; i < group.size(); ++i) {
-        const char* const before = i == 0 ? "" : i + 1 == group.size() ? " and " : ", ";
-        text += before + group[i].name;
-    }
-    return text;
-}
-
 // The moments that every case of the group was looked at in.
-std::vector<Moment> moments_of(const Group& group)
+std::vector<std::string_view> moments_of(const WeighedReplays& group)
 {
-    std::vector<Moment> found;
-    std::ranges::copy_if(moments, std::back_inserter(found), [&](const Moment& moment) {
+    std::vector<std::string_view> found;
+    std::ranges::copy_if(moments, std::back_inserter(found), [&](std::string_view metric) {
         return std::ranges::all_of(
-            group, [&](const Weighed& one) { return summary_in(*one.report, moment.metric) != nullptr; });
+            group, [&](const WeighedReplay& one) { return summary_in(*one.report, metric) != nullptr; });
     });
     return found.empty() ? std::vector{above_baseline} : found;
 }
 
-const model::Summary& part_of(const Weighed& one, std::string_view metric)
-{
-    return *summary_in(*one.report, metric);
-}
-
-const Weighed& least(const Group& group, std::string_view metric)
-{
-    return *std::ranges::min_element(group, {}, [&](const Weighed& one) { return part_of(one, metric).median; });
-}
-
-const Weighed& most(const Group& group, std::string_view metric)
-{
-    return *std::ranges::max_element(group, {}, [&](const Weighed& one) { return part_of(one, metric).median; });
-}
-
-constexpr std::string_view time_per_event = model::metrics::time_per_event;
-
 // Those that are not told apart from the least, or by so little that it is no advice.
-Group leaders(const Group& group, std::string_view metric)
+WeighedReplays leaders(const WeighedReplays& group, std::string_view metric)
 {
-    const model::Summary& best = part_of(least(group, metric), metric);
-    const bool is_time = metric == time_per_event;
+    const model::Summary& best = summary_of(least(group, metric), metric);
+    const bool is_time = metric == replay_time;
     const double share = is_time ? least_difference_in_time : least_difference_in_memory;
     const double near = std::max(best.median * (1 + share), is_time ? 0 : best.median + least_difference_bytes);
-    Group found;
-    std::ranges::copy_if(group, std::back_inserter(found), [&](const Weighed& one) {
-        const model::Summary& part = part_of(one, metric);
+    WeighedReplays found;
+    std::ranges::copy_if(group, std::back_inserter(found), [&](const WeighedReplay& one) {
+        const model::Summary& part = summary_of(one, metric);
         return part.ci95->front() <= best.ci95->back() || part.median <= near;
     });
     return found;
 }
 
-Group common(const Group& one, const Group& other)
+WeighedReplays common(const WeighedReplays& one, const WeighedReplays& other)
 {
-    Group found;
-    std::ranges::copy_if(one, std::back_inserter(found), [&](const Weighed& member) {
-        return std::ranges::find(other, member.name, &Weighed::name) != other.end();
+    WeighedReplays found;
+    std::ranges::copy_if(one, std::back_inserter(found), [&](const WeighedReplay& member) {
+        return std::ranges::find(other, member.name, &WeighedReplay::name) != other.end();
     });
     return found;
 }
 
-constexpr std::string_view device_reason = "memory is not weighed, since a device's is in no working set";
-
-// Why memory is not weighed; empty: it is.
-std::string unweighed(const Group& group)
+std::optional<Unweighed> why_unweighed(const WeighedReplays& group)
 {
-    if (std::ranges::any_of(group, &Weighed::on_device)) {
-        return std::string{device_reason};
+    if (std::ranges::any_of(group, [](const WeighedReplay& one) { return is_on_device(*one.report); })) {
+        return Unweighed{.is_of_device = true};
     }
-    for (const Weighed& one : group) {
+    for (const WeighedReplay& one : group) {
         const model::Summary* const bound = summary_in(*one.report, model::metrics::live_bytes_bound);
         const model::Summary* const recorded = summary_in(*one.report, model::metrics::live_bytes_peak);
         if (bound != nullptr && recorded != nullptr && bound->max > recorded->max * (1 + most_live_beyond_recorded)) {
-            return fmt::format(
-                "memory is not weighed, since up to {} may be live at once in a replay of these threads, "
-                "where {} was",
-                format_value(Unit::bytes, bound->max), format_value(Unit::bytes, recorded->max));
+            return Unweighed{.most_live_bytes = bound->max, .recorded_bytes = recorded->max};
         }
     }
-    return {};
+    return std::nullopt;
 }
 
-std::string verdict_on_time(const Group& group, const std::string& reason)
+// Those that no other is shown to be better than at anything, if there are any.
+WeighedReplays best_of(const ReplayVerdict& verdict)
 {
-    const Group fast = leaders(group, time_per_event);
-    if (fast.size() == group.size()) {
-        return fmt::format("no verdict: no difference between {} is shown in time; {}", listed(group), reason);
+    WeighedReplays best = verdict.fastest;
+    for (const WeighedReplays& smallest : verdict.smallest) {
+        best = common(best, smallest);
     }
-    const char* const choice = fast.size() == 1 ? "" : fast.size() == 2 ? "either of " : "any of ";
-    return fmt::format("take {}{}: no other is shown to be faster; {}", choice, listed(fast), reason);
+    return best;
 }
 
-std::string verdict_of_none(const Group& group, const Group& fast, const Group& small,
-                            const std::vector<Moment>& looked_at)
+void decide(ReplayVerdict& verdict)
 {
-    if (small.empty()) {
-        std::string text = fmt::format("none is best at all: take {} for time", listed(fast));
-        for (const Moment& moment : looked_at) {
-            text += fmt::format(", {} for memory {}", listed(leaders(group, moment.metric)), moment.when);
-        }
-        return text;
-    }
-    const std::string_view metric = looked_at.front().metric;
-    const Weighed& fastest = least(group, time_per_event);
-    const Weighed& smallest = least(small, metric);
-    return fmt::format(
-        "none is best at both: take {} for time, or {} for memory; {} takes {} times the time of {} and "
-        "holds {} times the memory",
-        listed(fast), listed(small), smallest.name,
-        format_factor(part_of(smallest, time_per_event).median / part_of(fastest, time_per_event).median), fastest.name,
-        format_factor(part_of(smallest, metric).median / std::max(part_of(fastest, metric).median, 1.0)));
-}
-
-std::string verdict(const Group& group)
-{
-    const std::vector<Moment> looked_at = moments_of(group);
-    for (const Weighed& one : group) {
-        const model::Summary& time = part_of(one, time_per_event);
-        const model::Summary& bytes = part_of(one, looked_at.front().metric);
+    for (const WeighedReplay& one : verdict.replays) {
+        const model::Summary& time = summary_of(one, replay_time);
+        const model::Summary& bytes = summary_of(one, verdict.memory.front());
         if (!time.ci95 || !bytes.ci95) {
-            return fmt::format("no verdict: {} has {}, too few for an interval; 6 are enough (-n 6)", one.name,
-                               counted(std::min(time.n, bytes.n), "repetition"));
+            verdict.answer = ReplayAnswer::too_few_repetitions;
+            verdict.short_of = one.report;
+            verdict.repetitions = std::min(time.n, bytes.n);
+            return;
         }
     }
-    if (const std::string reason = unweighed(group); !reason.empty()) {
-        return verdict_on_time(group, reason);
+    verdict.fastest = leaders(verdict.replays, replay_time);
+    for (const std::string_view metric : verdict.unweighed ? std::vector<std::string_view>{} : verdict.memory) {
+        verdict.smallest.push_back(leaders(verdict.replays, metric));
     }
-    const Group fast = leaders(group, time_per_event);
-    Group small = group;
-    for (const Moment& moment : looked_at) {
-        small = common(small, leaders(group, moment.metric));
+    verdict.chosen = best_of(verdict);
+    if (verdict.chosen.size() == verdict.replays.size()) {
+        verdict.answer = ReplayAnswer::no_difference;
+    } else if (!verdict.chosen.empty()) {
+        verdict.answer = ReplayAnswer::take;
+    } else {
+        verdict.answer = ReplayAnswer::none_is_best;
+        verdict.chosen = verdict.replays;
+        for (const WeighedReplays& smallest : verdict.smallest) {
+            verdict.chosen = common(verdict.chosen, smallest);
+        }
     }
-    const Group both = common(fast, small);
-    if (both.size() == group.size()) {
-        return fmt::format("no verdict: no difference between {} is shown in time or in memory", listed(group));
-    }
-    if (both.size() > 1) {
-        return fmt::format("take {} {}: no other is shown to be faster or to hold less, and between them no difference "
-                           "is shown",
-                           both.size() == 2 ? "either of" : "any of", listed(both));
-    }
-    if (both.size() == 1) {
-        return fmt::format("take {}: no other is shown to be faster or to hold less", both.front().name);
-    }
-    return verdict_of_none(group, fast, small, looked_at);
-}
-
-std::string figures(const Group& group)
-{
-    const auto time = [](const Weighed& one) {
-        return format_value(Unit::seconds, part_of(one, time_per_event).median);
-    };
-    const Weighed& fastest = least(group, time_per_event);
-    const Weighed& slowest = most(group, time_per_event);
-    std::string text = fmt::format("by the medians {} is fastest, {} per event against {} with {}", fastest.name,
-                                   time(fastest), time(slowest), slowest.name);
-    if (!unweighed(group).empty()) {
-        return text;
-    }
-    for (const Moment& moment : moments_of(group)) {
-        const Weighed& smallest = least(group, moment.metric);
-        const Weighed& largest = most(group, moment.metric);
-        text += fmt::format("; {} holds least, {} {} against {} with {}", smallest.name,
-                            format_value(Unit::bytes, part_of(smallest, moment.metric).median), moment.when,
-                            format_value(Unit::bytes, part_of(largest, moment.metric).median), largest.name);
-    }
-    return text;
-}
-
-std::string threads_text(std::string_view threads)
-{
-    return threads == "1" ? "on one thread: " : fmt::format("on {} threads: ", threads);
 }
 
 }  // namespace
@@ -269,7 +168,24 @@ bool is_on_device(const CaseReport& replay)
     return kind && model::is_on_device(*kind);
 }
 
-std::vector<std::string> replay_sentences(std::span<const CaseReport> cases)
+const model::Summary& summary_of(const WeighedReplay& replay, std::string_view metric)
+{
+    return *summary_in(*replay.report, metric);
+}
+
+const WeighedReplay& least(const WeighedReplays& replays, std::string_view metric)
+{
+    return *std::ranges::min_element(replays, {},
+                                     [&](const WeighedReplay& one) { return summary_of(one, metric).median; });
+}
+
+const WeighedReplay& most(const WeighedReplays& replays, std::string_view metric)
+{
+    return *std::ranges::max_element(replays, {},
+                                     [&](const WeighedReplay& one) { return summary_of(one, metric).median; });
+}
+
+std::vector<ReplayVerdict> replay_verdicts(std::span<const CaseReport> cases)
 {
     std::vector<const CaseReport*> replays;
     for (const CaseReport& one : cases) {
@@ -278,22 +194,24 @@ std::vector<std::string> replay_sentences(std::span<const CaseReport> cases)
         }
     }
     std::set<std::string> names = varying(replays);
-    std::map<std::pair<std::string, std::string>, Group> groups;
+    std::map<std::pair<std::string, std::string>, WeighedReplays> groups;
     const bool several_threads = names.erase("threads") != 0;
     for (const CaseReport* one : replays) {
         const std::string threads = several_threads ? value_on(*one, "threads").value_or("") : std::string{};
-        groups[{one->scenario, threads}].push_back(
-            {.name = name_of(*one, names), .report = one, .on_device = is_on_device(*one)});
+        groups[{one->scenario, threads}].push_back({.name = name_of(*one, names), .report = one});
     }
-    std::vector<std::string> sentences;
-    for (const auto& [key, group] : groups) {
+    std::vector<ReplayVerdict> verdicts;
+    for (auto& [key, group] : groups) {
         if (group.size() > 1) {
-            const std::string where = several_threads ? threads_text(key.second) : std::string{};
-            sentences.push_back(where + verdict(group));
-            sentences.push_back(where + figures(group));
+            ReplayVerdict& verdict = verdicts.emplace_back();
+            verdict.threads = key.second;
+            verdict.memory = moments_of(group);
+            verdict.unweighed = why_unweighed(group);
+            verdict.replays = std::move(group);
+            decide(verdict);
         }
     }
-    return sentences;
+    return verdicts;
 }
 
 }  // namespace memsweep::measure

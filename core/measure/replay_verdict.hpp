@@ -1,4 +1,4 @@
-// What replays of one trace say about allocators, pools and release modes: one verdict, for every report.
+// What replays of one trace say about allocators, pools and release modes, as values: one verdict, for every report.
 //
 // Sources  time_per_event; resident_peak, resident_end and resident_idle, as far as all cases have them; for results
 //          without them working_set_peak_delta. They are compared by the 95 % intervals of their medians. Cases are not
@@ -7,13 +7,18 @@
 //          replay than was recorded (live_bytes_bound). Cases on `null` have no memory and are no choice. Only cases of
 //          one scenario on the same number of threads are weighed against each other. Memory of a device is in no
 //          working set: if a case has such memory, times alone are weighed.
-// Errors   none: without an interval for each case there is no verdict, and the sentence says so.
+// Errors   none: without an interval for each case there is no verdict, and the answer says so.
+// Ownership  points into the cases.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/model/metric_id.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -21,8 +26,48 @@ namespace memsweep::measure {
 // Whether the events of a replay were made in memory of a device, by its parameter `on` (model::driver_memory_name).
 [[nodiscard]] bool is_on_device(const model::CaseReport& replay);
 
-// Per scenario and number of threads the verdict, then the figures that it rests on; empty without replays of two
-// cases. Without full stops.
-[[nodiscard]] std::vector<std::string> replay_sentences(std::span<const model::CaseReport> cases);
+inline constexpr std::string_view replay_time = model::metrics::time_per_event;
+
+struct WeighedReplay {
+    std::string name;  // by the parameters in which the replays differ
+    const model::CaseReport* report{};
+};
+using WeighedReplays = std::vector<WeighedReplay>;
+
+enum class ReplayAnswer : std::uint8_t {
+    too_few_repetitions,  // one case has no interval
+    no_difference,        // between any of them, in what was weighed
+    take,                 // one of those chosen: no other is shown to be better at anything
+    none_is_best,
+};
+
+// Why memory is not weighed: it is a device's, or more may have been live than was recorded.
+struct Unweighed {
+    bool is_of_device{};
+    double most_live_bytes{}, recorded_bytes{};
+};
+
+struct ReplayVerdict {
+    std::string threads;  // how many replayed; empty: all replays have as many
+    WeighedReplays replays;
+    std::vector<std::string_view> memory;  // the metrics of the moments at which all were looked at
+    std::optional<Unweighed> unweighed;
+    ReplayAnswer answer{};
+    WeighedReplays chosen;                 // to take; where none is best, those that hold least at every moment
+    WeighedReplays fastest;                // those that are not told apart from the fastest
+    std::vector<WeighedReplays> smallest;  // the same at each moment
+    const model::CaseReport* short_of{};   // too_few_repetitions: of which, and how many it has
+    std::uint64_t repetitions{};
+};
+
+// Per scenario and number of threads; empty without replays of two cases.
+[[nodiscard]] std::vector<ReplayVerdict> replay_verdicts(std::span<const model::CaseReport> cases);
+
+// Of a replay that is weighed by the metric.
+[[nodiscard]] const model::Summary& summary_of(const WeighedReplay& replay, std::string_view metric);
+
+// By the medians.
+[[nodiscard]] const WeighedReplay& least(const WeighedReplays& replays, std::string_view metric);
+[[nodiscard]] const WeighedReplay& most(const WeighedReplays& replays, std::string_view metric);
 
 }  // namespace memsweep::measure

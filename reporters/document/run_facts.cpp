@@ -11,6 +11,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/replay_verdict.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/wording/replay_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -261,7 +262,7 @@ bool is_watched(const model::RunReport& report)
 Opening run_opening(const model::RunReport& report)
 {
     const model::StatusCounts counts = model::count(report);
-    const std::vector<std::string> replays = measure::replay_sentences(report.cases);
+    const std::vector<measure::ReplayVerdict> replays = measure::replay_verdicts(report.cases);
     Opening opening{.headline = {report.run.interrupted ? "The run did not finish: these results are partial. " : "",
                                  run_tone(report, counts)},
                     .findings = statements(measure::findings(report))};
@@ -271,8 +272,8 @@ Opening run_opening(const model::RunReport& report)
         return opening;
     }
     text += cases_sentence(counts);
-    const auto verdict = replays.size() == 2  // and its figures: of one number of threads
-                             ? std::ranges::find(opening.findings, replays.front(), &Statement::text)
+    const auto verdict = replays.size() == 1
+                             ? std::ranges::find(opening.findings, verdict_text(replays.front()), &Statement::text)
                              : opening.findings.end();
     if (verdict != opening.findings.end()) {
         text.back() = ';';

@@ -15,6 +15,7 @@
 #include "core/model/plan.hpp"
 #include "reporters/wording/comparison_words.hpp"
 #include "reporters/wording/probe_words.hpp"
+#include "reporters/wording/replay_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
 namespace memsweep::reporters {
@@ -203,8 +204,12 @@ std::string sentence(const Finding& finding)
     case FindingKind::assertion_unjudged:
         return assertion_text(finding);
     case FindingKind::busy_machine:
-    case FindingKind::replay:
         return finding.words;
+    case FindingKind::replay: {
+        const auto* const figures = std::get_if<measure::ReplayFigures>(&finding.about);
+        return figures != nullptr ? figures_text(figures->of)
+                                  : verdict_text(std::get<measure::ReplayVerdict>(finding.about));
+    }
     case FindingKind::implausible_latency:
     case FindingKind::implausible_chains:
     case FindingKind::implausible_loaded_latency:

@@ -1,0 +1,16 @@
+// What replays say about allocators, as sentences without full stops.
+#pragma once
+
+#include <string>
+
+#include "core/measure/replay_verdict.hpp"
+
+namespace memsweep::reporters {
+
+// "take jemalloc: no other is shown to be faster or to hold less".
+[[nodiscard]] std::string verdict_text(const measure::ReplayVerdict& verdict);
+
+// "by the medians jemalloc is fastest, 12 ns per event against ...": what the verdict rests on.
+[[nodiscard]] std::string figures_text(const measure::ReplayVerdict& verdict);
+
+}  // namespace memsweep::reporters
