@@ -170,8 +170,7 @@ reporters::ExplainedCliff explain(const model::AllocatorSpec& allocator, std::st
 {
     reporters::ExplainedCliff explained{.cliff = cliff};
     if (const auto cause = measure::find_cause({allocator.name, version, allocator.environment}, cliff)) {
-        explained.cause = cause->text;
-        explained.without = cause->without;
+        explained.cause = cause;
         for (const measure::CliffSetting& setting :
              verify ? cause->settings : std::span<const measure::CliffSetting>{}) {
             explained.tried.push_back(try_setting(allocator, cliff, setting));

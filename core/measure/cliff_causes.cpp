@@ -310,8 +310,6 @@ constexpr std::array<CliffSetting, 1> mimalloc_huge{{{"MIMALLOC_RESERVE_OS_MEMOR
 constexpr std::array<CliffSetting, 1> mimalloc_large{{{"MIMALLOC_ALLOW_DECOMMIT", "0"}}};
 constexpr std::array<CliffSetting, 1> tcmalloc_rate{{{"TCMALLOC_RELEASE_RATE", "0"}}};
 
-constexpr std::string_view compiled_in = "the limit is compiled in";
-
 struct KnownCliff {
     std::string_view allocator;
     CliffKind kind{};
@@ -321,111 +319,75 @@ struct KnownCliff {
     Version before{std::numeric_limits<std::uint64_t>::max(), 0};
 };
 
-constexpr std::string_view end_of_tcache =
-    "it is the end of the thread cache (tcache_max, 1,032 B unless GLIBC_TUNABLES says otherwise): larger blocks come "
-    "from the arena's bins and go back to them, under its lock";
-
 const std::array<KnownCliff, 15>& known_cliffs()
 {
     static const std::array<KnownCliff, 15> table{{
         {"glibc",
          CliffKind::time,
          end_of_glibc_thread_cache,
-         {end_of_tcache, glibc_smaller_tcache,
-          "no setting lifts it before glibc 2.42: a smaller tcache_max moves it down, which shows that it is this "
-          "limit"},
+         {CliffLimit::glibc_thread_cache, glibc_smaller_tcache, LimitMoves::lowered_only},
          {},
          {2, 42}},
-        {"glibc", CliffKind::time, end_of_glibc_thread_cache, {end_of_tcache, glibc_larger_tcache, {}}, {2, 42}},
+        {"glibc",
+         CliffKind::time,
+         end_of_glibc_thread_cache,
+         {CliffLimit::glibc_thread_cache, glibc_larger_tcache, LimitMoves::lifted},
+         {2, 42}},
         {"glibc",
          CliffKind::time,
          end_of_glibc_fast_bins,
-         {"it is the end of the fast bins (mxfast): larger blocks are merged with what is free beside them",
-          glibc_mxfast,
-          {}}},
+         {CliffLimit::glibc_fast_bins, glibc_mxfast, LimitMoves::lifted}},
         {"glibc",
          CliffKind::faults,
          highest_mmap_threshold,
-         {"freeing a block that had a mapping of its own raises the mmap threshold from 128 KiB to its size, but not "
-          "to "
-          "32 MiB: a block whose mapping is that large is mapped, faulted in and unmapped every time",
-          glibc_mmap,
-          {}}},
+         {CliffLimit::glibc_growing_mmap_threshold, glibc_mmap, LimitMoves::lifted}},
         {"glibc",
          CliffKind::faults,
          fixed_mmap_threshold,
-         {"it is the mmap threshold, which does not grow because a threshold is set: larger blocks are mapped, faulted "
-          "in "
-          "and unmapped every time",
-          glibc_mmap,
-          {}}},
+         {CliffLimit::glibc_set_mmap_threshold, glibc_mmap, LimitMoves::lifted}},
         {"glibc",
          CliffKind::faults,
          fixed_trim_threshold,
-         {"it is the trim threshold, which does not grow because a threshold is set: freeing a block at the top of the "
-          "heap returns its pages, which are faulted in again",
-          glibc_mmap,
-          {}}},
+         {CliffLimit::glibc_set_trim_threshold, glibc_mmap, LimitMoves::lifted}},
         {"jemalloc",
          CliffKind::time,
          end_of_jemalloc_thread_cache,
-         {"larger blocks than tcache_max are not kept by the thread: they go through their arena, under its lock",
-          jemalloc_tcache,
-          {}},
+         {CliffLimit::jemalloc_thread_cache, jemalloc_tcache, LimitMoves::lifted},
          {5, 3}},
         {"jemalloc",
          CliffKind::time,
          end_of_jemalloc_thread_cache,
-         {"larger blocks than lg_tcache_max are not kept by the thread: they go through their arena, under its lock",
-          jemalloc_old_tcache,
-          {}},
+         {CliffLimit::jemalloc_old_thread_cache, jemalloc_old_tcache, LimitMoves::lifted},
          {},
          {5, 3}},
         {"jemalloc",
          CliffKind::time,
          end_of_jemalloc_small_classes,
-         {"14 KiB is the largest small class: larger blocks are runs of pages of their own, and the thread keeps "
-          "neither",
-          jemalloc_small,
-          {}}},
+         {CliffLimit::jemalloc_small_classes, jemalloc_small, LimitMoves::lifted}},
         {"jemalloc",
          CliffKind::faults,
          jemalloc_oversize,
-         {"the next size class reaches oversize_threshold (8 MiB by default): such a block is purged as soon as it is "
-          "freed, so every page is faulted in again",
-          jemalloc_oversized,
-          {}}},
+         {CliffLimit::jemalloc_oversize_threshold, jemalloc_oversized, LimitMoves::lifted}},
         {"mimalloc",
          CliffKind::time,
          end_of_mimalloc_small,
-         {"1 KiB is the largest small size: for larger ones the page of their size class is looked up",
-          {},
-          compiled_in}},
+         {CliffLimit::mimalloc_small_sizes, {}, LimitMoves::compiled_in}},
         {"mimalloc",
          CliffKind::time,
          end_of_mimalloc_medium,
-         {"larger blocks get a run of pages of their own in a segment (large pages): it is set up with every malloc "
-          "and "
-          "taken apart with every free",
-          mimalloc_large, "the limit is compiled in: the setting changes what lies above it, not the limit"}},
+         {CliffLimit::mimalloc_segment_pages, mimalloc_large, LimitMoves::compiled_in_cost_set}},
         {"mimalloc",
          CliffKind::faults,
          end_of_mimalloc_large,
-         {"larger blocks than half a segment (16 MiB; 2 MiB before version 2) are mapped from the system and unmapped "
-          "when they are freed",
-          mimalloc_huge,
-          {}}},
+         {CliffLimit::mimalloc_half_segment, mimalloc_huge, LimitMoves::lifted}},
         {"tcmalloc",
          CliffKind::time,
          end_of_tcmalloc_classes,
-         {"256 KiB (kMaxSize) is the largest size class of the thread caches: larger blocks come from the page heap, "
-          "under its lock",
-          {},
-          compiled_in}},
+         {CliffLimit::tcmalloc_classes, {}, LimitMoves::compiled_in}},
         {"tcmalloc",
          CliffKind::faults,
          tcmalloc_release,
-         {"freed pages are returned to the system at a rate that grows with what is freed", tcmalloc_rate, {}}},
+         {CliffLimit::tcmalloc_release, tcmalloc_rate, LimitMoves::lifted}},
     }};
     return table;
 }

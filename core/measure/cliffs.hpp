@@ -67,11 +67,37 @@ struct AllocatorFacts {
     model::Variables settings;  // from its environment
 };
 
+// The limits of allocators that are known to make cliffs.
+enum class CliffLimit : std::uint8_t {
+    glibc_thread_cache,            // the end of the thread cache
+    glibc_fast_bins,               // the end of the fast bins
+    glibc_growing_mmap_threshold,  // the highest that the mmap threshold grows to
+    glibc_set_mmap_threshold,      // the mmap threshold, where one is set
+    glibc_set_trim_threshold,      // the trim threshold, where one is set
+    jemalloc_thread_cache,         // tcache_max
+    jemalloc_old_thread_cache,     // the same before 5.3: lg_tcache_max
+    jemalloc_small_classes,        // the end of the small classes, where the thread keeps nothing
+    jemalloc_oversize_threshold,
+    mimalloc_small_sizes,
+    mimalloc_segment_pages,  // the end of the sizes that share pages of a segment
+    mimalloc_half_segment,
+    tcmalloc_classes,  // the end of the size classes
+    tcmalloc_release,  // no size: the rate at which freed pages are returned
+};
+
+// What a setting can do about a limit.
+enum class LimitMoves : std::uint8_t {
+    lifted,                // a setting lifts it
+    lowered_only,          // a setting moves it down alone, which shows that it is this limit
+    compiled_in,           // nothing does
+    compiled_in_cost_set,  // a setting changes what lies above it
+};
+
 // Why an allocator has a cliff that is known, and the settings that should move it.
 struct CliffCause {
-    std::string_view text;
+    CliffLimit limit{};
     std::span<const CliffSetting> settings;  // to try, one by one
-    std::string_view without;                // why none lifts the limit; empty where one does
+    LimitMoves moves{};
 };
 
 // The cause of a cliff, named only if the allocator's limit, under its settings and in its version, is the cliff's last

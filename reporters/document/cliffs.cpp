@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "reporters/wording/cliff_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -52,11 +53,12 @@ std::string effect_text(const Cliff& cliff, const TriedSetting& tried)
 
 Item item_of(const ExplainedCliff& explained)
 {
-    const std::string cause = explained.cause.empty() ? "the cause is not known to memsweep" : explained.cause;
+    const std::string cause =
+        explained.cause ? limit_text(explained.cause->limit) : "the cause is not known to memsweep";
     Item item{.text = jump_text(explained.cliff), .tone = Tone::caution};
     item.below.push_back({"why: " + cause});
-    if (!explained.without.empty()) {
-        item.below.push_back({explained.without});
+    if (explained.cause && explained.cause->moves != measure::LimitMoves::lifted) {
+        item.below.push_back({without_text(explained.cause->moves)});
     }
     for (const TriedSetting& tried : explained.tried) {
         Item setting{.text = tried.text, .below = {}, .is_command = true};

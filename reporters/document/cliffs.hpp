@@ -27,8 +27,7 @@ struct TriedSetting {
 
 struct ExplainedCliff {
     measure::Cliff cliff;
-    std::string cause;    // empty: not known
-    std::string without;  // why no setting moves it
+    std::optional<measure::CliffCause> cause;  // empty: not known
     std::vector<TriedSetting> tried;
 };
 

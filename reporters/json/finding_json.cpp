@@ -2,6 +2,7 @@
 
 #include "reporters/json/json_members.hpp"
 #include "reporters/json/subject_json.hpp"
+#include "reporters/wording/cliff_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -16,8 +17,7 @@ constexpr std::array<std::string_view, 5> effects{"removed", "moved", "eased", "
 
 Json cost_json(const SizeCost& cost)
 {
-    return {
-        {"bytes", cost.bytes}, {"faults_per_op", cost.faults_per_op}, {"time_per_op", cost.ns_per_op * 1e-9}};
+    return {{"bytes", cost.bytes}, {"faults_per_op", cost.faults_per_op}, {"time_per_op", cost.ns_per_op * 1e-9}};
 }
 
 Json tried_json(const TriedSetting& tried)
@@ -36,8 +36,8 @@ Json cliff_json(const ExplainedCliff& explained)
             {"last_cheap", cliff.cheap.bytes},
             {"cheap", cost_json(cliff.cheap)},
             {"dear", cost_json(cliff.dear)},
-            {"cause", json_text_or_null(explained.cause)},
-            {"without_setting", json_text_or_null(explained.without)},
+            {"cause", json_text_or_null(explained.cause ? limit_text(explained.cause->limit) : "")},
+            {"without_setting", json_text_or_null(explained.cause ? without_text(explained.cause->moves) : "")},
             {"tried", json_list(explained.tried, tried_json)}};
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/measure/cliffs.hpp"
+#include "reporters/wording/cliff_words.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::measure {
@@ -18,7 +19,7 @@ std::string cause(std::string_view allocator, std::string_view version, const mo
 {
     const auto found =
         find_cause({allocator, version, settings}, {kind, {.bytes = last_cheap}, {.bytes = last_cheap + 1}});
-    return found ? std::string{found->text} : "";
+    return found ? reporters::limit_text(found->limit) : "";
 }
 
 model::Variables tunables(const char* text)
