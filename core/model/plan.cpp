@@ -14,10 +14,18 @@ namespace memsweep::model {
 
 namespace {
 
+template <typename Step>
+constexpr OperationInfo info_of()
+{
+    return {Step::info.name, Step::info.meaning, requires {Step::is_for_threads;
+}
+};  // namespace
+}  // namespace memsweep::model
+
 template <typename... Steps>
 constexpr std::array<OperationInfo, sizeof...(Steps)> infos_of(const std::variant<Steps...>* /*of*/)
 {
-    return {Steps::info...};
+    return {info_of<Steps>()...};
 }
 
 std::string mode_text(const Case& one)

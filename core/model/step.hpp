@@ -22,9 +22,15 @@
 
 namespace memsweep::model {
 
+// What an operation's struct says of itself, beside constants that it has where they are true:
+//   holds_nothing    it neither makes nor drops memory
+//   keeps_no_array   what it makes is gone when it ends, and yet is an operation whose time is told
+//   is_for_threads   each thread of a parallel block can do it by itself: it takes no time or point of its own, and
+//                    nothing that belongs to the whole process
 struct OperationInfo {
     std::string_view name;
     std::string_view meaning;
+    bool is_for_threads{};
 };
 
 // Allocates `count` arrays under one name. A name in use is rebound as in Python: the new arrays are
@@ -32,6 +38,7 @@ struct OperationInfo {
 struct AllocStep {
     static constexpr OperationInfo info{"alloc",
                                         "allocate arrays under a name; a name in use is rebound, new arrays first"};
+    static constexpr bool is_for_threads = true;
     std::string as;
     std::uint64_t count{1};
     DType dtype{DType::float64};
@@ -45,6 +52,8 @@ struct AllocFreeStep {
     static constexpr OperationInfo info{"alloc_free",
                                         "allocate a block and free it at once, so many times, with nothing between the "
                                         "two calls: no array, no release mode"};
+    static constexpr bool keeps_no_array = true;
+    static constexpr bool is_for_threads = true;
     std::uint64_t bytes{};
     std::uint64_t times{1};
 };
@@ -53,6 +62,7 @@ template <typename Name>
 struct Write {
     static constexpr OperationInfo info{"write", "write to the arrays of a name"};
     static constexpr bool holds_nothing = true;
+    static constexpr bool is_for_threads = true;
     Name target{};
     Touch touch{Touch::full};
     std::uint64_t overrun_bytes{};  // written past the end as well: a planted defect, for guard pages to catch
@@ -69,6 +79,7 @@ template <typename Name>
 struct Read {
     static constexpr OperationInfo info{"read", "read every byte of the arrays of a name, into the checksum"};
     static constexpr bool holds_nothing = true;
+    static constexpr bool is_for_threads = true;
     Name target{};
 
     [[nodiscard]] auto with(const auto& slot) const { return Read<decltype(slot(target))>{slot(target)}; }
@@ -130,6 +141,7 @@ using ViewStep = View<std::string>;
 template <typename Name>
 struct Drop {
     static constexpr OperationInfo info{"drop", "drop the references to the arrays of a name"};
+    static constexpr bool is_for_threads = true;
     Name target{};
 
     [[nodiscard]] auto with(const auto& slot) const { return Drop<decltype(slot(target))>{slot(target)}; }
@@ -188,6 +200,7 @@ struct Prefetch {
     static constexpr OperationInfo info{
         "prefetch", "bring the pages of the arrays of a name in before they are used; contents kept"};
     static constexpr bool holds_nothing = true;
+    static constexpr bool is_for_threads = true;
     Name target{};
     PrefetchHow how{PrefetchHow::populate_write};
 
@@ -274,12 +287,14 @@ struct PurgeStep {
 struct IdleStep {
     static constexpr OperationInfo info{"idle", "do nothing for a while"};
     static constexpr bool holds_nothing = true;
+    static constexpr bool is_for_threads = true;
     std::chrono::nanoseconds duration{};
 };
 
 struct Step;
 struct RepeatStep {
     static constexpr OperationInfo info{"repeat", "run nested steps several times"};
+    static constexpr bool is_for_threads = true;
     std::uint64_t times{1};
     std::vector<Step> steps;
 };
@@ -305,6 +320,7 @@ struct Pass {
     static constexpr OperationInfo info{
         "pass", "in a parallel block: hand the arrays of a name to the next thread, take those of the one before"};
     static constexpr bool holds_nothing = true;
+    static constexpr bool is_for_threads = true;
     Name target{};
 
     [[nodiscard]] auto with(const auto& slot) const { return Pass<decltype(slot(target))>{slot(target)}; }
@@ -339,7 +355,7 @@ struct Nested {
 };
 [[nodiscard]] Nested nested(const Operation& operation);
 
-// Name and meaning of every operation, in the order of Operation's alternatives.
+// Of every operation, in the order of Operation's alternatives.
 [[nodiscard]] std::span<const OperationInfo> operations();
 [[nodiscard]] std::string_view operation_name(const Operation& operation);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -122,14 +123,13 @@ const Arrays* StepReader::use(const Fields& fields, std::string_view key, const 
     return name.empty() ? nullptr : flow_->use(name, fields.place(key));
 }
 
-// What a thread of a block can do by itself: neither times, nor points, nor what belongs to the whole process.
 void StepReader::check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step)
 {
-    static constexpr std::array<std::string_view, 9> known{"alloc", "alloc_free", "write",  "read",    "drop",
-                                                           "pass",  "idle",       "repeat", "prefetch"};
-    if (std::ranges::find(known, name) == known.end()) {
+    if (!model::operations()[step.operation.index()].is_for_threads) {
+        auto can = model::operations() | std::views::filter(&model::OperationInfo::is_for_threads) |
+                   std::views::transform(&model::OperationInfo::name);
         fields.complain(fields.place("op"), fmt::format("\"{}\" cannot stand in a parallel block; what can: {}", name,
-                                                        fmt::join(known, ", ")));
+                                                        fmt::join(can, ", ")));
     }
     if (step.timed || !step.phase.empty()) {
         fields.complain(fields.place(step.timed ? "timed" : "phase"),

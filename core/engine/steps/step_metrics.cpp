@@ -21,7 +21,10 @@ bool is_arena(const StepProgram& program)
 
 bool makes_arrays(const StepProgram& program)
 {
-    return program.arrays != 0 || has<model::AllocFreeStep>(program);
+    const auto keeps_none = [](const auto& operands) { return requires { operands.keeps_no_array; }; };
+    return program.arrays != 0 || std::ranges::any_of(program.instructions, [&](const Instruction& one) {
+               return std::visit(keeps_none, one.operands);
+           });
 }
 
 bool keeps(const StepProgram& program)
