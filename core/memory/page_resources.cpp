@@ -161,7 +161,7 @@ FencedResource::FencedResource(bool keeps_freed) noexcept : keeps_freed_{keeps_f
 
 FencedResource::~FencedResource()
 {
-    for (const Range& range : kept_) {
+    for (const FencedPages& range : kept_) {
         ::munmap(range.start, range.bytes);
     }
 }
@@ -184,7 +184,7 @@ Allocation FencedResource::allocate(std::size_t bytes, std::size_t alignment) no
     return {fence - round_up(bytes, alignment), AllocStatus::ok};
 }
 
-FencedResource::Range FencedResource::range_of(void* ptr, std::size_t bytes) const noexcept
+FencedResource::FencedPages FencedResource::range_of(void* ptr, std::size_t bytes) const noexcept
 {
     const auto address = reinterpret_cast<std::uintptr_t>(ptr);
     const std::uintptr_t last = address + std::max<std::size_t>(bytes, 1) - 1;
@@ -195,7 +195,7 @@ FencedResource::Range FencedResource::range_of(void* ptr, std::size_t bytes) con
 
 void FencedResource::deallocate(void* ptr, std::size_t bytes, std::size_t /*alignment*/) noexcept
 {
-    const Range range = range_of(ptr, bytes);
+    const FencedPages range = range_of(ptr, bytes);
     if (!keeps_freed_) {
         MEMSWEEP_ASSERT(::munmap(range.start, range.bytes) == 0, "a mapping of ours can be unmapped");
         return;

@@ -69,16 +69,16 @@ class FencedResource final : public MemoryResource {
     static constexpr std::size_t kept_ranges = 16'384;
 
   private:
-    struct Range {
+    struct FencedPages {
         void* start{};
         std::size_t bytes{};
     };
-    [[nodiscard]] Range range_of(void* ptr, std::size_t bytes) const noexcept;
+    [[nodiscard]] FencedPages range_of(void* ptr, std::size_t bytes) const noexcept;
 
     bool keeps_freed_;
     std::size_t page_bytes_;
     std::mutex mutex_;  // guards what is kept
-    std::deque<Range> kept_;
+    std::deque<FencedPages> kept_;
 };
 
 // Shared pages that nobody else maps: one memfd per allocation, given back whole on deallocation.
