@@ -61,8 +61,8 @@ void describe(const model::Plan& plan, const model::Case& plan_case, model::Case
     report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, modelled,
                       modelled && !release.unverified};
     report.trims = model::trims(plan_case);
-    report.operation =
-        model::timed_call_count(plan_case.steps()) == 0 ? model::OperationKind::array : model::OperationKind::call;
+    report.operation = model::timed_call_count(plan_case.steps()) == 0 ? model::CountedOperation::array
+                                                                       : model::CountedOperation::call;
     report.planned_repetitions = plan.settings.repetitions;
 }
 

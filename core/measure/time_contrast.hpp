@@ -12,9 +12,9 @@
 namespace memsweep::measure {
 
 struct TimeContrast {
-    std::string_view metric;         // time_per_op, else wall_time
-    model::OperationKind operation;  // for time_per_op: what one takes
-    Shift ratio;                     // other / base
+    std::string_view metric;            // time_per_op, else wall_time
+    model::CountedOperation operation;  // for time_per_op: what one takes
+    Shift ratio;                        // other / base
 };
 
 // Whether a metric is the time of the case as a whole.
@@ -39,7 +39,7 @@ struct TimeContrast {
 //          Calls and waits are measured.
 struct Attribution {
     bool per_operation{};
-    model::OperationKind operation{};
+    model::CountedOperation operation{};
     double extra{};  // what is to be explained
     double faults{};
     std::optional<double> allocator;  // empty: not measured, so it is part of what is unexplained

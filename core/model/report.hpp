@@ -32,12 +32,12 @@ inline constexpr auto name_table<Status> = std::to_array<Named<Status>>({
 });
 
 // What time_per_op and faults_per_op are per.
-enum class OperationKind : std::uint8_t { array, call };
+enum class CountedOperation : std::uint8_t { array, call };
 
 template <>
-inline constexpr auto name_table<OperationKind> = std::to_array<Named<OperationKind>>({
-    {OperationKind::array, "array", "allocated in the timed steps"},
-    {OperationKind::call, "call", "timed one by one"},
+inline constexpr auto name_table<CountedOperation> = std::to_array<Named<CountedOperation>>({
+    {CountedOperation::array, "array", "allocated in the timed steps"},
+    {CountedOperation::call, "call", "timed one by one"},
 });
 
 // One named instant of a repetition. Empty fields were not measured there.
@@ -154,7 +154,7 @@ struct CaseReport {
     std::string reason;           // why it is not ok; empty otherwise
     std::uint32_t repetitions{};  // measured so far
     std::uint32_t planned_repetitions{};
-    OperationKind operation{OperationKind::array};
+    CountedOperation operation{CountedOperation::array};
     std::vector<Metric> metrics;
     std::vector<Point> points;
     std::vector<Phase> phases;

@@ -90,7 +90,7 @@ void write_case(const model::CaseReport& report, Summaries summaries, JsonStream
     }
     add_unless_empty(out, "defects", report.defects);
     add_unless_empty(out, "call_times", report.call_times);
-    if (report.operation != model::OperationKind::array) {
+    if (report.operation != model::CountedOperation::array) {
         out.add("operation", report.operation);
     }
     if (!report.trims.empty()) {

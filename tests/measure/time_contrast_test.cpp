@@ -167,7 +167,7 @@ TEST_CASE("what was not measured stays unexplained, what took no longer needs no
 TEST_CASE("calls are split by their mean, since a median of them may not have faulted", "[unit]")
 {
     CaseReport calls = slow;
-    calls.operation = model::OperationKind::call;
+    calls.operation = model::CountedOperation::call;
     for (model::Metric& one : calls.metrics) {
         if (one.name == "time_per_op") {
             one = metric("time_per_op", {1.1e-3});
