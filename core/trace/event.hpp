@@ -53,12 +53,21 @@ struct Event {
     std::uint64_t ticks{};      // those of the last stamp before it
     std::uint32_t source_space{};
     std::uint32_t other{};
+    std::uint32_t
+        stack{};  // whence it was called: a node of a reader's StackTable, or of a writer's tree; 0: not known
     std::string_view text{};
 };
 
 [[nodiscard]] constexpr bool is_allocation(EventKind kind) noexcept
 {
     return kind <= EventKind::aligned_alloc;
+}
+
+// Whether a chunk of stacks has a node for it.
+[[nodiscard]] constexpr bool takes_stack(EventKind kind, std::uint64_t address) noexcept
+{
+    return is_allocation(kind) || (kind == EventKind::realloc && address != 0) || kind == EventKind::failed_alloc ||
+           kind == EventKind::map;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(EventKind kind)

@@ -33,6 +33,11 @@ constexpr std::size_t search_bytes = 64 << 10;
 constexpr std::size_t max_facts_bytes = 1 << 20;
 constexpr std::size_t first_piece_bytes = 256 << 10;
 
+bool tells_callers(ChunkKind kind)
+{
+    return kind >= ChunkKind::frames && kind <= ChunkKind::symbols;
+}
+
 bool is_possible(const ChunkHeader& header)
 {
     if (header.magic != chunk_magic || header.header_crc != checksum(header)) {
@@ -201,7 +206,7 @@ base::Expected<void> TraceFile::check_bounds(const std::string& name)
 {
     std::uint64_t unpacked = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> largest;  // chunk of each stream
-    for (const auto* chunks : {&chunks_, &recorded_chunks_}) {
+    for (const auto* chunks : {&chunks_, &recorded_chunks_, &stack_chunks_}) {
         for (const ChunkPlace& chunk : *chunks) {
             stored_bytes_ += sizeof(ChunkHeader) + chunk.header.stored_bytes;
             unpacked += chunk.header.raw_bytes;
@@ -266,6 +271,8 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
             } else {
                 ++damage_.corrupted_chunks;
             }
+        } else if (tells_callers(chunk.header.kind)) {
+            stack_chunks_.push_back(chunk);
         } else if (chunk.header.kind == ChunkKind::facts) {
             facts_at_ = facts_at_.value_or(chunk.offset);
             take_facts(chunk);

@@ -70,6 +70,8 @@ class TraceFile {
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
     // Chunks that a recorder wrote; a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
+    // Those that say who called: frames, stacks, modules and symbols.
+    [[nodiscard]] const std::vector<ChunkPlace>& stack_chunks() const noexcept { return stack_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
     // Where the first of them stand.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
@@ -100,6 +102,7 @@ class TraceFile {
     FileHeader header_;
     std::vector<ChunkPlace> chunks_;
     std::vector<ChunkPlace> recorded_chunks_;
+    std::vector<ChunkPlace> stack_chunks_;
     Facts facts_;
     std::optional<std::uint64_t> facts_at_;
     std::uint64_t facts_bytes_{};

@@ -35,7 +35,13 @@ bool EventStream::next(TraceFile& file, Event& event)
     for (;;) {
         if (!payload_.empty()) {
             if (decoder_.next(event)) {
+                if (table_ != nullptr && takes_stack(event.kind, event.address)) {
+                    event.stack = stacks_.next();
+                }
                 return true;
+            }
+            if (table_ != nullptr && !decoder_.damaged() && !stacks_.is_whole()) {
+                file.count_corrupted();
             }
             if (decoder_.damaged() && (chunks_[next_chunk_ - 1].header.flags & chunk_unsealed) == 0) {
                 file.count_corrupted();
@@ -53,6 +59,9 @@ bool EventStream::next(TraceFile& file, Event& event)
             continue;
         }
         decoder_ = EventDecoder{chunk.header, payload_};
+        if (table_ != nullptr) {
+            stacks_ = ChunkStacks{*table_, file, chunk.header};
+        }
     }
 }
 
@@ -86,6 +95,16 @@ TraceReader::TraceReader(TraceFile file, std::string name) : file_{std::move(fil
     }
     damage_ = file_.damage();
     rewind();
+}
+
+const StackTable& TraceReader::read_stacks()
+{
+    table_ = std::make_unique<StackTable>(StackTable::read(file_));
+    for (Queue& queue : streams_) {
+        queue.stream.take_stacks(*table_);
+    }
+    rewind();
+    return *table_;
 }
 
 base::Expected<TraceReader> TraceReader::open(const std::string& path)

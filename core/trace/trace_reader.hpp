@@ -9,12 +9,14 @@
 // Errors   as TraceFile, and outcome(); damaged chunks are left out, and damage() counts them.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/trace/event.hpp"
 #include "core/trace/live_blocks.hpp"
+#include "core/trace/stack_table.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::trace {
@@ -32,12 +34,16 @@ class EventStream {
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == chunks_.size(); }
     void rewind();
+    // Events have their stacks from the next chunk on.
+    void take_stacks(const StackTable& table) { table_ = &table; }
 
   private:
     std::vector<ChunkPlace> chunks_;
     std::size_t next_chunk_{};
     std::vector<std::uint8_t> payload_;
     EventDecoder decoder_;
+    const StackTable* table_{};
+    ChunkStacks stacks_;
     std::uint64_t latest_ticks_{};
 };
 
@@ -50,6 +56,10 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
+    // From the first event on, events say whence they were called. Costs what reading the stacks costs.
+    const StackTable& read_stacks();
+    // Whether the trace says of any event whence it was called.
+    [[nodiscard]] bool has_stacks() const noexcept { return !file_.stack_chunks().empty(); }
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
@@ -104,6 +114,7 @@ class TraceReader {
     std::vector<std::size_t> waiting_;  // for the event of another stream
     std::optional<std::size_t> last_;   // whose event was handed out last
     LiveBlocks live_;
+    std::unique_ptr<StackTable> table_;
     bool was_read_{};
 };
 

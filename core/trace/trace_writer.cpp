@@ -101,8 +101,47 @@ void TraceWriter::end_chunk()
     const std::string_view payload{reinterpret_cast<const char*>(payload_.data()),
                                    static_cast<std::size_t>(at_ - payload_.data())};
     outcome_ = outcome_.and_then([&] { return put_chunk(take_, sealer_.sealed(chunk_, payload)); });
+    put_stacks();
     ++chunk_.sequence;
     begin_chunk(encoder_.last_ticks());
+}
+
+// A chunk none of whose events has a stack has no chunk of stacks.
+void TraceWriter::note_stack(const Event& event)
+{
+    if (!takes_stack(event.kind, event.address)) {
+        return;
+    }
+    if (runs_bytes_ == 0 && event.stack == 0) {
+        ++skipped_;
+        return;
+    }
+    constexpr std::size_t most_at_once = StacksEncoder::max_head_bytes + 2 * StacksEncoder::max_run_bytes;
+    runs_.resize(std::max(runs_.size(), runs_bytes_ * 2));
+    runs_.resize(std::max(runs_.size(), runs_bytes_ + 2 * most_at_once));
+    std::uint8_t* at = runs_.data() + runs_bytes_;
+    if (runs_bytes_ == 0) {
+        at = stacks_.head(at, 0, chunk_.sequence);
+        at = skipped_ == 0 ? at : put_varint(put_varint(at, skipped_), 0);
+    }
+    at = stacks_.add(at, event.stack);
+    runs_bytes_ = static_cast<std::size_t>(at - runs_.data());
+}
+
+void TraceWriter::put_stacks()
+{
+    skipped_ = 0;
+    if (runs_bytes_ == 0) {
+        return;
+    }
+    const std::uint8_t* const end = stacks_.finish(runs_.data() + runs_bytes_);
+    ChunkHeader header = chunk_;
+    header.kind = ChunkKind::stacks;
+    header.events = 0;
+    const std::string_view payload{reinterpret_cast<const char*>(runs_.data()),
+                                   static_cast<std::size_t>(end - runs_.data())};
+    outcome_ = outcome_.and_then([&] { return put_chunk(take_, sealer_.sealed(header, payload)); });
+    runs_bytes_ = 0;
 }
 
 void TraceWriter::set_context(const Event& event)
@@ -130,6 +169,7 @@ void TraceWriter::add(const Event& event)
     }
     set_context(event);
     at_ = encoded(event);
+    note_stack(event);
     ++chunk_.events;
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/expected.hpp"
 #include "core/trace/event.hpp"
 #include "core/trace/format/event_encoder.hpp"
+#include "core/trace/format/stack_layout.hpp"
 #include "core/trace/trace_file.hpp"
 
 struct ZSTD_CCtx_s;
@@ -61,13 +62,16 @@ class TraceWriter {
     // it.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
 
-    // Names no longer than a chunk; what is longer is cut.
+    // Names no longer than a chunk; what is longer is cut. Its stack is a node of process 0's tree, which a StackWriter
+    // writes.
     void add(const Event& event);
     [[nodiscard]] base::Expected<void> finish(const Facts& facts);
 
   private:
     void begin_chunk(std::uint64_t ticks);
     void end_chunk();
+    void note_stack(const Event& event);
+    void put_stacks();
     void set_context(const Event& event);
     // Where the payload ends behind the event.
     std::uint8_t* encoded(const Event& event);
@@ -80,7 +84,11 @@ class TraceWriter {
     std::uint8_t* at_{};
     EventEncoder encoder_;
     ChunkHeader chunk_;
-    Event context_;  // what the next event does not repeat: its process, thread, space and stream
+    StacksEncoder stacks_;
+    std::vector<std::uint8_t> runs_;  // the payload of the chunk's stacks, of which so many bytes are written
+    std::size_t runs_bytes_{};
+    std::uint64_t skipped_{};  // events without a stack before the first that has one
+    Event context_;            // what the next event does not repeat: its process, thread, space and stream
 };
 
 }  // namespace memsweep::trace

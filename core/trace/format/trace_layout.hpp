@@ -38,8 +38,18 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp)
-enum class ChunkKind : std::uint8_t { events = 1, facts = 2, slots = 3, words = 4 };
+// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames on:
+// call stacks (stack_layout.hpp)
+enum class ChunkKind : std::uint8_t {
+    events = 1,
+    facts = 2,
+    slots = 3,
+    words = 4,
+    frames = 5,
+    stacks = 6,
+    modules = 7,
+    symbols = 8,
+};
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and
 // its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.

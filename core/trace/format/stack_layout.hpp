@@ -1,0 +1,298 @@
+// Call stacks in a trace, as docs/trace-format.md describes them: the payloads of chunks of kind `frames`, `stacks`,
+// `modules` and `symbols`.
+//
+// A stack is a node of a tree of its process image: an address, and the node of its caller. Node 0 is no stack, and
+// parents come before their children, so that any stack is a number. An address is a return address: what called is
+// found one byte before it.
+//
+// Cost     some 2 ns a number.
+// Memory   none, and no library: the recorder includes this file. Encoders write at the place they are given, at most
+//          what their constants say, some of it beyond the end that they return.
+// Errors   a decoder ends where its payload ends, and earlier where that is none of its kind: it is damaged() then.
+// Ownership  texts that a decoder hands out lie in its payload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "core/trace/format/varint.hpp"
+
+namespace memsweep::trace {
+
+// The numbers of one process begin anew with every program that it becomes: its images are 0, 1, ...
+struct StackImage {
+    std::uint32_t process{};
+    std::uint32_t image{};
+    friend auto operator<=>(const StackImage&, const StackImage&) = default;
+};
+
+struct FrameNode {
+    std::uint32_t parent{};  // the caller's node; 0: none is known
+    std::uint64_t address{};
+    friend bool operator==(const FrameNode&, const FrameNode&) = default;
+};
+
+// An object that was loaded: a program, a library, the vdso.
+struct LoadedModule {
+    std::uint64_t begin{};        // its first byte in memory
+    std::uint64_t size{};         // to its last segment's end
+    std::uint64_t bias{};         // what was added to its file's addresses; begin or less
+    std::uint64_t file_offset{};  // of the object in its file: not 0 within an archive
+    std::string_view build_id{};  // bytes, not digits; empty: it has none
+    std::string_view path{};
+    std::uint64_t first_ticks{};  // when it was first seen
+    std::uint64_t gone_ticks{};   // when it was seen to be gone; 0: it was not
+};
+
+// What a place in a program is called.
+struct SourceFrame {
+    std::string_view function{};
+    std::string_view file{};
+    std::uint32_t line{};  // 0: not known
+    friend bool operator==(const SourceFrame&, const SourceFrame&) = default;
+};
+
+namespace payload {
+
+// Numbers and texts off the front of a payload.
+class Cursor {
+  public:
+    constexpr Cursor() = default;
+    explicit constexpr Cursor(std::span<const std::uint8_t> bytes) noexcept
+        : at_{bytes.data()}, end_{bytes.data() + bytes.size()}
+    {
+    }
+    [[nodiscard]] constexpr bool at_end() const noexcept { return at_ == end_; }
+    [[nodiscard]] constexpr bool number(std::uint64_t& value) noexcept
+    {
+        const std::uint8_t* after = get_varint(at_, end_, value);
+        at_ = after != nullptr ? after : at_;
+        return after != nullptr;
+    }
+    [[nodiscard]] constexpr bool small_number(std::uint32_t& value) noexcept
+    {
+        std::uint64_t wide{};
+        if (!number(wide) || wide > UINT32_MAX) {
+            return false;
+        }
+        value = static_cast<std::uint32_t>(wide);
+        return true;
+    }
+    [[nodiscard]] bool text(std::string_view& value) noexcept
+    {
+        std::uint64_t bytes{};
+        if (!number(bytes) || bytes > static_cast<std::uint64_t>(end_ - at_)) {
+            return false;
+        }
+        value = {reinterpret_cast<const char*>(at_), static_cast<std::size_t>(bytes)};
+        at_ += bytes;
+        return true;
+    }
+
+  private:
+    const std::uint8_t* at_{};
+    const std::uint8_t* end_{};
+};
+
+inline std::uint8_t* put_text(std::uint8_t* at, std::string_view text) noexcept
+{
+    at = put_varint(at, text.size());
+    if (!text.empty()) {
+        std::memcpy(at, text.data(), text.size());
+    }
+    return at + text.size();
+}
+
+}  // namespace payload
+
+// Kind `frames`: image, number of the first node; then of each node its parent and the difference of its address.
+
+class FramesEncoder {
+  public:
+    using Byte = std::uint8_t;
+    static constexpr std::size_t max_head_bytes = 2 * max_varint_bytes;
+    static constexpr std::size_t max_node_bytes = 2 * max_varint_bytes;
+
+    // Nodes that follow have the numbers `first`, `first` + 1, ...; the first node of an image is 1.
+    constexpr Byte* head(Byte* at, std::uint32_t image, std::uint32_t first) noexcept
+    {
+        last_address_ = 0;
+        return put_varint(put_varint(at, image), first);
+    }
+    constexpr Byte* node(Byte* at, const FrameNode& node) noexcept
+    {
+        at = put_varint_at_once(at, node.parent);
+        at = put_varint_at_once(at, zigzag(node.address - last_address_));
+        last_address_ = node.address;
+        return at;
+    }
+
+  private:
+    std::uint64_t last_address_{};
+};
+
+class FramesDecoder {
+  public:
+    explicit constexpr FramesDecoder(std::span<const std::uint8_t> payload) noexcept : cursor_{payload}
+    {
+        damaged_ = !cursor_.small_number(image_) || !cursor_.small_number(number_) || number_ == 0;
+    }
+    [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
+    // That of the node that comes next.
+    [[nodiscard]] constexpr std::uint32_t number() const noexcept { return number_; }
+    // A node whose parent does not come before it ends the payload: no stack is a circle.
+    [[nodiscard]] constexpr bool next(FrameNode& node) noexcept
+    {
+        if (damaged_ || cursor_.at_end()) {
+            return false;
+        }
+        std::uint64_t step{};
+        damaged_ = !cursor_.small_number(node.parent) || !cursor_.number(step) || node.parent >= number_ ||
+                   number_ == UINT32_MAX;
+        if (damaged_) {
+            return false;
+        }
+        node.address = last_address_ += unzigzag(step);
+        ++number_;
+        return true;
+    }
+    [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
+
+  private:
+    payload::Cursor cursor_;
+    std::uint64_t last_address_{};
+    std::uint32_t image_{};
+    std::uint32_t number_{};
+    bool damaged_{};
+};
+
+// Kind `stacks`: image, number of the events chunk; then runs: so many events have this node.
+
+class StacksEncoder {
+  public:
+    using Byte = std::uint8_t;
+    static constexpr std::size_t max_head_bytes = 2 * max_varint_bytes;
+    static constexpr std::size_t max_run_bytes = 2 * max_varint_bytes;
+
+    constexpr Byte* head(Byte* at, std::uint32_t image, std::uint64_t sequence) noexcept
+    {
+        run_ = 0;
+        return put_varint(put_varint(at, image), sequence);
+    }
+    // The node of the next event that has one. Writes the run before it when that is over.
+    constexpr Byte* add(Byte* at, std::uint32_t node) noexcept
+    {
+        if (node != node_) {
+            at = finish(at);
+        }
+        node_ = node;
+        ++run_;
+        return at;
+    }
+    // The last run; a payload may end without one of node 0.
+    constexpr Byte* finish(Byte* at) noexcept
+    {
+        if (run_ != 0) {
+            at = put_varint_at_once(put_varint_at_once(at, run_), node_);
+        }
+        run_ = 0;
+        return at;
+    }
+
+  private:
+    std::uint64_t run_{};
+    std::uint32_t node_{};
+};
+
+class StacksDecoder {
+  public:
+    constexpr StacksDecoder() = default;
+    explicit constexpr StacksDecoder(std::span<const std::uint8_t> payload) noexcept : cursor_{payload}
+    {
+        damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_);
+    }
+    [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
+    [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return sequence_; }
+    // The node of the next event that has one; 0 behind the last run, however many events there are.
+    [[nodiscard]] constexpr std::uint32_t next() noexcept
+    {
+        while (run_ == 0) {
+            if (damaged_ || cursor_.at_end()) {
+                return 0;
+            }
+            damaged_ = !cursor_.number(run_) || !cursor_.small_number(node_) || run_ == 0;
+            run_ = damaged_ ? 0 : run_;
+        }
+        --run_;
+        return node_;
+    }
+    // Whether nodes are left, which their events chunk should have used up.
+    [[nodiscard]] constexpr bool has_more() const noexcept { return run_ != 0 || (!damaged_ && !cursor_.at_end()); }
+    [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
+
+  private:
+    payload::Cursor cursor_;
+    std::uint64_t sequence_{};
+    std::uint64_t run_{};
+    std::uint32_t image_{};
+    std::uint32_t node_{};
+    bool damaged_{};
+};
+
+// Kind `modules`: image; then of each module its begin, size, begin - bias, file offset, build id, path, both ticks.
+
+inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // and those of its build id and path
+
+inline std::uint8_t* put_modules_head(std::uint8_t* at, std::uint32_t image) noexcept
+{
+    return put_varint(at, image);
+}
+
+inline std::uint8_t* put_module(std::uint8_t* at, const LoadedModule& module) noexcept
+{
+    at = put_varint(put_varint(at, module.begin), module.size);
+    at = put_varint(put_varint(at, module.begin - module.bias), module.file_offset);
+    at = payload::put_text(payload::put_text(at, module.build_id), module.path);
+    return put_varint(put_varint(at, module.first_ticks), module.gone_ticks);
+}
+
+class ModulesDecoder {
+  public:
+    explicit ModulesDecoder(std::span<const std::uint8_t> payload) noexcept : cursor_{payload}
+    {
+        damaged_ = !cursor_.small_number(image_);
+    }
+    [[nodiscard]] std::uint32_t image() const noexcept { return image_; }
+    [[nodiscard]] bool next(LoadedModule& module) noexcept
+    {
+        if (damaged_ || cursor_.at_end()) {
+            return false;
+        }
+        std::uint64_t own{};
+        damaged_ = !cursor_.number(module.begin) || !cursor_.number(module.size) || !cursor_.number(own) ||
+                   !cursor_.number(module.file_offset) || !cursor_.text(module.build_id) ||
+                   !cursor_.text(module.path) || !cursor_.number(module.first_ticks) ||
+                   !cursor_.number(module.gone_ticks);
+        module.bias = module.begin - own;
+        return !damaged_;
+    }
+    [[nodiscard]] bool damaged() const noexcept { return damaged_; }
+
+  private:
+    payload::Cursor cursor_;
+    std::uint32_t image_{};
+    bool damaged_{};
+};
+
+// Kind `symbols`: image; then of each address the difference to the last, its module, and its frames, those that were
+// inlined innermost first: function, file, line. A text is 0 (none), 1 and the text, or 2 + the number of one that the
+// chunk had before.
+
+inline constexpr std::uint64_t no_text = 0;
+inline constexpr std::uint64_t new_text = 1;
+inline constexpr std::uint64_t first_text = 2;
+
+}  // namespace memsweep::trace

@@ -1,0 +1,223 @@
+#include "core/trace/stack_table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/trace/bounds.hpp"
+
+namespace memsweep::trace {
+
+StackTable::ChunkKey StackTable::key_of(const ChunkHeader& header)
+{
+    return {header.process, header.thread, header.sequence, header.first_ticks};
+}
+
+StackTable StackTable::read(TraceFile& file)
+{
+    StackTable table;
+    std::map<StackImage, std::vector<FrameNode>> trees;
+    for (const ChunkPlace& chunk : file.stack_chunks()) {
+        if (chunk.header.kind == ChunkKind::stacks) {
+            table.stacks_[key_of(chunk.header)] = chunk;
+            continue;
+        }
+        std::vector<std::uint8_t> payload;
+        if (!file.read_payload(chunk, payload)) {
+            continue;
+        }
+        if (chunk.header.kind == ChunkKind::frames) {
+            table.take_frames(payload, chunk.header.process, trees, file);
+            continue;
+        }
+        table.payloads_.push_back(std::move(payload));
+        if (chunk.header.kind == ChunkKind::modules) {
+            table.take_modules(chunk.header.process, file);
+        } else {
+            table.take_symbols(chunk.header.process, file);
+        }
+    }
+    table.join(trees);
+    std::ranges::stable_sort(table.symbols_, {}, [](const Symbol& symbol) {
+        return std::pair{symbol.image, symbol.address};
+    });
+    return table;
+}
+
+// Nodes that are missing, their chunk being damaged, stand for themselves: an unknown address without a caller.
+void StackTable::take_frames(const std::vector<std::uint8_t>& payload, std::uint32_t process,
+                             std::map<StackImage, std::vector<FrameNode>>& trees, TraceFile& file)
+{
+    FramesDecoder decoder{payload};
+    std::vector<FrameNode>& tree = trees[{process, decoder.image()}];
+    FrameNode node;
+    for (;;) {
+        const std::size_t place = decoder.number() - std::size_t{1};
+        if (!decoder.next(node)) {
+            break;
+        }
+        const std::uint64_t added = place < tree.size() ? 0 : place + 1 - tree.size();
+        if (held_ + added > most_held_by_trace(file.stored_bytes())) {
+            file.count_corrupted();
+            return;
+        }
+        held_ += added;
+        tree.resize(std::max(tree.size(), place + 1));
+        tree[place] = node;
+    }
+    if (decoder.damaged()) {
+        file.count_corrupted();
+    }
+}
+
+void StackTable::join(std::map<StackImage, std::vector<FrameNode>>& trees)
+{
+    for (auto& [image, tree] : trees) {
+        if (tree.size() > std::numeric_limits<std::uint32_t>::max() - nodes_.size()) {
+            break;
+        }
+        const std::uint32_t first = count();
+        places_.push_back({image, first, static_cast<std::uint32_t>(tree.size())});
+        for (const FrameNode& node : tree) {
+            nodes_.push_back({node.parent == 0 ? 0 : first + node.parent - 1, node.address});
+        }
+        tree = {};
+    }
+}
+
+void StackTable::take_modules(std::uint32_t process, TraceFile& file)
+{
+    ModulesDecoder decoder{payloads_.back()};
+    std::vector<LoadedModule>& modules = modules_[{process, decoder.image()}];
+    LoadedModule module;
+    while (decoder.next(module) && ++held_ <= most_held_by_trace(file.stored_bytes())) {
+        // What was said before of the same module is said again when it is gone.
+        const auto same = std::ranges::find_if(modules, [&](const LoadedModule& other) {
+            return other.begin == module.begin && other.first_ticks == module.first_ticks && other.path == module.path;
+        });
+        if (same != modules.end()) {
+            *same = module;
+        } else {
+            modules.push_back(module);
+        }
+    }
+    if (decoder.damaged()) {
+        file.count_corrupted();
+    }
+}
+
+void StackTable::take_symbols(std::uint32_t process, TraceFile& file)
+{
+    payload::Cursor cursor{payloads_.back()};
+    Symbol symbol{.image = {.process = process}};
+    std::vector<std::string_view> texts;
+    bool is_good = cursor.small_number(symbol.image.image);
+    while (is_good && !cursor.at_end()) {
+        is_good = take_symbol(cursor, symbol, texts) && held_ <= most_held_by_trace(file.stored_bytes());
+    }
+    if (!is_good) {
+        file.count_corrupted();
+    }
+}
+
+bool StackTable::take_symbol(payload::Cursor& cursor, Symbol& symbol, std::vector<std::string_view>& texts)
+{
+    const auto text = [&](std::string_view& value) {
+        std::uint64_t number{};
+        if (!cursor.number(number)) {
+            return false;
+        }
+        if (number == new_text) {
+            ++held_;
+            return cursor.text(texts.emplace_back()) && (value = texts.back(), true);
+        }
+        value = {};
+        if (number >= first_text) {
+            if (number - first_text >= texts.size()) {
+                return false;
+            }
+            value = texts[number - first_text];
+        }
+        return true;
+    };
+    std::uint64_t step{};
+    if (!cursor.number(step) || !text(symbol.module) || !cursor.small_number(symbol.frames)) {
+        return false;
+    }
+    symbol.address += unzigzag(step);
+    symbol.first_frame = static_cast<std::uint32_t>(frames_.size());
+    for (std::uint32_t i = 0; i < symbol.frames; ++i) {
+        SourceFrame frame;
+        if (!text(frame.function) || !text(frame.file) || !cursor.small_number(frame.line)) {
+            return false;
+        }
+        frames_.push_back(frame);
+    }
+    held_ += 1 + symbol.frames;
+    symbols_.push_back(symbol);
+    return true;
+}
+
+const StackImage& StackTable::image_of(std::uint32_t number) const
+{
+    static constexpr StackImage none{};
+    const auto behind = std::ranges::upper_bound(places_, number, {}, &Place::first);
+    return behind == places_.begin() ? none : std::prev(behind)->image;
+}
+
+std::uint32_t StackTable::find(const StackImage& image, std::uint32_t node) const
+{
+    const auto place = std::ranges::lower_bound(places_, image, {}, &Place::image);
+    const bool is_there = place != places_.end() && place->image == image && node != 0 && node <= place->count;
+    return is_there ? place->first + node - 1 : 0;
+}
+
+const std::vector<LoadedModule>& StackTable::modules(const StackImage& image) const
+{
+    static const std::vector<LoadedModule> none;
+    const auto found = modules_.find(image);
+    return found == modules_.end() ? none : found->second;
+}
+
+std::optional<NamedAddress> StackTable::names(const StackImage& image, std::uint64_t address) const
+{
+    const auto key = [](const Symbol& symbol) { return std::pair{symbol.image, symbol.address}; };
+    const auto found = std::ranges::lower_bound(symbols_, std::pair{image, address}, {}, key);
+    if (found == symbols_.end() || key(*found) != std::pair{image, address}) {
+        return std::nullopt;
+    }
+    return NamedAddress{found->module, std::span{frames_}.subspan(found->first_frame, found->frames)};
+}
+
+const ChunkPlace* StackTable::stacks_of(const ChunkHeader& events) const
+{
+    const auto found = stacks_.find(key_of(events));
+    return found == stacks_.end() ? nullptr : &found->second;
+}
+
+ChunkStacks::ChunkStacks(const StackTable& table, TraceFile& file, const ChunkHeader& events) : table_{&table}
+{
+    const ChunkPlace* const place = table.stacks_of(events);
+    if (place == nullptr || !file.read_payload(*place, payload_)) {
+        return;
+    }
+    decoder_ = StacksDecoder{payload_};
+    image_ = {events.process, decoder_.image()};
+    has_strange_ = decoder_.sequence() != events.sequence;
+    if (has_strange_) {
+        decoder_ = {};
+    }
+}
+
+std::uint32_t ChunkStacks::next()
+{
+    const std::uint32_t node = decoder_.next();
+    if (node != last_) {
+        last_ = node;
+        number_ = table_->find(image_, node);
+        has_strange_ = has_strange_ || (node != 0 && number_ == 0);
+    }
+    return number_;
+}
+
+}  // namespace memsweep::trace

@@ -1,0 +1,75 @@
+// The tree of call stacks that a trace is written with, and names for its addresses.
+//
+// Cost     some 50 ns a frame that is looked up.
+// Memory   some 60 bytes a node, and one chunk.
+// Errors   those of the taker of the bytes, from outcome().
+// Threads  one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/bounds.hpp"
+#include "core/trace/format/stack_layout.hpp"
+#include "core/trace/trace_writer.hpp"
+
+namespace memsweep::trace {
+
+// Chunks of kind `symbols` of one image.
+class SymbolsWriter {
+  public:
+    SymbolsWriter(TakeBytes take, StackImage image) : take_{std::move(take)}, image_{image} {}
+
+    void add(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
+    [[nodiscard]] base::Expected<void> finish();
+
+  private:
+    void put_number(std::uint64_t number);
+    void put_text(std::string_view text);
+    void end_chunk();
+
+    TakeBytes take_;
+    StackImage image_;
+    base::Expected<void> outcome_;
+    std::string payload_;
+    std::map<std::string, std::uint64_t, std::less<>> texts_;  // of the chunk
+    std::uint64_t last_address_{};
+    std::uint64_t sequence_{};
+};
+
+class StackWriter {
+  public:
+    StackWriter(TakeBytes take, StackImage image) : take_{std::move(take)}, image_{image}, symbols_{take_, image} {}
+
+    // The node of this address under its caller's node; 0 has no caller.
+    [[nodiscard]] std::uint32_t node(std::uint32_t parent, std::uint64_t address);
+    // Once for each address; of two the first holds.
+    void name(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
+
+    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+    // Things, as bounds.hpp counts them.
+    [[nodiscard]] std::uint64_t held() const noexcept { return nodes_.size() * 2; }
+    [[nodiscard]] base::Expected<void> finish();
+
+  private:
+    struct HashNode {
+        std::size_t operator()(const FrameNode& node) const noexcept
+        {
+            return static_cast<std::size_t>((node.address ^ (std::uint64_t{node.parent} << 40U) ^ node.parent) *
+                                            0x9E3779B97F4A7C15ULL);
+        }
+    };
+
+    TakeBytes take_;
+    StackImage image_;
+    std::vector<FrameNode> nodes_;  // in the order of their numbers
+    std::unordered_map<FrameNode, std::uint32_t, HashNode> numbers_;
+    SymbolsWriter symbols_;
+};
+
+}  // namespace memsweep::trace
