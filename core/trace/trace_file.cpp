@@ -248,7 +248,7 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
     std::vector<std::uint8_t> window(searching ? search_bytes : sizeof(ChunkHeader));
     const std::size_t got = MEMSWEEP_TRY(read_(offset, window));
     if (got < sizeof(ChunkHeader)) {
-        damage_.truncated = damage_.truncated || (got != 0 && !searching);
+        damage_.truncated = damage_.truncated || (got != 0 && !searching) || MEMSWEEP_TRY(ends_within_stacks(offset));
         damage_.skipped_bytes += got;
         return false;
     }
@@ -292,6 +292,15 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
         return false;
     }
     return true;
+}
+
+// Who does not ask for stacks does not read them, and would not see that the last chunk of them is cut off.
+base::Expected<bool> TraceFile::ends_within_stacks(std::uint64_t end)
+{
+    const bool is_last =
+        !stack_chunks_.empty() && stack_chunks_.back().offset + stack_chunks_.back().header.span_bytes == end;
+    std::uint8_t last{};
+    return is_last && MEMSWEEP_TRY(read_(end - 1, {&last, 1})) == 0;
 }
 
 void TraceFile::find_gaps()
@@ -361,6 +370,15 @@ bool TraceFile::read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>&
     }
     count_corrupted();
     return false;
+}
+
+void TraceFile::check_stack_chunks()
+{
+    for (const ChunkPlace& chunk : stack_chunks_) {
+        if (read_stored(chunk, stored_) && crc32c(stored_.data(), stored_.size()) != chunk.header.payload_crc) {
+            count_corrupted();
+        }
+    }
 }
 
 std::optional<ChunkPlace> TraceFile::whole_chunk_at(const ReadAt& read, std::uint64_t offset,

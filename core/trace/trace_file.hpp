@@ -86,6 +86,8 @@ class TraceFile {
     // The chunk that begins there, with its payload, where both are whole: whoever writes the file may not be done.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
+    // Counts in damage() which chunks of call stacks are not what was written. Costs their reading.
+    void check_stack_chunks();
     void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
 
   private:
@@ -93,6 +95,7 @@ class TraceFile {
     base::Expected<void> find_chunks();
     base::Expected<void> check_bounds(const std::string& name);
     base::Expected<bool> next_chunk(std::uint64_t& offset, bool& searching);
+    base::Expected<bool> ends_within_stacks(std::uint64_t end);
     void take_facts(const ChunkPlace& chunk);
     void find_gaps();
     bool read_stored(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);

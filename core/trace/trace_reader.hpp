@@ -58,6 +58,12 @@ class TraceReader {
     void rewind();
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();
+    // What of the stacks is damaged stands in damage() too, without reading them.
+    void check_stacks()
+    {
+        file_.check_stack_chunks();
+        damage_ = file_.damage();
+    }
     // Whether the trace says of any event whence it was called.
     [[nodiscard]] bool has_stacks() const noexcept { return !file_.stack_chunks().empty(); }
 
