@@ -38,6 +38,7 @@ if(MEMSWEEP_MUSL_COMPILER AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 cmake_dependent_option(MEMSWEEP_MUSL "Compile memsweep-launch with musl" ON MEMSWEEP_MUSL_WORKS OFF)
+find_path(MEMSWEEP_LIBDW_HEADERS elfutils/libdwfl.h)      # libdw-dev, optional: functions and lines of call stacks; opened at run time
 if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi

@@ -79,5 +79,8 @@ under different release disciplines and memory resources, and reports time,
 working set, page faults and exact byte counters for each.")
 # The libraries it needs, read from the binary by dpkg-shlibdeps (package dpkg-dev).
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(MEMSWEEP_LIBDW_HEADERS)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libdw1")  # functions and lines of call stacks: opened at run time, so that nothing reads it off
+endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libexpected-dev, libhwloc-dev")  # for programs that link memsweep::core
 include(CPack)

@@ -45,6 +45,9 @@ shellcheck          check     shellcheck                scripts/check.sh
 clang-16            check     clang++-16                the presets asan, tsan and fuzz
 libclang-rt-16-dev  check     clang++-16                the sanitizers and libFuzzer
 llvm-16             check     llvm-symbolizer-16        the sanitizers: names in their stacks
+libdw-dev           optional  <elfutils/libdwfl.h>      functions and lines of call stacks
+google-perftools    optional  google-pprof              scenario tests: pprof, read by google-pprof
+python3-protobuf    optional  import:google.protobuf    scenario tests: pprof, read by another decoder
 python3-jsonschema  optional  import:jsonschema         scenario tests: results against their schema
 libbenchmark-tools  optional  compare.py                scenario tests: gbench, read by compare.py
 python3-scipy       optional  import:scipy              scenario tests: the U test of compare.py

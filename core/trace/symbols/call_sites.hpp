@@ -1,0 +1,80 @@
+// Who asks for the memory of a trace: its call sites, functions, files, threads or sizes, by what they have of it.
+//
+// A site is the innermost place of a stack that is the program's own: outside malloc, operator new and the like, and
+// outside of the standard library. Where all of a stack is there, it is the innermost outside the allocator.
+//
+// Units    bytes, counts.
+// Cost     that of stacks.hpp, and symbolizer.hpp for each address.
+// Errors   invalid_input: a trace without stacks is asked for sites, functions or files.
+// Ownership  a CallSites has its texts; its reader must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/trace/stacks.hpp"
+#include "core/trace/symbols/symbolizer.hpp"
+
+namespace memsweep::trace {
+
+enum class SiteKind : std::uint8_t { site, function, file, thread, size };
+enum class SiteOrder : std::uint8_t { peak, allocated, end, count, temporary };
+[[nodiscard]] std::uint64_t figure_of(const AllocationFigures& figures, SiteOrder order);
+
+struct CallSite {
+    ResolvedFrame place;   // of sites, functions and files; its function is empty for what has no stack
+    ThreadName thread;     // of threads
+    std::uint64_t size{};  // of sizes
+    AllocationFigures figures;
+    std::uint32_t stack{};  // the node that has the most of it; 0: none
+};
+
+struct SiteQuery {
+    SiteKind by{SiteKind::site};
+    SiteOrder order{SiteOrder::peak};
+};
+
+class CallSites {
+  public:
+    // Reads the whole trace.
+    [[nodiscard]] static base::Expected<CallSites> of(TraceReader& reader, const SiteQuery& query,
+                                                      const std::string& name);
+
+    [[nodiscard]] const SiteQuery& query() const noexcept { return query_; }
+    // By the figure that orders them, the largest first.
+    [[nodiscard]] const std::vector<CallSite>& sites() const noexcept { return sites_; }
+    [[nodiscard]] const AllocationFigures& total() const noexcept { return total_; }
+    [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
+    // As Totals has it.
+    [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
+    // Innermost first. Of a deeper stack than any program has the innermost part.
+    [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
+    [[nodiscard]] const std::set<std::string>& notes() const noexcept;
+
+  private:
+    SiteQuery query_;
+    std::vector<CallSite> sites_;
+    AllocationFigures total_;
+    StackSampling sampling_;
+    std::uint64_t impossible_event_{};
+    const StackTable* table_{};
+    std::unique_ptr<Symbolizer> symbolizer_;
+};
+
+// When each node was first used, by itself or under another; empty where no two modules had one place. Reads the trace
+// for it, and goes back to its beginning.
+[[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
+// A symbolizer for all stacks of a trace.
+[[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table);
+
+// What figures are exported with stacks, and what the whole of a trace has to have for it: invalid_input where it has
+// no stacks.
+[[nodiscard]] base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name);
+
+inline constexpr std::size_t most_frames_shown = 2000;  // of one stack
+
+}  // namespace memsweep::trace

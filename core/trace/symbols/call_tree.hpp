@@ -1,0 +1,37 @@
+// The stacks of a trace as one tree of functions: stacks that read alike, whatever their addresses, are one.
+//
+// Cost     some 100 ns a frame.
+// Memory   100 bytes a function in its place, and its figures.
+// Ownership  names belong to the symbolizer.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/trace/stacks.hpp"
+#include "core/trace/symbols/symbolizer.hpp"
+
+namespace memsweep::trace {
+
+class CallTree {
+  public:
+    struct Node {
+        std::uint32_t parent{};  // smaller than the node's own number; the root is 0
+        std::uint32_t depth{};   // the root's is 0
+        ResolvedFrame frame;     // its line is where this function calls on in the first stack that came
+        AllocationFigures own;   // of what it asks for itself
+    };
+
+    // `figures` by node of the table. What has no stack is of the root's own.
+    CallTree(const StackTable& table, Symbolizer& symbolizer, const std::vector<AllocationFigures>& figures);
+
+    [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
+    // Of each node its own and those of all that it calls.
+    [[nodiscard]] std::vector<AllocationFigures> with_callees() const;
+
+  private:
+    std::vector<Node> nodes_;
+};
+
+}  // namespace memsweep::trace
