@@ -14,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/trace/bounds.hpp"
 #include "core/trace/format/stack_layout.hpp"
 #include "core/trace/trace_writer.hpp"
 
@@ -53,7 +52,7 @@ class StackWriter {
 
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
     // Things, as bounds.hpp counts them.
-    [[nodiscard]] std::uint64_t held() const noexcept { return nodes_.size() * 2; }
+    [[nodiscard]] std::uint64_t held() const noexcept { return nodes_.size(); }
     [[nodiscard]] base::Expected<void> finish();
 
   private:

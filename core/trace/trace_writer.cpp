@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/stack_writer.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::trace {
@@ -79,6 +80,16 @@ TraceWriter::TraceWriter(TakeBytes take, const FileHeader& header, std::size_t c
       payload_(chunk_bytes + max_text_bytes + 16 * max_event_bytes)
 {
     begin_chunk(header.start_ticks);
+}
+
+TraceWriter::~TraceWriter() = default;
+
+StackWriter& TraceWriter::stacks()
+{
+    if (!tree_) {
+        tree_ = std::make_unique<StackWriter>(take_, StackImage{});
+    }
+    return *tree_;
 }
 
 // A chunk must be readable without those before it: it begins in a known state.
@@ -224,6 +235,9 @@ std::uint8_t* TraceWriter::encoded(const Event& event)
 base::Expected<void> TraceWriter::finish(const Facts& facts)
 {
     end_chunk();
+    if (tree_) {
+        outcome_ = outcome_.and_then([&] { return tree_->finish(); });
+    }
     outcome_ = outcome_.and_then([&] { return put_facts(take_, facts); });
     return outcome_;
 }

@@ -25,6 +25,8 @@ namespace memsweep::trace {
 // Takes bytes that belong at the end of the file.
 using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
 
+class StackWriter;
+
 // A chunk as it stands in a file.
 struct SealedChunk {
     ChunkHeader header;
@@ -61,10 +63,14 @@ class TraceWriter {
     // Facts describe the whole file, and readers find them wherever they stand. A chunk ends with the event that fills
     // it.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
+    ~TraceWriter();
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
 
-    // Names no longer than a chunk; what is longer is cut. Its stack is a node of process 0's tree, which a StackWriter
-    // writes.
+    // Names no longer than a chunk; what is longer is cut. Its stack is a node of stacks().
     void add(const Event& event);
+    // The tree of the events' stacks, which is process 0's.
+    [[nodiscard]] StackWriter& stacks();
     [[nodiscard]] base::Expected<void> finish(const Facts& facts);
 
   private:
@@ -87,8 +93,9 @@ class TraceWriter {
     StacksEncoder stacks_;
     std::vector<std::uint8_t> runs_;  // the payload of the chunk's stacks, of which so many bytes are written
     std::size_t runs_bytes_{};
-    std::uint64_t skipped_{};  // events without a stack before the first that has one
-    Event context_;            // what the next event does not repeat: its process, thread, space and stream
+    std::uint64_t skipped_{};            // events without a stack before the first that has one
+    std::unique_ptr<StackWriter> tree_;  // once it is asked for
+    Event context_;                      // what the next event does not repeat: its process, thread, space and stream
 };
 
 }  // namespace memsweep::trace

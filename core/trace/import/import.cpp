@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.hpp"
+#include "core/trace/stacks.hpp"
 
 namespace memsweep::trace {
 
@@ -57,6 +58,23 @@ void ImportSink::add(Event event)
     }
     writer_->add(event);
     accounting_.add(event);
+}
+
+std::uint32_t ImportSink::stack(std::uint32_t caller, std::uint64_t address)
+{
+    StackWriter& stacks = writer_->stacks();
+    const bool has_room = log_ == nullptr || held_by_importer_ + accounting_.held() + stacks.held() < log_->most_held();
+    if (!has_room) {
+        state_fact(stacks_fact, "in part: there are more than a log of this size may have");
+        return caller;
+    }
+    facts_.try_emplace(stacks_fact, "full");
+    return stacks.node(caller, address);
+}
+
+void ImportSink::name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames)
+{
+    writer_->stacks().name(address, module, frames);
 }
 
 void ImportSink::define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name)

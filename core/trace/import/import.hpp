@@ -1,8 +1,8 @@
 // Logs of other tools into traces.
 //
 // Cost     a text log at some hundred MB/s; Umpire's lines of JSON at some 90.
-// Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
-//          without its stack frames.
+// Memory   bounded for logs that are read line by line: the live blocks, the stacks and a MiB. A PyTorch snapshot is
+//          held in memory.
 // Errors   invalid_input: an unknown format, a log that is not of its format, that has a line or a stretch of zeroes
 //          longer than any has, or sizes whose sum exceeds 64 bits. A bad line is counted and left out. So is a last
 //          line without a newline, unless its text shows that it is whole: what a cut has left of a number is a number.
@@ -19,6 +19,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/trace/import/log_text.hpp"
+#include "core/trace/stack_writer.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_writer.hpp"
 
@@ -53,6 +54,11 @@ class ImportSink {
 
     // An allocation of some bytes that returned nothing is a failed one.
     void add(Event event);
+    // The stack that this address makes with its caller's, for an event's `stack`; 0 begins one. Where no more stacks
+    // may be held it is the caller's: the inner frames are missing then, and a fact says so.
+    [[nodiscard]] std::uint32_t stack(std::uint32_t caller, std::uint64_t address);
+    // What an address is called, innermost first; once for each address.
+    void name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
     void count_ghost() noexcept { ++ghosts_; }

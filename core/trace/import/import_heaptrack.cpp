@@ -1,4 +1,5 @@
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/rng.hpp"
@@ -17,13 +18,96 @@ bool is_heaptrack(std::string_view head)
 // Blocks of one size and stack. The log says which class loses a block, not which block.
 struct BlockClass {
     std::uint64_t size{};
+    std::uint32_t stack{};
     std::vector<std::uint32_t> live;  // numbers of blocks
     std::size_t oldest{};
 };
 
+// The call stacks of a log: texts, addresses with their names, and stacks, each by its number from 1. A raw log has
+// neither texts nor names, and the addresses in its stacks.
+class HeaptrackStacks {
+  public:
+    explicit HeaptrackStacks(ImportSink& sink) : sink_{&sink} {}
+
+    void set_version(std::uint64_t version) { has_lengths_ = version >= first_version_with_lengths; }
+
+    void add_text(std::string_view rest)
+    {
+        if (has_lengths_) {
+            static_cast<void>(take_until(rest, ' '));
+        }
+        texts_.emplace_back(rest);
+        text_bytes_ += rest.size();
+    }
+
+    // "address module [function [file line [function file line of the caller that it is inlined into ...]]]"
+    bool add_address(std::string_view rest)
+    {
+        const auto address = parse_number(take_until(rest, ' '), 16);
+        const auto module = parse_number(take_until(rest, ' '), 16);
+        addresses_.push_back(address.value_or(0));
+        std::vector<SourceFrame> frames;
+        bool is_good = address && (module || trimmed(rest).empty());
+        while (is_good && !trimmed(rest).empty()) {
+            const auto function = parse_number(take_until(rest, ' '), 16);
+            const auto file = rest.empty() ? std::optional<std::uint64_t>{0} : parse_number(take_until(rest, ' '), 16);
+            const auto line = rest.empty() ? std::optional<std::uint64_t>{0} : parse_number(take_until(rest, ' '), 16);
+            is_good = function && file && line;
+            if (is_good) {
+                frames.push_back({text(*function), text(*file), static_cast<std::uint32_t>(*line)});
+            }
+        }
+        if (is_good) {
+            sink_->name_address(*address, text(module.value_or(0)), frames);
+        }
+        return is_good;
+    }
+
+    // "address caller"
+    bool add_stack(std::string_view rest)
+    {
+        const auto address = parse_number(take_until(rest, ' '), 16);
+        const auto caller = parse_number(trimmed(rest), 16);
+        const bool is_good = address && caller;
+        const bool is_raw = addresses_.empty();
+        std::uint32_t stack = 0;
+        if (is_good && is_raw) {
+            stack = sink_->stack(of(*caller), *address);
+        } else if (is_good && *address != 0 && *address <= addresses_.size()) {
+            stack = sink_->stack(of(*caller), addresses_[*address - 1]);
+        }
+        stacks_.push_back(stack);
+        return is_good;
+    }
+
+    [[nodiscard]] std::uint32_t of(std::uint64_t number) const
+    {
+        return number == 0 || number > stacks_.size() ? 0 : stacks_[number - 1];
+    }
+    [[nodiscard]] std::uint64_t held() const { return texts_.size() + text_bytes_ / bytes_of_a_thing; }
+
+  private:
+    static constexpr std::uint64_t first_version_with_lengths = 3;
+
+    [[nodiscard]] std::string_view text(std::uint64_t number) const
+    {
+        return number == 0 || number > texts_.size() ? std::string_view{} : texts_[number - 1];
+    }
+
+    ImportSink* sink_;
+    std::vector<std::string> texts_;
+    std::vector<std::uint64_t> addresses_;
+    std::vector<std::uint32_t> stacks_;
+    std::uint64_t text_bytes_{};
+    bool has_lengths_{};
+};
+
 class HeaptrackLines {
   public:
-    HeaptrackLines(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, order_{options.free_order} {}
+    HeaptrackLines(ImportSink& sink, const ImportOptions& options)
+        : sink_{&sink}, order_{options.free_order}, stacks_{sink}
+    {
+    }
 
     const char* add(std::string_view line)
     {
@@ -51,10 +135,19 @@ class HeaptrackLines {
             milliseconds_ = milliseconds.value_or(milliseconds_);
         } else if (line[0] == '#') {
             read_declaration(rest);
+        } else if (line[0] == 'i') {
+            good = stacks_.add_address(rest);
+        } else if (line[0] == 't') {
+            good = stacks_.add_stack(rest);
+        } else if (line[0] == 's') {
+            stacks_.add_text(rest);
+            sink_->hold(classes_.size() + stacks_.held());
+        } else if (line[0] == 'v') {
+            read_version(rest);
         }
         strings_ += line[0] == 's' ? 1U : 0U;
         instructions_ += line[0] == 'i' ? 1U : 0U;
-        return good ? nullptr : "missing or invalid number";  // other lines are not read: stacks, the resident set
+        return good ? nullptr : "missing or invalid number";  // other lines are not read: the resident set, modules
     }
 
     // heaptrack_interpret ends its log with two comments: how many strings and instruction pointers it has written.
@@ -79,14 +172,21 @@ class HeaptrackLines {
         }
     }
 
+    // "heaptrack's version, the format's"
+    void read_version(std::string_view rest)
+    {
+        static_cast<void>(take_until(rest, ' '));
+        stacks_.set_version(parse_number(trimmed(rest), 16).value_or(0));
+    }
+
     bool add_class(std::string_view rest)
     {
         const auto size = parse_number(take_until(rest, ' '), 16);
         if (!size || classes_.size() >= max_block_classes) {
             return false;
         }
-        classes_.push_back({.size = *size});
-        sink_->hold(classes_.size());
+        classes_.push_back({.size = *size, .stack = stacks_.of(parse_number(trimmed(rest), 16).value_or(0))});
+        sink_->hold(classes_.size() + stacks_.held());
         return true;
     }
 
@@ -98,16 +198,22 @@ class HeaptrackLines {
             return false;
         }
         if (!trimmed(rest).empty()) {
-            static_cast<void>(take_until(rest, ' '));
+            const auto stack = parse_number(take_until(rest, ' '), 16);
             const auto address = parse_number(trimmed(rest), 16);
-            return address && put({.kind = EventKind::malloc, .address = *address, .size = *first});
+            return address && put({.kind = EventKind::malloc,
+                                   .address = *address,
+                                   .size = *first,
+                                   .stack = stacks_.of(stack.value_or(0))});
         }
         if (*first >= classes_.size()) {
             return false;
         }
         BlockClass& blocks = classes_[*first];
         blocks.live.push_back(numbers_.take());
-        return put({.kind = EventKind::malloc, .address = made_address(blocks.live.back()), .size = blocks.size});
+        return put({.kind = EventKind::malloc,
+                    .address = made_address(blocks.live.back()),
+                    .size = blocks.size,
+                    .stack = blocks.stack});
     }
 
     bool release(std::string_view rest)
@@ -159,6 +265,7 @@ class HeaptrackLines {
 
     ImportSink* sink_;
     FreeOrder order_;
+    HeaptrackStacks stacks_;
     std::vector<BlockClass> classes_;
     RecycledNumbers numbers_;
     std::uint64_t milliseconds_{};

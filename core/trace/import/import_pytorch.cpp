@@ -4,6 +4,7 @@
 #include <map>
 #include <ranges>
 #include <set>
+#include <tuple>
 
 #include "core/base/checked.hpp"
 #include "core/trace/import/import.hpp"
@@ -46,9 +47,54 @@ bool starts_active(const PickleValue& block)
     return block.text_of("state").starts_with("active");
 }
 
+// The stacks of a snapshot: lists of frames, from the innermost on, that blocks and events refer to. They have names
+// and no addresses, which are made up: one for each place in the source.
+class SnapshotStacks {
+  public:
+    explicit SnapshotStacks(ImportSink& sink) : sink_{&sink} {}
+
+    // Of an event, or of a block by its last event.
+    std::uint32_t of(const PickleValue& value)
+    {
+        const PickleValue* frames = value.get("frames");
+        const std::vector<PickleValue*>& history = value.items_of("history");
+        if (frames == nullptr && !history.empty()) {
+            frames = history.front()->get("frames");
+        }
+        if (frames == nullptr || frames->kind != PickleValue::Kind::list) {
+            return 0;
+        }
+        const auto [known, is_new] = known_.try_emplace(frames, 0);
+        if (is_new) {
+            for (const PickleValue* frame : std::views::reverse(frames->items)) {
+                known->second = sink_->stack(known->second, address_of(*frame));
+            }
+        }
+        return known->second;
+    }
+
+  private:
+    std::uint64_t address_of(const PickleValue& frame)
+    {
+        const std::string_view file = frame.text_of("filename");
+        const auto line = static_cast<std::uint32_t>(std::max<std::int64_t>(frame.integer_of("line"), 0));
+        const SourceFrame place{frame.text_of("name"), file == "??" ? std::string_view{} : file, line};
+        const auto [number, is_new] =
+            places_.try_emplace({place.function, place.file, place.line}, made_address(places_.size()));
+        if (is_new) {
+            sink_->name_address(number->second, {}, {&place, 1});
+        }
+        return number->second;
+    }
+
+    ImportSink* sink_;
+    std::map<const PickleValue*, std::uint32_t> known_;
+    std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, std::uint64_t> places_;
+};
+
 class Snapshot {
   public:
-    Snapshot(const PickleValue& root, ImportSink& sink) : root_{&root}, sink_{&sink} {}
+    Snapshot(const PickleValue& root, ImportSink& sink) : root_{&root}, sink_{&sink}, stacks_{sink} {}
 
     // False for a snapshot that refers to more entries and blocks than it has: none that PyTorch wrote does, and what
     // they would take has no bound by the log's size.
@@ -188,7 +234,7 @@ class Snapshot {
             if (seen.insert(place).second) {
                 const std::uint64_t asked = unsigned_of(block, "requested_size");
                 add_ghost(place, as_requested_ && asked != 0 ? asked : unsigned_of(block, "size"),
-                          unsigned_of(segment, "stream"));
+                          unsigned_of(segment, "stream"), stacks_.of(block));
             }
         });
     }
@@ -266,7 +312,7 @@ class Snapshot {
         }
     }
 
-    void add_ghost(const DeviceAddress& block, std::uint64_t size, std::uint64_t stream)
+    void add_ghost(const DeviceAddress& block, std::uint64_t size, std::uint64_t stream, std::uint32_t stack = 0)
     {
         name_device(block.first);
         sink_->count_ghost();
@@ -275,7 +321,8 @@ class Snapshot {
                     .stream = stream,
                     .address = block.second,
                     .size = in_unit(size),
-                    .ticks = first_ticks_});
+                    .ticks = first_ticks_,
+                    .stack = stack});
     }
 
     void name_device(std::uint32_t device)
@@ -305,12 +352,14 @@ class Snapshot {
             return;
         }
         set_kind(event, *kind);
+        event.stack = takes_stack(*kind, event.address) ? stacks_.of(*entry.value) : 0;
         name_device(entry.device);
         sink_->add(event);
     }
 
     const PickleValue* root_;
     ImportSink* sink_;
+    SnapshotStacks stacks_;
     std::vector<Entry> entries_;
     std::set<std::uint32_t> named_;
     std::uint64_t first_ticks_{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include <fcntl.h>
@@ -322,6 +323,11 @@ bool LogText::line(std::string_view& line)
         }
         searched = std::min(searched, rest().size());
     }
+}
+
+std::uint64_t LogText::most_held() const
+{
+    return file_bytes_ == nullptr ? std::numeric_limits<std::uint64_t>::max() : most_held_by_log(*file_bytes_);
 }
 
 bool LogText::may_hold(std::uint64_t things)

@@ -76,6 +76,8 @@ class LogText {
     // Whether so many things may be held for what has been read of the file: most_held_by_log() of bounds.hpp. False
     // ends the text, and failure() says why.
     bool may_hold(std::uint64_t things);
+    // How many may be held, for those who can do with fewer.
+    [[nodiscard]] std::uint64_t most_held() const;
 
   private:
     [[nodiscard]] std::string_view rest() const noexcept { return {buffer_.data() + begin_, end_ - begin_}; }

@@ -188,14 +188,10 @@ class Unpickler {
         }
         if (stack_.empty() || stack_.back()->kind != kind) {
             damaged();
-        } else if (top.empty() || !is_stack_frame(*top.front())) {
+        } else {
             stack_.back()->items.insert(stack_.back()->items.end(), top.begin(), top.end());
             references_ += top.size();
         }
-    }
-    static bool is_stack_frame(const Value& value)
-    {
-        return value.kind == Kind::dict && value.items.size() <= 8 && value.get("filename") != nullptr;
     }
 
     Value* pop_value()

@@ -1,8 +1,7 @@
 // Pickled plain data (protocol 2 to 5) as a tree of values. Nothing is executed: whatever names a class or a function
 // is refused.
 //
-// Memory   some 80 bytes a value, as many as LogText::may_hold() says; lists of stack frames, which make most of a
-//          PyTorch snapshot, are read and dropped.
+// Memory   some 80 bytes a value, as many as LogText::may_hold() says.
 // Errors   invalid_input: not a plain snapshot, damaged, or cut off, or one that holds too much; `where` is the name
 //          given.
 #pragma once
