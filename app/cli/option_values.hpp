@@ -99,12 +99,14 @@ template <typename Target>
 }
 
 // One of the words of an enumeration: each with its enumerator, or those that the model gives it.
-template <typename Enum, std::size_t count>
-[[nodiscard]] OptionValue choice(Enum& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
+template <typename Target, typename Enum, std::size_t count>
+[[nodiscard]] OptionValue choice(Target& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
 {
     OptionValue value = any([&target, names](const std::string& given) {
         for (const auto& [name, enumerator] : names) {
-            target = name == given ? enumerator : target;
+            if (name == given) {
+                target = enumerator;
+            }
         }
     });
     for (const auto& [name, enumerator] : names) {

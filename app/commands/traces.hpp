@@ -1,16 +1,28 @@
 // What the commands on traces share.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "app/cli/command_line.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/trace/summary.hpp"
+#include "core/trace/symbols/call_sites.hpp"
 #include "core/trace/trace_file.hpp"
 #include "core/trace/trace_writer.hpp"
 
 namespace memsweep::app {
+
+// The figures by which call sites are sorted and stacks weighed.
+inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> site_orders{
+    {{"peak", trace::SiteOrder::peak},
+     {"allocated", trace::SiteOrder::allocated},
+     {"end", trace::SiteOrder::end},
+     {"count", trace::SiteOrder::count},
+     {"temporary", trace::SiteOrder::temporary}}};
 
 // Says what of a trace could not be read, which is a finding.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);

@@ -248,6 +248,50 @@ void add_details(Json& document, const trace::TraceSummary& summary)
     document["live_bytes"] = json_live(summary);
 }
 
+constexpr std::array<std::string_view, 5> site_kinds{"site", "function", "file", "thread", "size"};
+constexpr std::array<std::string_view, 5> site_orders{"peak", "allocated", "end", "count", "temporary"};
+
+Json figures_json(const trace::AllocationFigures& figures)
+{
+    return {{"allocations", figures.allocations},         {"bytes_allocated", figures.bytes_allocated},
+            {"temporary_allocations", figures.temporary}, {"peak_live_bytes", figures.peak_bytes},
+            {"peak_live_blocks", figures.peak_blocks},    {"end_live_bytes", figures.end_bytes},
+            {"end_live_blocks", figures.end_blocks},      {"own_peak_live_bytes", figures.own_peak_bytes}};
+}
+
+Json frame_json(const trace::ResolvedFrame& frame)
+{
+    return {{"function", json_text_or_null(std::string{frame.function})},
+            {"file", json_text_or_null(std::string{frame.file})},
+            {"line", frame.line == 0 ? Json() : Json(frame.line)},
+            {"module", json_text_or_null(std::string{frame.module})}};
+}
+
+Json site_json(const CallSitesReport& report, const trace::CallSite& site)
+{
+    using trace::SiteKind;
+    const SiteKind by = report.sites->query().by;
+    Json json = figures_json(site.figures);
+    json["name"] = repaired_utf8(site_label(site, by));
+    if (by == SiteKind::thread) {
+        json["process"] = site.thread.process;
+        json["thread"] = site.thread.thread;
+    } else if (by == SiteKind::size) {
+        json["size"] = site.size;
+    } else {
+        const trace::ResolvedFrame& place = site.place;
+        trace::ResolvedFrame shown = place;
+        if (by == SiteKind::function) {
+            shown = {.function = place.function};
+        } else if (by == SiteKind::file) {
+            shown = {.file = place.file, .module = place.module};
+        }
+        json.update(frame_json(shown));
+        json["stack"] = json_list(report.sites->stack_of(site), frame_json);
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string to_json(const ProfileReport& report)
@@ -376,6 +420,28 @@ std::string to_json(const trace::TraceSummary& summary)
         document["by_kind"][std::string{trace::name_of(kind)}] = count;
     }
     return pretty(document) + "\n";
+}
+
+std::string to_json(const CallSitesReport& report)
+{
+    const trace::CallSites& sites = *report.sites;
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < named_sites(report); ++i) {
+        rows.push_back(site_json(report, sites.sites()[i]));
+    }
+    const Json json{
+        {"format", "memsweep-call-sites"},
+        {"format_version", 1},
+        {"source", repaired_utf8(report.source)},
+        {"by", site_kinds[static_cast<std::size_t>(sites.query().by)]},
+        {"sorted_by", site_orders[static_cast<std::size_t>(sites.query().order)]},
+        {"sample_bytes", sites.sampling().is_exact() ? Json() : Json(sites.sampling().mean_bytes)},
+        {"total", figures_json(sites.total())},
+        {"count", sites.sites().size()},
+        {"sites", std::move(rows)},
+        {"notes", json_list(sites.notes(), [](const std::string& note) { return Json(repaired_utf8(note)); })},
+        {"damage", json_damage(report.damage)}};
+    return pretty(json) + "\n";
 }
 
 }  // namespace memsweep::reporters

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/trace/summary.hpp"
+#include "reporters/document/call_sites.hpp"
 #include "reporters/document/cliffs.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/doctor.hpp"
@@ -28,5 +29,6 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const FitReport& report);             // format memsweep-fit, version 1
 [[nodiscard]] std::string to_json(const PyTorchFitReport& report);      // format memsweep-pytorch-fit, version 1
 [[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // format memsweep-trace-summary, version 1
+[[nodiscard]] std::string to_json(const CallSitesReport& report);       // format memsweep-call-sites, version 1
 
 }  // namespace memsweep::reporters

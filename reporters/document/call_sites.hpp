@@ -1,0 +1,28 @@
+// Who allocates: the sites, functions, files, threads or sizes of a trace with what they have of its memory.
+//
+// Ownership  a report points to its sites.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/trace/symbols/call_sites.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct CallSitesReport {
+    const trace::CallSites* sites{};
+    std::string source;  // the command that was recorded, or the trace's file
+    std::size_t top{};   // so many are named; 0: all
+    trace::Damage damage;
+};
+
+// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B"; not inert.
+[[nodiscard]] std::string site_label(const trace::CallSite& site, trace::SiteKind kind);
+[[nodiscard]] std::string place_label(const trace::ResolvedFrame& frame);
+[[nodiscard]] std::size_t named_sites(const CallSitesReport& report);
+
+[[nodiscard]] Document document(const CallSitesReport& report);
+
+}  // namespace memsweep::reporters
