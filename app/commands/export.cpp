@@ -5,7 +5,9 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
+#include "core/trace/symbols/call_sites.hpp"
 #include "core/trace/trace_reader.hpp"
+#include "reporters/ci/stack_export.hpp"
 #include "reporters/ci/trace_export.hpp"
 
 namespace memsweep::app {
@@ -15,12 +17,49 @@ struct ExportCommand {
     std::string trace;
     std::string out;
     std::string format;
+    trace::SiteOrder weight{trace::SiteOrder::peak};
 };
+
+base::Expected<void> export_stacks(const ExportCommand& command, trace::TraceReader& reader, reporters::TextSink& sink)
+{
+    const trace::StackTable& table = reader.read_stacks();
+    trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table);
+    const trace::CountedAllocations counted = trace::count_allocations(reader, trace::CountedBy::stack);
+    MEMSWEEP_TRY(reader.outcome());
+    MEMSWEEP_TRY(trace::possible_total(counted.impossible_event, command.trace));
+    const auto source = reader.facts().find("command");
+    const reporters::StackFigures figures{.table = &table,
+                                          .symbolizer = &symbolizer,
+                                          .counted = &counted,
+                                          .start_unix_ns = reader.header().start_unix_ns,
+                                          .command = source == reader.facts().end() ? std::string{} : source->second};
+    if (command.format == "pprof") {
+        reporters::export_pprof(figures, sink);
+    } else {
+        reporters::export_collapsed(figures, command.weight, sink);
+    }
+    for (const std::string& note : symbolizer.notes()) {
+        print_note(note);
+    }
+    return {};
+}
+
+base::Expected<void> export_to(const ExportCommand& command, trace::TraceReader& reader, reporters::TextSink& sink)
+{
+    if (command.format == "pprof" || command.format == "collapsed") {
+        return export_stacks(command, reader, sink);
+    }
+    return command.format == "umpire" ? reporters::export_umpire(reader, sink, command.trace)
+                                      : reporters::export_rmm(reader, sink, command.trace);
+}
 
 base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptions& /*global*/)
 {
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
+    if (command.format == "pprof" || command.format == "collapsed") {
+        MEMSWEEP_TRY(trace::require_stacks(reader, command.trace));
+    }
     auto output = MEMSWEEP_TRY(TraceOutput::open(command.out.empty() ? "-" : command.out));
     base::Expected<void> outcome;
     const trace::TakeBytes take = output.taker();
@@ -28,8 +67,7 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
         outcome = take(text);
         return outcome.has_value();
     }};
-    const auto exported = command.format == "umpire" ? reporters::export_umpire(reader, sink, command.trace)
-                                                     : reporters::export_rmm(reader, sink, command.trace);
+    const auto exported = export_to(command, reader, sink);
     static_cast<void>(sink.finish());  // what it could not pass on is in `outcome`
     MEMSWEEP_TRY(outcome);
     MEMSWEEP_TRY(exported);
@@ -42,15 +80,19 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
 
 void add_export(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("export", "Write a trace as another tool's log");
+    Command& command = root.command("export", "Write a trace as another tool's log or profile");
     auto& to_export = arguments_of<ExportCommand>(command, global, execute);
     command.positional("trace FILE", value::text(to_export.trace), "A trace (.mst); - is stdin");
-    command.required_option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire"}),
-                            "rmm (CSV) or umpire (JSON lines)");
+    command.required_option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire", "pprof", "collapsed"}),
+                            "rmm (CSV) or umpire (JSON lines); of call stacks, pprof (profile.proto, gzip) or "
+                            "collapsed (a line a stack, for flamegraph.pl)");
     command.option("-o,--out FILE", value::text(to_export.out), "Where to write (default stdout)");
+    command.option("--weight FIGURE", value::choice(to_export.weight, site_orders),
+                   "The number behind each stack of collapsed: peak, allocated, end (bytes), count or temporary "
+                   "(allocations); pprof has them all");
     command.footer =
-        "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable, or sizes that "
-        "add up to more than 64 bits hold.";
+        "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable, without the stacks that "
+        "the format needs, or sizes that add up to more than 64 bits hold.";
 }
 
 }  // namespace memsweep::app
