@@ -78,20 +78,82 @@ bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::
     return true;
 }
 
+long KeptFile::create() noexcept
+{
+    const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return fd;
+    }
+    fd_ = lifted(fd);
+    return ::fstat(fd_, &identity_) == 0 ? 0 : -errno;
+}
+
+long KeptFile::set_size(std::uint64_t bytes) noexcept
+{
+    return may_reach(bytes) ? kernel(SYS_ftruncate, fd_, bytes) : -EFBIG;
+}
+
+void KeptFile::remove() noexcept
+{
+    if (fd_ >= 0) {
+        kernel(SYS_unlinkat, AT_FDCWD, path_.data(), 0);
+        kernel(SYS_close, fd_);
+        fd_ = -1;
+    }
+}
+
+bool KeptFile::is_ours() const noexcept
+{
+    struct stat now {};
+    return ::fstat(fd_, &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
+}
+
+void KeptFile::close() noexcept
+{
+    if (is_ours()) {
+        kernel(SYS_close, fd_);
+    }
+    fd_ = -1;
+}
+
+int KeptFile::usable_fd() noexcept
+{
+    if (!is_ours()) {
+        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CLOEXEC);
+        if (fd < 0) {
+            return static_cast<int>(fd);
+        }
+        fd_ = lifted(fd);
+    }
+    return fd_;
+}
+
+long KeptFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    const int fd = may_reach(offset + bytes) ? usable_fd() : -EFBIG;
+    const long done = fd < 0 ? fd : kernel(SYS_fallocate, fd, 0, offset, bytes);
+    if (done != -EOPNOTSUPP && done != -ENOSYS) {
+        return done;
+    }
+    for (std::uint64_t at = 0; at < bytes; at += zero_bytes.size()) {  // nothing is there yet
+        const std::uint64_t part = std::min<std::uint64_t>(bytes - at, zero_bytes.size());
+        const long written = kernel(SYS_pwrite64, fd, zero_bytes.data(), part, offset + at);
+        if (written != static_cast<long>(part)) {
+            return written < 0 ? written : -ENOSPC;
+        }
+    }
+    return 0;
+}
+
 // A process has several images when it executes programs one after the other.
 long RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
 {
     for (unsigned number = 0; number < max_images; ++number) {
-        if (!make_path(path_, folder, process, number, recording_ending)) {
+        if (!make_path(file_.path(), folder, process, number, recording_ending)) {
             return -ENAMETOOLONG;
         }
-        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            fd_ = lifted(fd);
-            return ::fstat(fd_, &identity_) == 0 ? 0 : -errno;
-        }
-        if (fd != -EEXIST) {
-            return fd;
+        if (const long problem = file_.create(); problem != -EEXIST) {
+            return problem;
         }
     }
     return -EEXIST;
@@ -102,11 +164,11 @@ long RecordingFile::map() noexcept
     long problem = 0;
     for (slots_ = max_slots; slots_ >= fewest_slots; slots_ /= 4) {
         bytes_ = slots_offset + std::size_t{slots_} * slot_bytes;
-        problem = may_reach(bytes_) ? kernel(SYS_ftruncate, fd_, bytes_) : -EFBIG;
+        problem = file_.set_size(bytes_);
         if (problem < 0) {
             continue;
         }
-        const long at = kernel(SYS_mmap, nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        const long at = kernel(SYS_mmap, nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.usable_fd(), 0);
         if (at >= 0) {
             // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave
             memory_ = reinterpret_cast<std::uint8_t*>(at);
@@ -120,15 +182,6 @@ long RecordingFile::map() noexcept
     return problem;
 }
 
-void RecordingFile::remove() noexcept
-{
-    if (fd_ >= 0) {
-        kernel(SYS_unlinkat, AT_FDCWD, path_.data(), 0);
-        kernel(SYS_close, fd_);
-        fd_ = -1;
-    }
-}
-
 void RecordingFile::note_refusal(const char* folder, std::uint32_t process, long problem) noexcept
 {
     std::array<char, 21> cause{};
@@ -140,12 +193,6 @@ void RecordingFile::note_refusal(const char* folder, std::uint32_t process, long
                       ? kernel(SYS_symlinkat, cause.data(), AT_FDCWD, path.data())
                       : -ENAMETOOLONG;
     }
-}
-
-bool RecordingFile::is_ours() const noexcept
-{
-    struct stat now {};
-    return ::fstat(fd_, &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
 }
 
 void RecordingFile::let_go() noexcept
@@ -169,11 +216,8 @@ void RecordingFile::leave(std::uint64_t offset, std::uint64_t bytes) noexcept
 
 void RecordingFile::forget() noexcept
 {
-    if (is_ours()) {
-        kernel(SYS_close, fd_);
-    }
+    file_.close();
     memory_ = nullptr;
-    fd_ = -1;
 }
 
 long RecordingFile::create(const char* folder, std::uint32_t process) noexcept
@@ -184,34 +228,10 @@ long RecordingFile::create(const char* folder, std::uint32_t process) noexcept
     problem = problem == 0 ? reserve(0, slots_offset) : problem;
     problem = problem == 0 ? map() : problem;
     if (problem != 0) {
-        remove();
+        file_.remove();
         note_refusal(folder, process, problem);
     }
     return problem;
-}
-
-// The program may have closed our descriptor, and have another file under its number.
-int RecordingFile::usable_fd() noexcept
-{
-    if (!is_ours()) {
-        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CLOEXEC);
-        if (fd < 0) {
-            return static_cast<int>(fd);
-        }
-        fd_ = lifted(fd);
-    }
-    return fd_;
-}
-
-long RecordingFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
-{
-    const int fd = may_reach(offset + bytes) ? usable_fd() : -EFBIG;
-    const long done = fd < 0 ? fd : kernel(SYS_fallocate, fd, 0, offset, bytes);
-    if (done != -EOPNOTSUPP && done != -ENOSYS) {
-        return done;
-    }
-    const long written = kernel(SYS_pwrite64, fd, zero_bytes.data(), bytes, offset);  // nothing is there yet
-    return written == static_cast<long>(bytes) ? 0 : written < 0 ? written : -ENOSPC;
 }
 
 // Where it cannot be had, the write finds its blocks itself, or says why not.
@@ -228,7 +248,7 @@ void RecordingFile::set_aside(int fd, std::uint64_t end) noexcept
 long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                           std::uint64_t offset) noexcept
 {
-    const int fd = may_reach(offset + bytes + zeroes) ? usable_fd() : -EFBIG;
+    const int fd = may_reach(offset + bytes + zeroes) ? file_.usable_fd() : -EFBIG;
     if (fd < 0) {
         return fd;
     }

@@ -42,6 +42,31 @@ inline constexpr unsigned max_images = 10'000;  // program images of one process
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
                              unsigned number, const char* ending) noexcept;
 
+// A file of ours. The program may close our descriptor, and have another file under its number.
+//
+// Errors   a negative errno.
+class KeptFile {
+  public:
+    // At `path()`, where there must be none.
+    [[nodiscard]] long create() noexcept;
+    [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
+    // The descriptor, or why there is none.
+    [[nodiscard]] int usable_fd() noexcept;
+    // Room on the disk: without it a write to a mapping would be a SIGBUS in the program. -EFBIG beyond the limit of
+    // the process, where trying would be a SIGXFSZ.
+    [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
+    [[nodiscard]] long set_size(std::uint64_t bytes) noexcept;
+    void remove() noexcept;
+    void close() noexcept;
+
+  private:
+    [[nodiscard]] bool is_ours() const noexcept;
+
+    int fd_{-1};
+    struct stat identity_ {};
+    std::array<char, max_path_bytes> path_{};
+};
+
 class RecordingFile {
   public:
     // <folder>/<process>.<number>.mst with as many slots as limits on addresses and file sizes allow. Where it cannot
@@ -58,9 +83,11 @@ class RecordingFile {
     [[nodiscard]] std::size_t mapped_bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
 
-    // Room on the disk: without it a write to the mapping would be a SIGBUS in the program. -EFBIG beyond the limit of
-    // the process, where trying would be a SIGXFSZ.
-    [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
+    [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
+    {
+        return file_.reserve(offset, bytes);
+    }
+    [[nodiscard]] const char* path() noexcept { return file_.path().data(); }
     // Writes with so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9
     // us a page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio. With blocks of the disk set
     // aside before, 0.64.
@@ -70,20 +97,15 @@ class RecordingFile {
   private:
     long open_new(const char* folder, std::uint32_t process) noexcept;
     long map() noexcept;
-    void remove() noexcept;
     void set_aside(int fd, std::uint64_t end) noexcept;
     void let_go() noexcept;
     void forget() noexcept;
-    [[nodiscard]] bool is_ours() const noexcept;
-    [[nodiscard]] int usable_fd() noexcept;
 
     std::uint8_t* memory_{};
     std::size_t bytes_{};
     std::uint32_t slots_{};
     std::atomic<std::uint64_t> set_aside_{};  // blocks of the disk up to here are this file's
-    int fd_{-1};
-    struct stat identity_ {};
-    std::array<char, max_path_bytes> path_{};
+    KeptFile file_;
 };
 
 }  // namespace memsweep::trace::recorder
