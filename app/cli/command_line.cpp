@@ -33,6 +33,9 @@ CLI::Option* bind(CLI::App& app, const Option& option)
     if (option.is_repeatable()) {
         bound->expected(CLI::detail::expected_max_vector_size);
     }
+    if (option.value.arity == Arity::at_most_one) {
+        bound->expected(0, 1)->default_str(option.value.alone);
+    }
     if (option.value.arity == Arity::two) {
         bound->expected(2);
     }

@@ -48,6 +48,7 @@ enum class ExitCode : int {
 
 enum class Arity {
     flag,
+    at_most_one,  // "--name" or "--name=text"
     one,
     two,
     each_time,  // one text each time that the option is given
@@ -63,6 +64,7 @@ struct OptionValue {
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
     std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
     std::string fallback;              // what holds where the option is not given; empty: nothing to show
+    std::string alone{};               // of at_most_one: what the option means that stands without a text
 };
 
 struct Option {

@@ -72,6 +72,13 @@ OptionValue words(std::vector<std::string>& target, std::vector<std::string> cho
     return value;
 }
 
+OptionValue alone_meaning(OptionValue value, std::string text)
+{
+    value.arity = Arity::at_most_one;
+    value.alone = std::move(text);
+    return value;
+}
+
 OptionValue offering(OptionValue value, std::vector<std::string> offered)
 {
     value.words = std::move(offered);

@@ -44,6 +44,9 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
+// "--name" alone means the same as "--name=text" with this text.
+[[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
+
 // What `parse` makes of the text; the target may be an optional.
 template <typename Target, typename Parse>
 [[nodiscard]] OptionValue parsed(Target& target, Parse parse)
