@@ -20,6 +20,7 @@
 #include "app/commands/sealing.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
+#include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/command_launch.hpp"
@@ -40,6 +41,7 @@ struct RecordingChoice {
     std::uint64_t min_size_bytes{};
     std::uint64_t sample{1};
     bool no_children{};
+    bool stacks{};
 };
 
 // What a command needs in its environment to be recorded there.
@@ -51,12 +53,26 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     std::string options =
         fmt::format("min-size={},sample={},namespace={}", choice.min_size_bytes, choice.sample, own_pid_namespace());
+    if (choice.stacks) {
+        options += ",stacks";
+    }
     if (choice.no_children) {
         options += fmt::format(",only-child-of={}", ::getpid());
     }
     return std::vector<std::pair<std::string, std::string>>{{"LD_PRELOAD", preload},
                                                             {trace::recording_folder_variable, folder},
                                                             {trace::recording_options_variable, options}};
+}
+
+base::Expected<void> read_stacks_choice(const std::string& text, RecordingChoice& choice)
+{
+    if (text != "full") {
+        return base::fail(base::ErrorCode::invalid_input,
+                          base::parse_size(text) ? "call stacks of a sample are not taken yet: give full, or no value"
+                                                 : fmt::format("\"{}\" is not accepted: give full, or no value", text));
+    }
+    choice.stacks = true;
+    return {};
 }
 
 struct RecordCommand {
@@ -75,6 +91,9 @@ trace::Facts facts_of(const RecordCommand& command, const LeftRecordings& found)
     }
     if (command.choice.min_size_bytes > 0) {
         facts["min_size"] = std::to_string(command.choice.min_size_bytes);
+    }
+    if (command.choice.stacks) {
+        facts["stacks"] = "full";
     }
     if (command.choice.sample > 1) {
         facts["sample"] = std::to_string(command.choice.sample);
@@ -98,6 +117,13 @@ void say_what_is_missing(const trace::RecordingSummary& summary, const std::stri
     }
     if (summary.damaged_chunks != 0) {
         print_note(fmt::format("{}: {} left out", out, measure::counted(summary.damaged_chunks, "damaged chunk")));
+    }
+    if (summary.stacks_errno != 0 || summary.lost_stacks != 0) {
+        const int problem = summary.stacks_errno != 0 ? summary.stacks_errno : ENOSPC;
+        const std::string what = summary.lost_stacks == 0 ? "call stacks of a process could not be kept"
+                                                          : fmt::format("{} without their call stacks",
+                                                                        measure::counted(summary.lost_stacks, "event"));
+        print_note(fmt::format("{}: {}", out, sys::io_error(what, problem, out).message));
     }
     if (summary.still_running != 0) {
         print_note(fmt::format("{}: {} still running, recorded up to now", out, processes_text(summary.still_running)));
@@ -289,6 +315,12 @@ void add_record(Command& root, const GlobalOptions& global)
                    "Only blocks for which the allocator gave at least so much, as in 4KiB");
     command.option("--sample N", value::number(record.choice.sample, 1, largest_sample),
                    "One block of so many, chosen by address");
+    command.option("--stacks full",
+                   value::alone_meaning(value::each([&record](const std::string& text) {
+                                            return read_stacks_choice(text, record.choice);
+                                        }),
+                                        "full"),
+                   "The call stack of every allocation too");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),

@@ -14,11 +14,17 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/output_file.hpp"
+#include "core/trace/format/stack_recording.hpp"
 
 namespace memsweep::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string stacks_beside(const std::string& path)
+{
+    return fs::path{path}.replace_extension(trace::stacks_ending).string();
+}
 
 void take_recording(const std::string& path, LeftRecordings& into)
 {
@@ -28,6 +34,7 @@ void take_recording(const std::string& path, LeftRecordings& into)
         return;
     }
     into.taken.push_back(path);
+    into.taken.push_back(stacks_beside(path));
     if (*image) {
         into.images.push_back(**std::move(image));
     }
@@ -104,7 +111,13 @@ std::string unfinished_trace_in(const std::string& folder)
 
 base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path)
 {
-    return trace::find_image([path] { return trace::open_part_of_recording(path); }, path);
+    auto image = trace::find_image([path] { return trace::open_part_of_recording(path); }, path);
+    const std::string stacks = stacks_beside(path);
+    std::error_code problem;
+    if (image && *image && fs::exists(stacks, problem)) {
+        (*image)->open_stacks = [stacks] { return trace::open_part_of_recording(stacks); };
+    }
+    return image;
 }
 
 base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks)

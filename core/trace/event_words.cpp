@@ -54,6 +54,11 @@ bool WordDecoder::take_long_form(std::uint64_t word, WordEvent& event,
     const std::uint64_t number = word >> word_tag_bits;
     const std::size_t count = operand_count_;
     operand_count_ = 0;
+    if ((number & ((1U << word_event_bits) - 1U)) == static_cast<std::uint64_t>(WordEvent::stack) && count == 0) {
+        event = WordEvent::stack;
+        values[0] = number >> word_event_bits;
+        return true;
+    }
     damaged_ = number >= static_cast<std::uint64_t>(WordEvent::stamp) ||
                count != 2 * operands_of(static_cast<WordEvent>(number));
     if (damaged_) {

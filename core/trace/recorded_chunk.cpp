@@ -7,6 +7,7 @@
 
 #include "core/trace/format/event_encoder.hpp"
 #include "core/trace/format/event_words.hpp"
+#include "core/trace/format/stack_layout.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -48,13 +49,48 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
         return encoder.bare(at, OtherOperation::thread_exit);
     case WordEvent::stamp:
         return encoder.stamp(at, values[0]);
+    case WordEvent::stack:
+        break;
     }
     return at;
 }
 
 bool is_context(WordEvent event)
 {
-    return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread;
+    return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread ||
+           event == WordEvent::stack;
+}
+
+// As takes_stack() has it.
+bool has_stack(WordEvent event, std::uint64_t address)
+{
+    switch (event) {
+    case WordEvent::malloc:
+    case WordEvent::calloc:
+    case WordEvent::aligned_alloc:
+    case WordEvent::failed_alloc:
+    case WordEvent::map:
+        return true;
+    case WordEvent::realloc:
+        return address != 0;
+    default:
+        return false;
+    }
+}
+
+std::vector<std::uint8_t> runs_of(const std::vector<std::uint32_t>& stacks)
+{
+    if (std::ranges::all_of(stacks, [](std::uint32_t stack) { return stack == 0; })) {
+        return {};
+    }
+    std::vector<std::uint8_t> runs((stacks.size() + 1) * StacksEncoder::max_run_bytes);
+    StacksEncoder encoder;
+    std::uint8_t* at = runs.data();
+    for (const std::uint32_t stack : stacks) {
+        at = encoder.add(at, stack);
+    }
+    runs.resize(static_cast<std::size_t>(encoder.finish(at) - runs.data()));
+    return runs;
 }
 
 // Where the parent has no number, it is in another namespace than its child.
@@ -84,7 +120,17 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     WordEvent event{};
     std::array<std::uint64_t, max_operands> values{};
     bool ends_thread = false;
+    std::uint32_t stack = 0;
+    stacks_.clear();
     while (decoder.next(event, values)) {
+        if (event == WordEvent::stack) {
+            stack = static_cast<std::uint32_t>(values[0]);
+            continue;
+        }
+        if (has_stack(event, values[0])) {
+            stacks_.push_back(stack);
+        }
+        stack = 0;
         if (event == WordEvent::process || event == WordEvent::fork) {
             values[0] = process_in_trace(image, values[0]);
         }
@@ -94,8 +140,8 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     }
     written.last_ticks = encoder.last_ticks();
     const auto length = static_cast<std::size_t>(at - events_.data());
-    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), decoder.damaged(),
-            ends_thread};
+    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), runs_of(stacks_),
+            decoder.damaged(), ends_thread};
 }
 
 }  // namespace memsweep::trace

@@ -18,8 +18,9 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    bool damaged{};      // its events end before its payload does
-    bool ends_thread{};  // its last event is the exit of its thread
+    std::vector<std::uint8_t> stack_runs;  // of a chunk of stacks, what stands behind its head; empty: none has one
+    bool damaged{};                        // its events end before its payload does
+    bool ends_thread{};                    // its last event is the exit of its thread
 };
 
 class ChunkTranslator {
@@ -33,6 +34,7 @@ class ChunkTranslator {
   private:
     std::vector<std::uint64_t> words_;
     std::vector<std::uint8_t> events_;
+    std::vector<std::uint32_t> stacks_;  // of the events that have one, in their order
     ChunkSealer sealer_;
 };
 

@@ -13,6 +13,7 @@
 #include "core/trace/format/ticks.hpp"
 #include "core/trace/recorded_chunk.hpp"
 #include "core/trace/recorded_pieces.hpp"
+#include "core/trace/recorded_stacks.hpp"
 #include "core/trace/unseen_blocks.hpp"
 
 namespace memsweep::trace {
@@ -68,6 +69,8 @@ class ImageWriter {
     base::Expected<bool> put_pieces(const std::vector<RecordedPiece>& pieces, const std::stop_token& stop = {});
     // Writes the ends of the threads, and of the process.
     base::Expected<void> put_ends(OtherOperation end);
+    // Writes what the stacks of its events are.
+    base::Expected<void> put_stacks();
 
   private:
     base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
@@ -118,6 +121,20 @@ base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation o
     return put(progress_, take_, {progress_.translator.sealer().sealed(header, payload)});
 }
 
+base::Expected<void> ImageWriter::put_stacks()
+{
+    if (!image_.open_stacks) {
+        return {};
+    }
+    const std::uint32_t process = number_in_trace(image_.facts);
+    const StackImage image{process, static_cast<std::uint32_t>(progress_.ended_images[process])};
+    const ReadAt read = MEMSWEEP_TRY(image_.open_stacks());
+    const LostStacks lost = MEMSWEEP_TRY(put_call_stacks(read, image, take_, progress_.translator.sealer()));
+    progress_.lost_stacks += lost.events;
+    progress_.stacks_errno = progress_.stacks_errno != 0 ? progress_.stacks_errno : lost.problem;
+    return {};
+}
+
 base::Expected<void> ImageWriter::put_ends(OtherOperation end)
 {
     std::uint64_t last_ticks = std::max(image_.facts.start_ticks, image_.facts.end_ticks);
@@ -151,6 +168,7 @@ base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* 
     if (!MEMSWEEP_TRY(writer.put_pieces(pieces, stop))) {
         return false;
     }
+    MEMSWEEP_TRY(writer.put_stacks());
     const bool executes = next != nullptr && executes_next(image.facts, next->facts);
     MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit));
     return true;
@@ -160,7 +178,10 @@ base::Expected<bool> put_running(const RecordedImage& image, const TakeBytes& ta
 {
     const auto read = MEMSWEEP_TRY(image.open());
     const auto pieces = MEMSWEEP_TRY(find_pieces_so_far(image, read));
-    return ImageWriter{image, read, take, progress}.put_pieces(pieces);
+    ImageWriter writer{image, read, take, progress};
+    MEMSWEEP_TRY(writer.put_pieces(pieces));
+    MEMSWEEP_TRY(writer.put_stacks());
+    return true;
 }
 
 RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
@@ -174,6 +195,8 @@ RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
         summary.lost_events += image.facts.lost_events;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.facts.stopped_errno);
+        summary.stacks_errno =
+            summary.stacks_errno != 0 ? summary.stacks_errno : static_cast<int>(image.facts.stacks_errno);
     }
     return summary;
 }
@@ -289,6 +312,8 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     }
     summary.events = progress.events;
     summary.damaged_chunks = progress.damaged_chunks;
+    summary.lost_stacks = progress.lost_stacks;
+    summary.stacks_errno = summary.stacks_errno != 0 ? summary.stacks_errno : progress.stacks_errno;
     facts.merge(program_facts(images));
     facts.merge(heap_facts(images));
     summary.may_have_unseen_blocks = std::ranges::any_of(images, [&](const RecordedImage& image) {

@@ -31,6 +31,7 @@ struct RecordedImage {
     OpenRecording open;
     std::string name;
     ImageFacts facts;
+    OpenRecording open_stacks{};  // its call stacks; empty: there are none
 };
 
 // The last part of the executable's path; empty: not known.
@@ -51,6 +52,8 @@ struct RecordingSummary {
     std::uint64_t still_running{};  // processes, recorded up to now
     bool may_have_unseen_blocks{};  // some process held more than its events explain: its blocks will tell
     int stopped_errno{};            // why a process could not go on recording; 0: all could
+    std::uint64_t lost_stacks{};    // events that should have a call stack, and have none
+    int stacks_errno{};             // why a process could not keep stacks, or no more of them; 0: all could
 };
 
 // Absent where the process ended before it had written the headers: then it recorded nothing.

@@ -10,6 +10,7 @@
 
 #include "core/trace/format/crc32c.hpp"
 #include "core/trace/format/event_encoder.hpp"
+#include "core/trace/format/stack_layout.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -32,11 +33,29 @@ std::optional<OtherOperation> end_in(const SealedChunk& chunk)
     return end != ends.end() ? std::optional{*end} : std::nullopt;
 }
 
+base::Expected<void> put_stacks(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk)
+{
+    ChunkHeader header = chunk.chunk.header;
+    header.kind = ChunkKind::stacks;
+    header.events = 0;
+    std::vector<std::uint8_t> payload(StacksEncoder::max_head_bytes);
+    const auto image = static_cast<std::uint32_t>(progress.ended_images[header.process]);
+    const std::uint8_t* const end = StacksEncoder{}.head(payload.data(), image, header.sequence);
+    payload.resize(static_cast<std::size_t>(end - payload.data()));
+    payload.insert(payload.end(), chunk.stack_runs.begin(), chunk.stack_runs.end());
+    return put_chunk(take, progress.translator.sealer().sealed(
+                               header, {reinterpret_cast<const char*>(payload.data()), payload.size()}));
+}
+
 }  // namespace
 
+// The stacks come first: an event that is in the trace has its own.
 base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk)
 {
     const ChunkHeader& header = chunk.chunk.header;
+    if (!chunk.stack_runs.empty()) {
+        MEMSWEEP_TRY(put_stacks(progress, take, chunk));
+    }
     MEMSWEEP_TRY(put_chunk(take, chunk.chunk));
     StreamEnds& ends = progress.streams[header.process];
     const auto end = end_in(chunk.chunk);
@@ -65,6 +84,16 @@ base::Expected<TraceProgress> UnfinishedTrace::copy_chunks(const TakeBytes& take
 {
     TraceProgress progress{.damaged_chunks = file_.damage().corrupted_chunks};
     std::vector<std::uint8_t> bytes;
+    for (const ChunkPlace& place : file_.stack_chunks()) {
+        if (!is_finished() && file_.facts_at() && place.offset > *file_.facts_at()) {
+            break;
+        }
+        const std::size_t got =
+            MEMSWEEP_TRY(read_as_it_comes(read_, place.offset + sizeof(ChunkHeader), place.header.stored_bytes, bytes));
+        if (got == place.header.stored_bytes && crc32c(bytes.data(), bytes.size()) == place.header.payload_crc) {
+            MEMSWEEP_TRY(put_chunk(take, {place.header, std::string{bytes.begin(), bytes.end()}}));
+        }
+    }
     for (const ChunkPlace& place : file_.event_chunks()) {
         if (!is_finished() && file_.facts_at() && place.offset > *file_.facts_at()) {
             break;

@@ -29,7 +29,9 @@ struct TraceProgress {
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};
-    ChunkTranslator translator;  // for the next chunks
+    std::uint64_t lost_stacks{};  // events
+    int stacks_errno{};           // why; 0: none is lost, or their table was full
+    ChunkTranslator translator;   // for the next chunks
 };
 
 // Puts a chunk at the end of the trace. After an error it is not in the trace.

@@ -6,6 +6,9 @@
 //   bits 3-47   of an address, whose low three bits are zero
 //   bits 48-63  a size below 64 KiB
 //
+// A word of the event `stack` stands directly before the event that it belongs to: its bits from 11 on are the number of
+// a call stack (stack_recording.hpp).
+//
 // Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
 // two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that
 // says what they are. If no such word follows an operand, the process died in the middle of that call.
@@ -49,18 +52,19 @@ enum class WordEvent : std::uint8_t {
     fork,           // the child's process
     thread_exit,    // nothing: of the thread that records it
     stamp,          // ticks; only in the short form
+    stack,          // the number of the next event's; only in a form of its own
 };
-inline constexpr unsigned word_events = 14;
+inline constexpr unsigned word_events = 15;
 
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// The most words of an event.
-inline constexpr std::size_t max_event_words = 2 * max_operands + 1;
+// The most words of an event, that of its stack among them.
+inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
 {
-    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0};
+    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0, 0};
     return counts[static_cast<std::size_t>(event)];
 }
 
@@ -78,6 +82,15 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 1;
 [[nodiscard]] constexpr std::uint64_t stamp_word(std::uint64_t ticks) noexcept
 {
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
+}
+
+inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form; only a stack has more behind them
+
+[[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept
+{
+    return std::uint64_t{number} << (word_event_bits + word_tag_bits) |
+           static_cast<std::uint64_t>(WordEvent::stack) << word_tag_bits |
+           static_cast<std::uint64_t>(WordTag::long_form);
 }
 
 // The event stands where its last word does, which is written last. Returns the end.

@@ -57,7 +57,7 @@ struct ImageFacts {
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
     std::uint64_t end_ticks{};       // when it did; 0: not known. Events of a thread that records few bear older stamps
     std::uint32_t home_namespace{};  // the recording memsweep's; 0: not known
-    std::uint32_t reserved{};
+    std::uint32_t stacks_errno{};    // why call stacks that were asked for are not there; 0: they are
 };
 static_assert(sizeof(ImageFacts) == 160 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
@@ -96,6 +96,6 @@ inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std
 // What `memsweep record` tells the library, in the environment.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable =
-    "MEMSWEEP_RECORD_OPTIONS";  // count, min-size=N,sample=N,only-child-of=PROCESS,namespace=INODE
+    "MEMSWEEP_RECORD_OPTIONS";  // count, stacks, min-size=N,sample=N,only-child-of=PROCESS,namespace=INODE
 
 }  // namespace memsweep::trace

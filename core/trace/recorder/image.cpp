@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/recorder/call_stacks.hpp"
 #include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
@@ -162,6 +163,9 @@ bool start_image() noexcept
         return false;  // `memsweep record` finds a link that says why
     }
     write_headers(process);
+    if (the_choice.stacks) {
+        image->facts->stacks_errno = static_cast<std::uint32_t>(-begin_stacks(file.path(), process));
+    }
     image->is_stopped = false;
     return true;
 }
@@ -339,6 +343,8 @@ ThreadLog* take_log(std::uint32_t thread) noexcept
     }
     image->logs_used = std::max(image->logs_used, static_cast<std::uint32_t>(log - image->logs.data()) + 1);
     log->thread = thread;
+    log->number = static_cast<std::uint32_t>(log - image->logs.data());
+    forget_stack(log->number);
     log->is_taken = true;
     log->deferred_count = 0;
     return log;
@@ -413,6 +419,9 @@ void attach_thread() noexcept
         is_counting = the_choice.on && the_choice.counts && begin_counting(folder.data());
         the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
+        if (the_choice.stacks && image != nullptr) {
+            prepare_stacks();
+        }
         has_exit_key = image != nullptr && ::pthread_key_create(&exit_key, record_thread_exit) == 0;
         if (the_choice.on && image == nullptr) {
             RecordingFile::note_refusal(folder.data(), id_of(SYS_getpid), -ENOMEM);
@@ -463,6 +472,7 @@ void expect_threads() noexcept
     image->stamps_every_event = true;
     for (std::uint32_t i = 0; i < image->logs_used; ++i) {
         image->logs[i].limit = 0;
+        image->logs[i].limit_of_allocations = 0;
     }
 }
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "core/trace/recorder/allocator_calls.hpp"
+#include "core/trace/recorder/call_stacks.hpp"
 #include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/heap_pages.hpp"
 #include "core/trace/recorder/image.hpp"
@@ -217,6 +218,13 @@ MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after,
         note_mapping(__builtin_return_address(0), after, MAP_PRIVATE);
     }
     return moved;
+}
+
+MEMSWEEP_PRELOADED int dlclose(void* handle) noexcept
+{
+    const int outcome = real.dlclose(handle);
+    note_unloading();
+    return outcome;
 }
 
 MEMSWEEP_PRELOADED int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),

@@ -110,6 +110,7 @@ constinit RealCalls real{early_malloc,
                          early<&RealCalls::mmap>,
                          early<&RealCalls::munmap, -1>,
                          early<&RealCalls::mremap>,
+                         early<&RealCalls::dlclose, -1>,
                          early<&RealCalls::pthread_create, EAGAIN>};
 
 void find_real_calls() noexcept
@@ -132,6 +133,7 @@ void find_real_calls() noexcept
     find(found.mmap, "mmap");
     find(found.munmap, "munmap");
     find(found.mremap, "mremap");
+    find(found.dlclose, "dlclose");
     find(found.pthread_create, "pthread_create");
     real = found;
     finding = false;

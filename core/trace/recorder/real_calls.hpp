@@ -31,6 +31,7 @@ struct RealCalls {
     void* (*mmap)(void*, std::size_t, int, int, int, off_t);
     int (*munmap)(void*, std::size_t);
     void* (*mremap)(void*, std::size_t, std::size_t, int, void*);
+    int (*dlclose)(void*);
     int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 };
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/trace/recorder/call_stacks.hpp"
 #include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/real_calls.hpp"
@@ -78,8 +79,29 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
     return event.size >= choice().min_size && choice().sample == 1;
 }
 
+// Those that ask for memory.
+bool has_stack(Call call, std::uint64_t address) noexcept
+{
+    switch (call) {
+    case Call::malloc:
+    case Call::calloc:
+    case Call::aligned_alloc:
+    case Call::failed_alloc:
+    case Call::map:
+        return true;
+    case Call::realloc:
+        return address != 0;
+    default:
+        return false;
+    }
+}
+
 std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
 {
+    if (event.stack != 0) {
+        *at++ = stack_word(event.stack);
+        std::atomic_signal_fence(std::memory_order_release);
+    }
     const WordTag tag = short_form_of(event.call);
     if (tag == WordTag::nothing || !fits_word(event.address, event.size)) {
         const bool has_address = event.call != Call::failed_alloc;
@@ -141,6 +163,7 @@ void begin(ThreadLog& log) noexcept
     log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log.limit = 0;
+    log.limit_of_allocations = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (log.takes_inline) {
         log.end = log.next < log.window_end ? log.next : log.window_end;
@@ -161,6 +184,7 @@ void finish(ThreadLog& log, LogState before) noexcept
 void defer(ThreadLog& log, const CallEvent& event) noexcept
 {
     log.limit = 0;
+    log.limit_of_allocations = 0;
     if (log.deferred_count < log.deferred.size()) {
         log.deferred[log.deferred_count] = event;
         std::atomic_signal_fence(std::memory_order_release);
@@ -200,6 +224,8 @@ Choice read_choice(std::span<char> folder) noexcept
             choice.only_child_of = static_cast<std::uint32_t>(take_number(options));
         } else if (takes(options, "namespace=")) {
             choice.home_namespace = static_cast<std::uint32_t>(take_number(options));
+        } else if (takes(options, "stacks")) {
+            choice.stacks = true;
         } else if (takes(options, "count")) {
             choice.counts = true;
         } else {
@@ -239,6 +265,7 @@ void make_ready(ThreadLog& log, LogState state) noexcept
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log.takes_inline = state == LogState::ready && !stamps_every_event();
     log.limit = log.takes_inline ? log.window_end : 0;
+    log.limit_of_allocations = choice().stacks ? 0 : log.limit;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log.state = state;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -290,6 +317,9 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
         return address;
     }
     ThreadLog& log = static_cast<ThreadLog&>(*own);
+    if (choice().stacks && has_stack(call, address)) {
+        event.stack = call_stack(log.number);
+    }
     if (before == LogState::recording) {
         defer(log, event);
         return address;

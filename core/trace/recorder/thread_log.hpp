@@ -26,6 +26,7 @@ struct CallEvent {
     std::uint64_t address{};
     std::uint64_t size{};
     std::uint64_t other{};  // realloc: the old address; aligned_alloc: the alignment
+    std::uint32_t stack{};  // the number of its call stack; 0: it has none
 };
 
 // Zero is what a wiped page says.
@@ -41,8 +42,9 @@ enum class LogState : std::uint32_t {
 
 // All that the way inline looks at. Addresses of words, as numbers; zero without a log.
 struct LogCursor {
-    std::uint64_t next{};   // the first word that nobody has reserved
-    std::uint64_t limit{};  // words before it may be written inline; zero on the longer way
+    std::uint64_t next{};                  // the first word that nobody has reserved
+    std::uint64_t limit{};                 // words before it may be written inline; zero on the longer way
+    std::uint64_t limit_of_allocations{};  // likewise, of those; also zero where they have call stacks
     LogState state{};
 };
 
@@ -52,6 +54,7 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint64_t window_end;  // up to here words are events or zeroes
     Slot* slot;
     std::uint32_t thread;
+    std::uint32_t number;  // among the image's
     bool is_taken;
     bool takes_inline;  // so that `next` tells what has been written since
     std::array<CallEvent, 30> deferred;
@@ -125,7 +128,8 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
         constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
         LogCursor& log = *current;
         const std::uint64_t at = reserve(log, bytes);
-        if (at + (bytes - sizeof(std::uint64_t)) < log.limit) [[likely]] {
+        const std::uint64_t limit = call == Call::free ? log.limit : log.limit_of_allocations;
+        if (at + (bytes - sizeof(std::uint64_t)) < limit) [[likely]] {
             const bool fits = fits_word(address, size) && (call != Call::realloc || fits_word(other));
             if (fits) [[likely]] {
                 std::uint64_t* to = word_at(at);
@@ -148,6 +152,7 @@ struct Choice {
     std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
     std::uint32_t home_namespace{};
     bool counts{};  // keep no log
+    bool stacks{};  // of every allocation
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }

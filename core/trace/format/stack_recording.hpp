@@ -1,0 +1,70 @@
+// What a recorder keeps of call stacks while its process runs: the file <process>.<number>.stacks beside the image's
+// own (recording_layout.hpp). Who reads it makes chunks of frames and of modules of it.
+//
+//   0          StackFileHeader
+//   4096       RecordedModule, one after the other
+//   then       StackNode, by their numbers
+//
+// A call stack is the number of a node: its address is where the innermost call returns to, its parent is the stack
+// that this call was made in. Number 0 is no stack. A stack that could not be followed to its beginning begins with a
+// node of the address cut_address. Of a frame that a signal interrupted the address is one beyond the instruction, so
+// that it lies behind what was being executed, as a return address does.
+//
+// A node is whole before the file says that there are so many, and before an event bears its number: the process may be
+// killed at any instruction. A node that could not be had makes the stack 0 and is counted.
+//
+// Memory   none, and no library: the recorder includes this file.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace memsweep::trace {
+
+inline constexpr const char* stacks_ending = ".stacks";
+inline constexpr std::uint64_t stacks_magic = 0x316B63617453534DULL;  // "MSStack1"
+inline constexpr std::uint32_t max_recorded_modules = 1024;
+inline constexpr std::uint32_t max_stack_nodes = 16U << 20U;
+inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
+inline constexpr std::uint64_t cut_address = 1;
+
+struct StackFileHeader {
+    std::uint64_t magic{stacks_magic};
+    std::uint32_t process{};
+    std::uint32_t node_room{};     // the file reaches so far
+    std::uint32_t nodes{};         // numbers below this one are whole
+    std::uint32_t modules{};       // likewise
+    std::uint64_t lost_stacks{};   // events that have none, because there was no room
+    std::uint32_t lost_errno{};    // why; 0: the table is full
+    std::uint32_t lost_modules{};  // that there was no room for
+};
+static_assert(sizeof(StackFileHeader) == 40 && std::is_trivially_copyable_v<StackFileHeader>);
+
+struct StackNode {
+    std::uint64_t address{};
+    std::uint32_t parent{};
+    std::uint32_t reserved{};
+};
+static_assert(sizeof(StackNode) == 16 && std::is_trivially_copyable_v<StackNode>);
+
+struct RecordedModule {
+    std::uint64_t begin{};  // of what it has mapped, in the process
+    std::uint64_t end{};
+    std::uint64_t bias{};        // what was added to the addresses of its file
+    std::uint64_t seen_ticks{};  // when it was first met in a stack
+    std::uint64_t gone_ticks{};  // 0: it was there to the end
+    std::uint32_t build_id_bytes{};
+    std::uint32_t path_bytes{};
+    std::uint8_t build_id[32]{};
+    char path[944]{};  // its end, where it is longer
+};
+static_assert(sizeof(RecordedModule) == 1024 && std::is_trivially_copyable_v<RecordedModule>);
+
+inline constexpr std::uint64_t modules_offset = 4096;
+inline constexpr std::uint64_t nodes_offset = modules_offset + max_recorded_modules * sizeof(RecordedModule);
+[[nodiscard]] constexpr std::uint64_t stack_file_bytes(std::uint64_t nodes) noexcept
+{
+    return nodes_offset + nodes * sizeof(StackNode);
+}
+
+}  // namespace memsweep::trace

@@ -1,0 +1,36 @@
+// The call stack of the calling thread as one number: frames followed by the objects' own call frame information, and
+// interned in the image's CallTree.
+//
+// A rule is worked out once for each return address, and kept in a table that all threads share. What a thread has
+// followed last it remembers: how a stack goes on from a frame depends on nothing but its registers and the words read
+// there, so that a stack that meets a remembered frame, with the words behind it unchanged, needs no more than to look
+// at them.
+//
+// Not seen  frames behind code without frame information that keeps no frame pointer, and those below 256: the stack is
+//           cut there, and begins with cut_address (stack_recording.hpp). On other processors than x86-64 frames are
+//           followed by their frame pointers alone.
+// Sources   unwind_rule.hpp; proc_pid_maps(5), sigaltstack(2), mincore(2) for the bounds of a stack.
+// Cost      some 1 ns a frame that was there before, 5 ns another, and 5 ns more for its number; some us for an address
+//           that is met for the first time. On other stacks than the thread's own a system call.
+// Memory    512 KiB of rules; of each thread some 20 KiB of addresses, of which it touches what it needs. Nothing of the
+//           program's stack but a few hundred bytes.
+// Errors    without memory or a file there are no stacks; the image's facts say why.
+// Threads   any; async-signal-safe. A handler that interrupts its own thread here follows its frames by itself.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::trace::recorder {
+
+// Once, when stacks are asked for, before the first image begins.
+void prepare_stacks() noexcept;
+// Of an image that begins, with its lock held. A negative errno: it has no stacks.
+[[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;
+// `log`: the number of the calling thread's. 0: none.
+[[nodiscard]] std::uint32_t call_stack(std::uint32_t log) noexcept;
+// A log is another thread's from now on.
+void forget_stack(std::uint32_t log) noexcept;
+// Objects may have been unloaded.
+void note_unloading() noexcept;
+
+}  // namespace memsweep::trace::recorder

@@ -1,0 +1,84 @@
+// The call stacks of a process image, each once: nodes of (parent, address), in a file of their own (stack_recording.hpp)
+// that is whole up to its last node whenever the process dies; and the objects that their addresses lie in.
+//
+// Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
+// Memory   16 bytes of the file a node, and 8 to 16 bytes beside it.
+// Errors   without a file, room or addresses there are no more nodes: stacks are 0, counted, and the file says why.
+// Threads  find(): any, without a lock; the rest takes one with all signals blocked, so that no handler meets it. It is
+//          to lie in memory that a forked child finds zeroed, and then begins anew.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "core/trace/format/stack_recording.hpp"
+#include "core/trace/recorder/found_object.hpp"
+
+namespace memsweep::trace::recorder {
+
+class CallTree {
+  public:
+    // Beside the image's file. A negative errno: there are no stacks.
+    [[nodiscard]] long open(const char* recording_path, std::uint32_t process) noexcept;
+    [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
+
+    // 0: it is not there.
+    [[nodiscard]] std::uint32_t find(std::uint32_t parent, std::uint64_t address) const noexcept
+    {
+        const Index* const index = index_.load(std::memory_order_acquire);
+        std::uint64_t at = place_of(parent, address);
+        while (true) {
+            const std::uint32_t number =
+                std::atomic_ref{index->numbers[at & index->mask]}.load(std::memory_order_acquire);
+            if (number == 0 || (nodes_[number].address == address && nodes_[number].parent == parent)) {
+                return number;
+            }
+            ++at;
+        }
+    }
+    // The node of calls made one in the other: `parent`, addresses()[0], [1], ...; each number goes to numbers. False:
+    // there is no room.
+    [[nodiscard]] bool add(std::uint32_t parent, std::span<const std::uint64_t> addresses,
+                           std::span<std::uint32_t> numbers) noexcept;
+    void count_lost() noexcept;
+
+    // True: another was at its place before, and nodes from here on are other ones than those before.
+    [[nodiscard]] bool note_object(const FoundObject& object) noexcept;
+    // After objects have been unloaded: true if one of those noted is gone.
+    [[nodiscard]] bool note_gone_objects() noexcept;
+
+  private:
+    struct Index {
+        std::uint64_t mask;
+        std::uint32_t numbers[1];  // as many as the mask says
+    };
+
+    static std::uint64_t place_of(std::uint32_t parent, std::uint64_t address) noexcept
+    {
+        return ((address ^ std::uint64_t{parent} << 32U) * 0x9E3779B97F4A7C15U ^
+                std::uint64_t{parent} * 0xC2B2AE3D27D4EB4FU) >>
+               20U;
+    }
+    static Index* new_index(std::uint64_t places) noexcept;
+    static void put(Index& index, const StackNode& node, std::uint32_t number) noexcept;
+    std::uint32_t add_one(std::uint32_t parent, std::uint64_t address) noexcept;
+    bool grow_index() noexcept;
+    bool have_room() noexcept;
+    void begin_anew() noexcept;
+    long map() noexcept;
+    void acquire() noexcept;
+    void release() noexcept { lock_.store(0, std::memory_order_release); }
+
+    std::atomic<std::uint32_t> lock_;
+    std::atomic<Index*> index_;
+    StackFileHeader* header_;
+    RecordedModule* modules_;
+    StackNode* nodes_;
+    std::uint32_t room_;     // nodes that the disk has room for
+    std::uint32_t indexed_;  // nodes in the index
+    std::uint32_t first_;    // that is in the index
+    std::uint32_t problem_;  // errno: no more nodes
+};
+
+}  // namespace memsweep::trace::recorder

@@ -1,0 +1,29 @@
+// The loaded program or library that an address lies in, found without a lock and without an allocation.
+//
+// Sources  _dl_find_object (glibc 2.35); without it nothing is found.
+// Cost     some 20 ns.
+// Memory   none.
+// Threads  any; async-signal-safe.
+// Ownership  holds as long as the object is loaded.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::trace::recorder {
+
+struct FoundObject {
+    std::uint64_t begin{};
+    std::uint64_t end{};
+    std::uint64_t bias{};
+    const std::uint8_t* frame_header{};  // .eh_frame_hdr; null: it has none
+    const char* path{};                  // as the linker knows it: empty of the program
+
+    [[nodiscard]] bool contains(std::uint64_t address) const noexcept { return address - begin < end - begin; }
+};
+
+// Looks for the means. Call while the program has one thread.
+void prepare_finding_objects() noexcept;
+// False: it lies in none, or nothing can be found.
+[[nodiscard]] bool find_object(std::uint64_t address, FoundObject& found) noexcept;
+
+}  // namespace memsweep::trace::recorder

@@ -1,0 +1,46 @@
+// How the frame of a function that has made a call is left: what the call frame information of its object (.eh_frame)
+// says of one address in it, made so small that a table of such rules can be read and written by single stores.
+//
+// Sources  DWARF 5, 6.4; Linux Standard Base 5, 10.6 (.eh_frame, .eh_frame_hdr); the x86-64 psABI, 3.6.2.
+// Cost     rule_at(): some 200 ns, and a page fault where the object's information has not been read yet.
+// Memory   the stack, some hundred bytes.
+// Errors   what is not understood is RuleKind::by_frame_pointer: a guess, which whoever follows it checks.
+// Threads  any; async-signal-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::trace::recorder {
+
+// CFA: the stack pointer of the caller, once the call has returned. The return address is the word below it.
+enum class RuleKind : std::uint8_t {
+    unknown = 0,            // what an empty entry of a table says
+    from_stack_pointer,     // CFA = stack pointer + offset
+    from_frame_pointer,     // CFA = frame pointer + offset
+    through_frame_pointer,  // CFA = word at (frame pointer - offset); the frame pointer was saved where it points
+    signal_frame,           // the registers are in the ucontext_t that the kernel has pushed
+    linkage_table,          // CFA = stack pointer + 8, + 16 behind instruction byte `offset` of its entry
+    outermost,              // nothing has called it
+    by_frame_pointer,  // nothing is known: perhaps the frame pointer points at the caller's, which lies below CFA - 8
+};
+
+struct UnwindRule {
+    RuleKind kind{};
+    std::uint8_t saved_at{};  // the caller's frame pointer is the word at CFA - 8 * saved_at; 0: it is unchanged
+    std::uint16_t offset{};   // in words; of a linkage_table in bytes
+
+    [[nodiscard]] static constexpr UnwindRule unpacked(std::uint32_t bits) noexcept
+    {
+        return {static_cast<RuleKind>(bits & 0xFFU), static_cast<std::uint8_t>(bits >> 8U),
+                static_cast<std::uint16_t>(bits >> 16U)};
+    }
+    [[nodiscard]] constexpr std::uint32_t packed() const noexcept
+    {
+        return static_cast<std::uint32_t>(kind) | std::uint32_t{saved_at} << 8U | std::uint32_t{offset} << 16U;
+    }
+};
+
+// `header`: the object's .eh_frame_hdr, as mapped; `address` lies within the instruction, not behind it.
+[[nodiscard]] UnwindRule rule_at(const std::uint8_t* header, std::uint64_t address) noexcept;
+
+}  // namespace memsweep::trace::recorder
