@@ -55,6 +55,14 @@ struct Walk {
     std::array<std::uint32_t, most> numbers;
 };
 
+// A node that the thread has looked up.
+struct RecentNode {
+    std::uint64_t address;
+    std::uint32_t parent;
+    std::uint32_t number;
+};
+constexpr unsigned recent_bits = 9;
+
 // A forked child finds it zeroed.
 struct ThreadStacks {
     std::uint32_t level;  // how often the thread is here
@@ -66,6 +74,7 @@ struct ThreadStacks {
     std::array<Frame, most_frames> remembered;  // outermost first
     Walk<most_frames> walk;
     Walk<most_nested_frames> nested;
+    std::array<RecentNode, std::size_t{1} << recent_bits> recent;
 };
 
 struct Stacks {
@@ -455,6 +464,27 @@ std::uint32_t number_by_itself(ThreadStacks& thread, const Registers& registers,
     return count == 0 ? 0 : number_of(parent, walk.addresses.data(), walk.numbers.data(), count);
 }
 
+// As number_of(), where the thread is not interrupted by itself.
+std::uint32_t number_of_recent(ThreadStacks& thread, std::uint32_t parent, std::size_t count) noexcept
+{
+    const CallTree& tree = stacks->tree;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t address = thread.walk.addresses[i];
+        const std::uint64_t mixed = (address ^ std::uint64_t{parent} << 40U ^ parent) * 0x9E3779B97F4A7C15U;
+        RecentNode& recent = thread.recent[mixed >> (64U - recent_bits)];
+        if (recent.address != address || recent.parent != parent) {
+            const std::uint32_t number = tree.find(parent, address);
+            if (number == 0) {
+                return number_of(parent, &thread.walk.addresses[i], &thread.walk.numbers[i], count - i);
+            }
+            recent = {address, parent, number};
+        }
+        parent = recent.number;
+        thread.walk.numbers[i] = parent;
+    }
+    return parent;
+}
+
 // Whether what was remembered behind this frame is still there. Else the first frame whose caller is another.
 std::uint32_t unchanged_behind(const ThreadStacks& thread, std::uint32_t from) noexcept
 {
@@ -475,8 +505,12 @@ std::uint32_t unchanged_behind(const ThreadStacks& thread, std::uint32_t from) n
 std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers) noexcept
 {
     const std::uint64_t now = epoch.load(std::memory_order_acquire);
-    std::uint32_t depth = thread.epoch == now ? thread.depth : 0;
-    thread.epoch = now;
+    std::uint32_t depth = thread.depth;
+    if (thread.epoch != now) {
+        depth = 0;
+        thread.recent = {};
+        thread.epoch = now;
+    }
     Walk<most_frames>& walk = thread.walk;
     std::uint32_t kept = 0;  // remembered frames that are still there
     std::uint32_t at = depth;
@@ -510,7 +544,7 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
         thread.remembered[kept + i] = frame;
     }
     if (count != 0) {
-        number = number_of(number, walk.addresses.data(), walk.numbers.data(), count);
+        number = number_of_recent(thread, number, count);
         for (std::uint32_t i = 0; i < count; ++i) {
             thread.remembered[kept + i].node = walk.numbers[i];
         }

@@ -99,6 +99,17 @@ void describe(const FoundObject& object, RecordedModule& module) noexcept
     }
 }
 
+std::uint64_t mark_of(const FoundObject& object) noexcept
+{
+    std::uint64_t mark = 0;
+    for (const std::uint64_t part : {object.begin, object.end, reinterpret_cast<std::uint64_t>(object.frame_header),
+                                     reinterpret_cast<std::uint64_t>(object.path)}) {
+        mark = (mark ^ part) * 0x9E3779B97F4A7C15U;
+        mark ^= mark >> 32U;
+    }
+    return mark | 1U << 6U;  // never zero
+}
+
 bool are_same(const RecordedModule& one, const RecordedModule& other) noexcept
 {
     return one.begin == other.begin && one.end == other.end && one.build_id_bytes == other.build_id_bytes &&
@@ -286,6 +297,11 @@ void CallTree::begin_anew() noexcept
 
 bool CallTree::note_object(const FoundObject& object) noexcept
 {
+    const std::uint64_t mark = mark_of(object);
+    std::atomic<std::uint64_t>& noted = noted_[mark % noted_.size()];
+    if (noted.load(std::memory_order_relaxed) == mark) {
+        return false;
+    }
     const SignalsBlocked blocked;
     RecordedModule module{};
     describe(object, module);
@@ -322,6 +338,7 @@ bool CallTree::note_object(const FoundObject& object) noexcept
             known_objects[known_count++] = module.begin;
         }
     }
+    noted.store(mark, std::memory_order_relaxed);
     release();
     return replaces;
 }
@@ -338,6 +355,11 @@ bool CallTree::note_gone_objects() noexcept
             (!find_object(module.begin, now) || now.begin != module.begin || now.end != module.end)) {
             module.gone_ticks = tick_clock().ticks();
             is_any_gone = true;
+        }
+    }
+    if (is_any_gone) {
+        for (std::atomic<std::uint64_t>& noted : noted_) {
+            noted.store(0, std::memory_order_relaxed);
         }
     }
     release();

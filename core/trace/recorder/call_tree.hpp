@@ -8,6 +8,7 @@
 //          to lie in memory that a forked child finds zeroed, and then begins anew.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -79,6 +80,7 @@ class CallTree {
     std::uint32_t indexed_;  // nodes in the index
     std::uint32_t first_;    // that is in the index
     std::uint32_t problem_;  // errno: no more nodes
+    std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance
 };
 
 }  // namespace memsweep::trace::recorder

@@ -118,6 +118,24 @@ std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
     return at;
 }
 
+// As record() does it, with the stack's word before. The words are reserved at once, so that a handler's come before or
+// behind all of them. False: it is to be recorded otherwise.
+bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
+{
+    const WordTag tag = short_form_of(event.call);
+    const bool is_realloc = tag == WordTag::realloc;
+    if (tag == WordTag::nothing || !fits_word(event.address, event.size) || (is_realloc && !fits_word(event.other))) {
+        return false;
+    }
+    const std::uint64_t bytes = (is_realloc ? 3 : 2) * sizeof(std::uint64_t);
+    const std::uint64_t at = reserve(log, bytes);
+    if (at + (bytes - sizeof(std::uint64_t)) >= log.limit) {
+        return false;
+    }
+    static_cast<void>(encode(word_at(at), event));
+    return true;
+}
+
 void put(ThreadLog& log, std::uint64_t* end) noexcept
 {
     log.end = reinterpret_cast<std::uint64_t>(end);
@@ -319,6 +337,9 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     ThreadLog& log = static_cast<ThreadLog&>(*own);
     if (choice().stacks && has_stack(call, address)) {
         event.stack = call_stack(log.number);
+        if (event.stack != 0 && put_inline(log, event)) {
+            return address;
+        }
     }
     if (before == LogState::recording) {
         defer(log, event);
