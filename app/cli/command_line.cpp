@@ -33,9 +33,6 @@ CLI::Option* bind(CLI::App& app, const Option& option)
     if (option.is_repeatable()) {
         bound->expected(CLI::detail::expected_max_vector_size);
     }
-    if (option.value.arity == Arity::at_most_one) {
-        bound->expected(0, 1)->default_str(option.value.alone);
-    }
     if (option.value.arity == Arity::two) {
         bound->expected(2);
     }
@@ -149,6 +146,27 @@ std::vector<std::string> take_behind_dashes(const Command& root, int& argc, cons
     return {std::next(dashes), words.end()};
 }
 
+// The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is never
+// taken for its text.
+std::vector<std::string> with_meant_texts(const Command& program, std::span<const char* const> words)
+{
+    std::vector<std::string> all{words.begin(), words.end()};
+    const auto dashes = std::ranges::find(all, "--");
+    const auto command = std::ranges::find_if(
+        program.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
+    if (command == program.commands.end()) {
+        return all;
+    }
+    for (const Option& option : command->options) {
+        for (const std::string& name : option.names) {
+            if (option.value.arity == Arity::at_most_one) {
+                std::replace(all.begin(), dashes, name, name + "=" + option.value.alone);
+            }
+        }
+    }
+    return all;
+}
+
 // One command as CLI11 knows it.
 struct BoundCommand {
     const Command* command;
@@ -260,7 +278,10 @@ base::Expected<Request> parse(const Command& root, int argc, const char* const* 
         return found == bound.end() ? bound.front() : *found;
     };
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> meant =
+            with_meant_texts(program, words.subspan(std::min<std::size_t>(words.size(), 1)));
+        std::ranges::reverse(meant);  // as CLI11 takes them
+        app.parse(std::move(meant));
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
     } catch (const CLI::ExtrasError& error) {

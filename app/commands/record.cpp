@@ -42,6 +42,7 @@ struct RecordingChoice {
     std::uint64_t sample{1};
     bool no_children{};
     bool stacks{};
+    std::uint64_t stacks_every{};  // bytes; 0: of all allocations
 };
 
 // What a command needs in its environment to be recorded there.
@@ -54,7 +55,7 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
     std::string options =
         fmt::format("min-size={},sample={},namespace={}", choice.min_size_bytes, choice.sample, own_pid_namespace());
     if (choice.stacks) {
-        options += ",stacks";
+        options += choice.stacks_every == 0 ? ",stacks" : fmt::format(",stacks={}", choice.stacks_every);
     }
     if (choice.no_children) {
         options += fmt::format(",only-child-of={}", ::getpid());
@@ -66,12 +67,17 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
 
 base::Expected<void> read_stacks_choice(const std::string& text, RecordingChoice& choice)
 {
-    if (text != "full") {
-        return base::fail(base::ErrorCode::invalid_input,
-                          base::parse_size(text) ? "call stacks of a sample are not taken yet: give full, or no value"
-                                                 : fmt::format("\"{}\" is not accepted: give full, or no value", text));
-    }
+    constexpr std::uint64_t most = 1ULL << 40U;
     choice.stacks = true;
+    choice.stacks_every = 0;
+    if (text == "full") {
+        return {};
+    }
+    choice.stacks_every = MEMSWEEP_TRY(base::parse_size(text));
+    if (choice.stacks_every == 0 || choice.stacks_every > most) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("\"{}\" is not between 1 B and 1 TiB: give full to have them all", text));
+    }
     return {};
 }
 
@@ -93,7 +99,7 @@ trace::Facts facts_of(const RecordCommand& command, const LeftRecordings& found)
         facts["min_size"] = std::to_string(command.choice.min_size_bytes);
     }
     if (command.choice.stacks) {
-        facts["stacks"] = "full";
+        facts["stacks"] = command.choice.stacks_every == 0 ? "full" : std::to_string(command.choice.stacks_every);
     }
     if (command.choice.sample > 1) {
         facts["sample"] = std::to_string(command.choice.sample);
@@ -315,12 +321,12 @@ void add_record(Command& root, const GlobalOptions& global)
                    "Only blocks for which the allocator gave at least so much, as in 4KiB");
     command.option("--sample N", value::number(record.choice.sample, 1, largest_sample),
                    "One block of so many, chosen by address");
-    command.option("--stacks full",
-                   value::alone_meaning(value::each([&record](const std::string& text) {
-                                            return read_stacks_choice(text, record.choice);
-                                        }),
-                                        "full"),
-                   "The call stack of every allocation too");
+    command.option(
+        "--stacks [=full|SIZE]",
+        value::alone_meaning(
+            value::each([&record](const std::string& text) { return read_stacks_choice(text, record.choice); }),
+            "full"),
+        "The call stack of every allocation too; with a size of a sample of them, so many bytes apart on average");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "core/trace/format/recording_layout.hpp"
 #include "core/trace/recorder/call_tree.hpp"
 #include "core/trace/recorder/found_object.hpp"
+#include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/unwind_rule.hpp"
 
@@ -69,6 +71,8 @@ struct ThreadStacks {
     std::uint32_t depth;  // frames remembered
     std::uint64_t entered_at;
     std::uint64_t epoch;
+    std::uint64_t random;                       // 0: not begun
+    std::int64_t until_sampled;                 // bytes
     Bounds own;                                 // the thread's stack
     Bounds other;                               // one that it was met on
     std::array<Frame, most_frames> remembered;  // outermost first
@@ -89,6 +93,7 @@ constexpr unsigned place_bits = 16;
 Stacks* stacks;
 std::atomic<std::uint64_t>* rules;
 FoundObject us;
+std::uint64_t sampled_every;  // bytes; 0: all
 // Changes when what is remembered may no longer hold.
 constinit std::atomic<std::uint64_t> epoch{1};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -166,6 +171,9 @@ Step leave_signal_frame(Registers& registers, const Bounds& bounds) noexcept
 Step leave_by_frame_pointer(Registers& registers, const Bounds& bounds) noexcept
 {
     const std::uint64_t frame = registers.frame;
+    if (frame == 0) {
+        return Step::outermost;  // as the psABI has it
+    }
     if (frame < registers.stack || !bounds.holds_word(frame) || !bounds.holds_word(frame + 8)) {
         return Step::failed;
     }
@@ -554,6 +562,51 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
     return number;
 }
 
+// The natural logarithm of numbers from 1 on.
+double logarithm(std::uint64_t number) noexcept
+{
+    constexpr double of_2 = 0.693147180559945309;
+    const auto whole = static_cast<unsigned>(std::bit_width(number)) - 1U;
+    const double rest = static_cast<double>(number) / static_cast<double>(std::uint64_t{1} << whole);  // below 2
+    const double ratio = (rest - 1) / (rest + 1);
+    const double square = ratio * ratio;
+    const double series =
+        1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square / 11))));
+    return whole * of_2 + 2 * ratio * series;
+}
+
+std::uint64_t next_random(std::uint64_t& state) noexcept  // splitmix64
+{
+    std::uint64_t mixed = state += 0x9E3779B97F4A7C15U;
+    mixed = (mixed ^ mixed >> 30U) * 0xBF58476D1CE4E5B9U;
+    mixed = (mixed ^ mixed >> 27U) * 0x94D049BB133111EBU;
+    return mixed ^ mixed >> 31U;
+}
+
+// Exponentially distributed: how far it is to the next sample does not depend on where the last one was.
+std::int64_t draw_gap(ThreadStacks& thread) noexcept
+{
+    constexpr unsigned bits = 52;
+    const std::uint64_t drawn = (next_random(thread.random) >> (64U - bits)) + 1;
+    const double gap = (logarithm(std::uint64_t{1} << bits) - logarithm(drawn)) * static_cast<double>(sampled_every);
+    return static_cast<std::int64_t>(gap) + 1;
+}
+
+bool is_sampled(ThreadStacks& thread, std::uint64_t size) noexcept
+{
+    if (thread.random == 0) [[unlikely]] {
+        thread.random = tick_clock().ticks() ^ reinterpret_cast<std::uint64_t>(&thread);
+        thread.until_sampled = draw_gap(thread);
+    }
+    constexpr std::uint64_t most = std::uint64_t{1} << 62U;
+    thread.until_sampled -= static_cast<std::int64_t>(std::clamp<std::uint64_t>(size, 1, most));
+    if (thread.until_sampled > 0) [[likely]] {
+        return false;
+    }
+    thread.until_sampled = draw_gap(thread);
+    return true;
+}
+
 std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexcept
 {
     // A handler that has left by longjmp never came back to what it had interrupted.
@@ -588,8 +641,9 @@ std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexce
 
 }  // namespace
 
-void prepare_stacks() noexcept
+void prepare_stacks(std::uint64_t every) noexcept
 {
+    sampled_every = every;
     prepare_finding_objects();
     if (!find_object(reinterpret_cast<std::uint64_t>(&prepare_stacks), us)) {
         return;
@@ -607,9 +661,10 @@ long begin_stacks(const char* recording_path, std::uint32_t process) noexcept
     return stacks == nullptr ? -ENOSYS : stacks->tree.open(recording_path, process);
 }
 
-__attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log) noexcept
+__attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept
 {
-    if (stacks == nullptr || !stacks->tree.is_open()) {
+    if (stacks == nullptr || !stacks->tree.is_open() ||
+        (sampled_every != 0 && !is_sampled(stacks->threads[log], size))) {
         return 0;
     }
     const int error = errno;
@@ -628,6 +683,7 @@ void forget_stack(std::uint32_t log) noexcept
         thread.depth = 0;
         thread.own = {};
         thread.other = {};
+        thread.random = 0;
     }
 }
 

@@ -22,12 +22,13 @@
 
 namespace memsweep::trace::recorder {
 
-// Once, when stacks are asked for, before the first image begins.
-void prepare_stacks() noexcept;
+// Once, when stacks are asked for, before the first image begins. `every`: only of a sample of the allocations, so many
+// bytes apart on average (a Poisson process, so that a block of z bytes is in it with 1 - e^(-z / every)); 0: of all.
+void prepare_stacks(std::uint64_t every) noexcept;
 // Of an image that begins, with its lock held. A negative errno: it has no stacks.
 [[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;
-// `log`: the number of the calling thread's. 0: none.
-[[nodiscard]] std::uint32_t call_stack(std::uint32_t log) noexcept;
+// `log`: the number of the calling thread's; `size`: what it asks for. 0: none, or it is not in the sample.
+[[nodiscard]] std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept;
 // A log is another thread's from now on.
 void forget_stack(std::uint32_t log) noexcept;
 // Objects may have been unloaded.

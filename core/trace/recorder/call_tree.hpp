@@ -76,10 +76,10 @@ class CallTree {
     StackFileHeader* header_;
     RecordedModule* modules_;
     StackNode* nodes_;
-    std::uint32_t room_;     // nodes that the disk has room for
-    std::uint32_t indexed_;  // nodes in the index
-    std::uint32_t first_;    // that is in the index
-    std::uint32_t problem_;  // errno: no more nodes
+    std::uint32_t room_;                                // nodes that the disk has room for
+    std::uint32_t indexed_;                             // nodes in the index
+    std::uint32_t first_;                               // that is in the index
+    std::uint32_t problem_;                             // errno: no more nodes
     std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance
 };
 

@@ -420,7 +420,7 @@ void attach_thread() noexcept
         the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
         if (the_choice.stacks && image != nullptr) {
-            prepare_stacks();
+            prepare_stacks(the_choice.stacks_every);
         }
         has_exit_key = image != nullptr && ::pthread_key_create(&exit_key, record_thread_exit) == 0;
         if (the_choice.on && image == nullptr) {

@@ -118,7 +118,7 @@ std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
     return at;
 }
 
-// As record() does it, with the stack's word before. The words are reserved at once, so that a handler's come before or
+// As record() does it, with the stack's word before, if it has one. The words are reserved at once, so that a handler's come before or
 // behind all of them. False: it is to be recorded otherwise.
 bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
 {
@@ -127,7 +127,8 @@ bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
     if (tag == WordTag::nothing || !fits_word(event.address, event.size) || (is_realloc && !fits_word(event.other))) {
         return false;
     }
-    const std::uint64_t bytes = (is_realloc ? 3 : 2) * sizeof(std::uint64_t);
+    const std::uint64_t words = (is_realloc ? 2U : 1U) + (event.stack != 0 ? 1U : 0U);
+    const std::uint64_t bytes = words * sizeof(std::uint64_t);
     const std::uint64_t at = reserve(log, bytes);
     if (at + (bytes - sizeof(std::uint64_t)) >= log.limit) {
         return false;
@@ -244,6 +245,7 @@ Choice read_choice(std::span<char> folder) noexcept
             choice.home_namespace = static_cast<std::uint32_t>(take_number(options));
         } else if (takes(options, "stacks")) {
             choice.stacks = true;
+            choice.stacks_every = takes(options, "=") ? take_number(options) : 0;
         } else if (takes(options, "count")) {
             choice.counts = true;
         } else {
@@ -336,8 +338,8 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     }
     ThreadLog& log = static_cast<ThreadLog&>(*own);
     if (choice().stacks && has_stack(call, address)) {
-        event.stack = call_stack(log.number);
-        if (event.stack != 0 && put_inline(log, event)) {
+        event.stack = call_stack(log.number, size);
+        if (put_inline(log, event)) {
             return address;
         }
     }

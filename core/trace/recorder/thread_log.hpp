@@ -151,8 +151,9 @@ struct Choice {
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
     std::uint32_t home_namespace{};
-    bool counts{};  // keep no log
-    bool stacks{};  // of every allocation
+    bool counts{};                 // keep no log
+    bool stacks{};                 // of allocations
+    std::uint64_t stacks_every{};  // a sample of them, so many bytes apart on average; 0: of all
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
