@@ -148,13 +148,13 @@ std::vector<std::string> take_behind_dashes(const Command& root, int& argc, cons
 
 // The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is never
 // taken for its text.
-std::vector<std::string> with_meant_texts(const Command& program, std::span<const char* const> words)
+std::vector<std::string> with_meant_texts(const Command& root, std::span<const char* const> words)
 {
     std::vector<std::string> all{words.begin(), words.end()};
     const auto dashes = std::ranges::find(all, "--");
     const auto command = std::ranges::find_if(
-        program.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
-    if (command == program.commands.end()) {
+        root.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
+    if (command == root.commands.end()) {
         return all;
     }
     for (const Option& option : command->options) {
@@ -278,8 +278,7 @@ base::Expected<Request> parse(const Command& root, int argc, const char* const* 
         return found == bound.end() ? bound.front() : *found;
     };
     try {
-        std::vector<std::string> meant =
-            with_meant_texts(program, words.subspan(std::min<std::size_t>(words.size(), 1)));
+        std::vector<std::string> meant = with_meant_texts(root, words.subspan(std::min<std::size_t>(words.size(), 1)));
         std::ranges::reverse(meant);  // as CLI11 takes them
         app.parse(std::move(meant));
     } catch (const CLI::CallForHelp&) {
