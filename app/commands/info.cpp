@@ -8,16 +8,9 @@
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/trace_reports.hpp"
 #include "app/commands/traces.hpp"
-#include "core/trace/summary.hpp"
 #include "core/trace/symbols/call_sites.hpp"
-#include "core/trace/trace_reader.hpp"
-#include "reporters/document/call_sites.hpp"
-#include "reporters/document/trace_summary.hpp"
-#include "reporters/html/html_writer.hpp"
-#include "reporters/json/subject_json.hpp"
-#include "reporters/markdown/markdown_writer.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -31,33 +24,6 @@ struct InfoCommand {
     std::uint64_t top{20};
 };
 
-template <typename Report>
-std::string text_of(const InfoCommand& command, const Report& report, const GlobalOptions& global)
-{
-    if (command.format == "json") {
-        return reporters::to_json(report);
-    }
-    if (command.format == "md") {
-        return reporters::to_markdown(report);
-    }
-    return command.format == "html" ? reporters::to_html(report)
-                                    : reporters::to_terminal(report, terminal_style(global));
-}
-
-base::Expected<ExitCode> show_sites(const InfoCommand& command, trace::TraceReader& reader, const GlobalOptions& global)
-{
-    const auto sites = MEMSWEEP_TRY(trace::CallSites::of(reader, {*command.by, command.order}, command.trace));
-    MEMSWEEP_TRY(reader.outcome());
-    MEMSWEEP_TRY(trace::possible_total(sites.impossible_event(), command.trace));
-    const auto source = reader.facts().find("command");
-    const reporters::CallSitesReport report{.sites = &sites,
-                                            .source = source == reader.facts().end() ? command.trace : source->second,
-                                            .top = command.top,
-                                            .damage = reader.damage()};
-    const ExitCode code = note_damage(command.trace, reader.damage());
-    return worse(code, write_text(text_of(command, report, global), command.out));
-}
-
 base::Expected<void> check(const InfoCommand& command)
 {
     if (!command.by && (command.top != InfoCommand{}.top || command.order != InfoCommand{}.order)) {
@@ -69,17 +35,9 @@ base::Expected<void> check(const InfoCommand& command)
 base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check(command));
-    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
-    if (command.by) {
-        return show_sites(command, reader, global);
-    }
-    reader.check_stacks();
-    const trace::TraceSummary summary = trace::summarize(reader);
-    MEMSWEEP_TRY(reader.outcome());
-    MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, command.trace));
-    note_unseen_blocks(command.trace, summary);
-    const ExitCode code = note_damage(command.trace, summary.damage);
-    return worse(code, write_text(text_of(command, summary, global), command.out));
+    const TraceReportTo to{command.format, command.out};
+    return command.by ? report_call_sites(command.trace, {*command.by, command.order}, command.top, to, global)
+                      : report_trace(command.trace, to, global);
 }
 
 }  // namespace

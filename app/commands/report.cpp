@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,7 +12,9 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/limit_files.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/trace_reports.hpp"
 #include "core/measure/fleet.hpp"
+#include "core/trace/trace_reader.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/history.hpp"
 #include "reporters/formats.hpp"
@@ -94,6 +99,21 @@ std::string asked_of_one_result(const ReportCommand& command)
     return !command.limits.empty() ? "--limits" : !command.limits_to_write.path.empty() ? "--write-limits" : "";
 }
 
+// A trace with call stacks says who allocates, any other what it holds.
+base::Expected<ExitCode> report_on_trace(const ReportCommand& command, const GlobalOptions& global)
+{
+    constexpr std::array<std::string_view, 4> formats{"text", "json", "md", "html"};
+    if (std::ranges::find(formats, command.format) == formats.end()) {
+        return refuse(fmt::format("a trace is written as {}, not as {}", fmt::join(formats, ", "), command.format),
+                      "--format");
+    }
+    const std::string& trace = command.results.front();
+    const bool has_stacks = MEMSWEEP_TRY(trace::TraceReader::open(trace)).has_stacks();
+    constexpr std::uint64_t most_sites = 100;
+    const TraceReportTo to{command.format, command.out};
+    return has_stacks ? report_call_sites(trace, {}, most_sites, to, global) : report_trace(trace, to, global);
+}
+
 base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptions& global)
 {
     std::vector<std::string> inputs = command.results;
@@ -103,6 +123,9 @@ base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptio
     MEMSWEEP_TRY(check_distinct({{"--out", command.out}, {"--write-limits", command.limits_to_write.path}},
                                 {{"--limits", command.limits}}));
     const std::string asked = asked_of_one_result(command);
+    if (command.results.size() == 1 && !command.check && asked.empty() && is_trace(command.results.front())) {
+        return report_on_trace(command, global);
+    }
     if (command.results.size() == 1) {
         AnyResult result = MEMSWEEP_TRY(read_any_result(command.results.front()));
         if (auto* report = std::get_if<model::RunReport>(&result)) {
@@ -125,7 +148,7 @@ void add_report(Command& root, const GlobalOptions& global)
     Command& command = root.command("report", "Convert a result to another format");
     auto& report = arguments_of<ReportCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(report.results),
-                       "A result; or several, whose trends are shown; - is stdin");
+                       "A result; or several, whose trends are shown; - is stdin. Or a trace (.mst): who allocates");
     const std::vector<std::string> formats = value::names_in(reporters::formats());
     command.format_option(report.format, value::offering(value::text(report.format), formats),
                           fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
@@ -139,7 +162,10 @@ void add_report(Command& root, const GlobalOptions& global)
     add_limits_to_write(command, report.limits_to_write);
     command.footer =
         "Several results of one scenario and machine make a history, in the order their runs were started: every "
-        "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html.";
+        "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html. A trace "
+        "is "
+        "written as text, md, json or html: with call stacks as `memsweep info --by site`, else as `memsweep info` "
+        "does.";
 }
 
 }  // namespace memsweep::app

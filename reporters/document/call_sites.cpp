@@ -1,6 +1,8 @@
 #include "reporters/document/call_sites.hpp"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,6 +121,48 @@ Table sites_table(const CallSitesReport& report)
     return table;
 }
 
+// Numbers for texts, in the order in which they first come.
+class TextNumbers {
+  public:
+    std::uint32_t of(std::string_view text)
+    {
+        const auto [place, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+        if (is_new) {
+            texts_.emplace_back(text);
+        }
+        return place->second;
+    }
+    [[nodiscard]] std::vector<std::string> take() { return std::move(texts_); }
+
+  private:
+    std::unordered_map<std::string_view, std::uint32_t> numbers_;
+    std::vector<std::string> texts_;
+};
+
+FlameTree flame_tree(const trace::CallTree& tree)
+{
+    FlameTree flame;
+    TextNumbers names;
+    TextNumbers files;
+    constexpr std::array<std::pair<SiteOrder, bool>, 4> figures{
+        {{SiteOrder::peak, true}, {SiteOrder::allocated, true}, {SiteOrder::end, true}, {SiteOrder::temporary, false}}};
+    for (const auto& [order, is_bytes] : figures) {
+        flame.figures.push_back({.title = std::string{words_of(order)}, .is_bytes = is_bytes});
+    }
+    for (const trace::CallTree::Node& node : tree.nodes()) {
+        flame.parent.push_back(node.parent);
+        flame.name.push_back(names.of(node.frame.function));
+        flame.file.push_back(files.of(trace::file_name(node.frame.file)));
+        flame.line.push_back(node.frame.line);
+        for (std::size_t i = 0; i < figures.size(); ++i) {
+            flame.figures[i].own.push_back(trace::figure_of(node.own, figures[i].first));
+        }
+    }
+    flame.names = names.take();
+    flame.files = files.take();
+    return flame;
+}
+
 }  // namespace
 
 std::string place_label(const trace::ResolvedFrame& frame)
@@ -187,6 +231,9 @@ Document document(const CallSitesReport& report)
     }
     for (const std::string& note : sites.notes()) {
         document.add(Paragraph{inert_text(note), Tone::caution});
+    }
+    if (by != SiteKind::thread && by != SiteKind::size) {
+        document.add(FlameGraph{[&report] { return flame_tree(report.sites->tree()); }}, Weight::appendix);
     }
     document.add(TableBlock{.table = sites_table(report), .id = "sites", .is_sortable = true});
     document.add(Later{[report] {

@@ -5,6 +5,7 @@
 // Ownership  Curves, Charts, Later and Warnings point into the report that the document was made of.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -106,6 +107,26 @@ struct Charts {
     std::function<std::vector<ChartSection>()> sections;
 };
 
+// A tree of functions with what each asks for itself, drawn in a page: node 0 is all of them, and callers come before
+// what they call.
+struct FlameTree {
+    struct Figure {
+        std::string title;
+        bool is_bytes{};
+        std::vector<std::uint64_t> own{};  // by node
+    };
+    std::vector<std::string> names;
+    std::vector<std::string> files;
+    std::vector<std::uint32_t> parent{};  // by node, as are the next three
+    std::vector<std::uint32_t> name{};
+    std::vector<std::uint32_t> file{};
+    std::vector<std::uint32_t> line{};
+    std::vector<Figure> figures{};
+};
+struct FlameGraph {
+    std::function<FlameTree()> tree;
+};
+
 using Curves = Cases;  // their working sets, drawn in a terminal
 
 // Where and how something came about.
@@ -132,8 +153,8 @@ struct WarningGroup {
 using Warnings = std::vector<WarningGroup>;
 
 struct Block {
-    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Section, Later, Charts, Curves, Facts,
-                 Omission, Warnings>
+    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Section, Later, Charts, FlameGraph, Curves,
+                 Facts, Omission, Warnings>
         part;
     Weight weight{};
 };

@@ -174,19 +174,45 @@ std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& 
     return out;
 }
 
-std::string scripts_html(bool with_charts)
+std::string flame_graph_html(const FlameTree& tree)
+{
+    Json figures = Json::array();
+    for (const FlameTree::Figure& figure : tree.figures) {
+        figures.push_back({{"title", figure.title}, {"bytes", figure.is_bytes}, {"own", figure.own}});
+    }
+    Json names = Json::array();
+    for (const std::string& name : tree.names) {
+        names.push_back(inert_text(name));
+    }
+    Json files = Json::array();
+    for (const std::string& file : tree.files) {
+        files.push_back(inert_text(file));
+    }
+    const Json json{
+        {"names", std::move(names)}, {"files", std::move(files)}, {"parent", tree.parent},        {"name", tree.name},
+        {"file", tree.file},         {"line", tree.line},         {"figures", std::move(figures)}};
+    return "<section class=\"flame\" aria-label=\"Flame graph\">\n" + json_block(json, "") +
+           "<noscript><p class=\"muted\">The flame graph is drawn by a script of this page.</p></noscript>\n"
+           "</section>\n";
+}
+
+std::string scripts_html(const PageScripts& scripts)
 {
     std::string out;
-    if (with_charts) {
+    if (scripts.draw_flame_graph) {
+        out += fmt::format("<script>{}</script>\n", flame_graph_script());
+    }
+    if (scripts.draw_charts) {
         out += json_block(page_chart_theme(), " id=\"chart-theme\"");
         out += fmt::format("<script>{}</script>\n", chart_library());
     }
     return out + fmt::format("<script>{}</script>\n", page_script());
 }
 
-std::string content_policy(bool with_charts)
+std::string content_policy(const PageScripts& scripts)
 {
-    const std::string library = with_charts ? fmt::format("'{}' ", script_hash(chart_library())) : std::string{};
+    std::string library = scripts.draw_charts ? fmt::format("'{}' ", script_hash(chart_library())) : std::string{};
+    library += scripts.draw_flame_graph ? fmt::format("'{}' ", script_hash(flame_graph_script())) : std::string{};
     return fmt::format("default-src 'none'; script-src {}'{}'; style-src 'unsafe-inline'; base-uri 'none'; "
                        "form-action 'none'",
                        library, script_hash(page_script()));

@@ -7,6 +7,7 @@
 
 #include "core/model/report.hpp"
 #include "reporters/document/chart.hpp"
+#include "reporters/document/document.hpp"
 #include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
@@ -15,11 +16,20 @@ namespace memsweep::reporters {
 // from `number` on, which it raises.
 [[nodiscard]] std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& number);
 
-// The theme and the scripts that draw; without charts only what makes tables sortable.
-[[nodiscard]] std::string scripts_html(bool with_charts);
+// A section that the page's script fills: the tree, and what is read where scripts are forbidden. A page has one.
+[[nodiscard]] std::string flame_graph_html(const FlameTree& tree);
+
+// What of a page is drawn by scripts of its own.
+struct PageScripts {
+    bool draw_charts{};
+    bool draw_flame_graph{};
+};
+
+// The theme and the scripts that draw; in any page what makes tables sortable.
+[[nodiscard]] std::string scripts_html(const PageScripts& scripts);
 
 // The page's Content-Security-Policy: nothing from outside, and of scripts only those above.
-[[nodiscard]] std::string content_policy(bool with_charts);
+[[nodiscard]] std::string content_policy(const PageScripts& scripts);
 
 // The charts of a result as one Vega-Lite 6 specification, below each other: for the Vega editor, vl2svg, Altair.
 //

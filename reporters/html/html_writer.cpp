@@ -10,14 +10,14 @@
 namespace memsweep::reporters {
 namespace {
 
-std::string head_html(const Document& content, bool with_charts)
+std::string head_html(const Document& content, const PageScripts& scripts)
 {
     return fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
                        "<title>{} · memsweep</title>\n<style>{}</style>\n</head>\n",
-                       content_policy(with_charts), escaped(content.title), style_sheet());
+                       content_policy(scripts), escaped(content.title), style_sheet());
 }
 
 std::string header_html(const Document& content)
@@ -96,7 +96,7 @@ class HtmlWriter {
             });
         return out;
     }
-    [[nodiscard]] bool has_charts() const { return charts_ > 0; }
+    [[nodiscard]] PageScripts scripts() const { return {charts_ > 0, has_flame_graph_}; }
 
   private:
     // Whether a part is folded. A section without a title is open if it is an answer, among the first few below a
@@ -174,6 +174,11 @@ class HtmlWriter {
         const std::string drawn = charts_html(charts.sections(), charts_);
         return (drawn.empty() || charts.title.empty() ? "" : html_of(Heading{charts.title})) + drawn;
     }
+    std::string html_of(const FlameGraph& graph)
+    {
+        has_flame_graph_ = true;
+        return html_of(Heading{"Flame graph"}) + flame_graph_html(graph.tree());
+    }
     static std::string html_of(const Later& /*for_each_shown makes it*/) { return {}; }
     static std::string html_of(const Omission& /*a page leaves nothing out*/) { return {}; }
     static std::string html_of(const Curves& /*drawn in a terminal*/) { return {}; }
@@ -218,6 +223,7 @@ class HtmlWriter {
     std::size_t charts_{};
     std::size_t tables_{};
     std::size_t open_sections_{};
+    bool has_flame_graph_{};
 };
 
 }  // namespace
@@ -226,9 +232,9 @@ std::string to_html(const Document& content)
 {
     HtmlWriter writer;
     const std::string body = writer.html(content.blocks);
-    return head_html(content, writer.has_charts()) + "<body>\n" + header_html(content) + "<main>\n" + body +
+    return head_html(content, writer.scripts()) + "<body>\n" + header_html(content) + "<main>\n" + body +
            "</main>\n<footer>Every figure is in the JSON result that this page was made from.</footer>\n" +
-           scripts_html(writer.has_charts()) + "</body>\n</html>\n";
+           scripts_html(writer.scripts()) + "</body>\n</html>\n";
 }
 
 }  // namespace memsweep::reporters

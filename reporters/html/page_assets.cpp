@@ -15,13 +15,16 @@
         ".popsection\n")
 MEMSWEEP_EMBED(memsweep_chart_library, MEMSWEEP_CHART_LIBRARY);
 MEMSWEEP_EMBED(memsweep_page_script, MEMSWEEP_PAGE_SCRIPT);
+MEMSWEEP_EMBED(memsweep_flame_graph_script, MEMSWEEP_FLAME_GRAPH_SCRIPT);
 // NOLINTEND(hicpp-no-assembler)
 
 extern "C" {
-extern const char memsweep_chart_library[];      // NOLINT(*-avoid-c-arrays): labels of the assembler
-extern const char memsweep_chart_library_end[];  // NOLINT(*-avoid-c-arrays)
-extern const char memsweep_page_script[];        // NOLINT(*-avoid-c-arrays)
-extern const char memsweep_page_script_end[];    // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_chart_library[];           // NOLINT(*-avoid-c-arrays): labels of the assembler
+extern const char memsweep_chart_library_end[];       // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_page_script[];             // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_page_script_end[];         // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_flame_graph_script[];      // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_flame_graph_script_end[];  // NOLINT(*-avoid-c-arrays)
 }
 
 namespace memsweep::reporters {
@@ -54,6 +57,12 @@ std::string_view chart_library()
 std::string_view page_script()
 {
     return {memsweep_page_script, static_cast<std::size_t>(memsweep_page_script_end - memsweep_page_script)};
+}
+
+std::string_view flame_graph_script()
+{
+    return {memsweep_flame_graph_script,
+            static_cast<std::size_t>(memsweep_flame_graph_script_end - memsweep_flame_graph_script)};
 }
 
 std::string script_hash(std::string_view script)
@@ -143,6 +152,33 @@ dl { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: 0
   background: var(--surface); border: 1px solid var(--line); border-radius: 6px; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 code { font: 0.93em/1.5 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace; }
+.flame-controls { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; align-items: center; }
+.flame-controls fieldset { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0; padding: 0.25rem 0.75rem;
+  border: 1px solid var(--line); border-radius: 6px; }
+.flame-controls legend { padding: 0 0.35rem; color: var(--muted); font-size: 0.87rem; }
+.flame-controls button, .flame-controls input[type="search"] { padding: 0.2rem 0.6rem; border: 1px solid var(--line);
+  border-radius: 4px; background: var(--surface); color: inherit; font: inherit; }
+.flame-controls input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+.flame-status { margin: 0.5rem 0; }
+.flame-both { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
+.flame-left { flex: 3 1 30rem; min-width: 0; }
+.flame-graph { position: relative; overflow: hidden; background: var(--surface); border: 1px solid var(--line); border-radius: 6px; }
+.flame-graph .frame { position: absolute; height: 22px; padding: 0 3px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis;
+  font-size: 12px; line-height: 21px; border: 1px solid var(--surface); border-width: 0 1px 1px 0; cursor: pointer;
+  background: var(--phase); color: var(--text); }
+.frame[data-tone="1"] { background: color-mix(in srgb, var(--series-1) 22%, var(--surface)); }
+.frame[data-tone="2"] { background: color-mix(in srgb, var(--series-2) 22%, var(--surface)); }
+.frame[data-tone="3"] { background: color-mix(in srgb, var(--series-3) 22%, var(--surface)); }
+.frame[data-tone="4"] { background: color-mix(in srgb, var(--series-4) 22%, var(--surface)); }
+.frame[data-tone="5"] { background: color-mix(in srgb, var(--series-7) 22%, var(--surface)); }
+.frame.above { background: var(--page); color: var(--muted); }
+.frame.hit { background: var(--text); color: var(--page); }
+.frame:focus-visible { outline: 2px solid var(--focus); outline-offset: -2px; }
+.flame-about { min-height: 3em; margin: 0.5rem 0; overflow-wrap: anywhere; }
+.flame-table { flex: 2 1 20rem; min-width: 0; max-height: 40rem; overflow: auto; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 6px; }
+.flame-table tbody th { white-space: normal; overflow-wrap: anywhere; font-weight: 400; } .flame-table td { text-align: right; white-space: nowrap; }
+.flame-table th button::after { content: none; }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; }
   h1 { font-size: 1.4rem; } th, td { padding-left: 0.5rem; padding-right: 0.5rem; }

@@ -14,6 +14,9 @@ namespace memsweep::reporters {
 // report_page.js: draws the page's charts, sorts its tables. The page reads well without it.
 [[nodiscard]] std::string_view page_script();
 
+// flame_graph.js: draws the flame graph of call stacks, and its table.
+[[nodiscard]] std::string_view flame_graph_script();
+
 // Every text colour has a contrast of at least 4.5:1 on every surface it appears on, in both themes; colour only
 // repeats what a word says. On paper the light theme holds.
 [[nodiscard]] std::string_view style_sheet();

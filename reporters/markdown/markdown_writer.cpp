@@ -208,6 +208,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Section& section) const { return text(section.blocks, true); }
     [[nodiscard]] static std::string text_of(const Later& /*for_each_shown makes it*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Charts& /*drawn in a page*/) { return {}; }
+    [[nodiscard]] static std::string text_of(const FlameGraph& /*drawn in a page*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Curves& /*drawn in a terminal*/) { return {}; }
 
     [[nodiscard]] static std::string text_of(const Omission& left_out)

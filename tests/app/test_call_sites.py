@@ -1,7 +1,11 @@
 """Who allocates: by the trace's own names, by debugging information, and by the viewers that profiles are written for."""
 
+import base64
 import collections
 import gzip
+import hashlib
+import html
+import json
 import os
 import pathlib
 import pickle
@@ -205,8 +209,28 @@ class Imports(CallSiteTest):
             self.assertIn("sqlite3", outcome.text)
             self.assertRegex(outcome.text, r"\b\d+ more\b")
             self.assertIn(mark, outcome.text)
-        html = self.expect(0, "info", "log.mst", "--by", "site", "-f", "html").text
-        self.assertIn("<table", html)
+        self.assertIn("<table", self.expect(0, "info", "log.mst", "--by", "site", "-f", "html").text)
+
+    def test_a_page_carries_the_tree_of_functions_and_allows_its_script(self):
+        self.expect(0, "report", "log.mst", "-f", "html", "-o", "page.html")
+        page = (self.folder / "page.html").read_text()
+        tree = json.loads(re.search(r'<section class="flame".*?<script type="application/json">(.*?)</script>', page, re.S)[1])
+        total = self.sites("log.mst", "site")["total"]
+        sums = {figure["title"]: sum(figure["own"]) for figure in tree["figures"]}
+        self.assertEqual(sums, {"live at the peak": total["peak_live_bytes"], "allocated": total["bytes_allocated"],
+                                "live at the end": total["end_live_bytes"], "temporary allocations": total["temporary_allocations"]})
+        self.assertTrue(all(parent < node for node, parent in enumerate(tree["parent"]) if node))
+        policy = re.search(r'Content-Security-Policy" content="(.*?)"', page)[1]
+        for script in re.findall(r"<script>(.*?)</script>", page, re.S):
+            self.assertIn(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), html.unescape(policy))
+
+    def test_a_report_on_a_trace_says_who_allocates_or_what_it_holds(self):
+        self.assertEqual(strict_json(self.expect(0, "report", "log.mst", "-f", "json").out)["format"], "memsweep-call-sites")
+        trace = Trace()
+        trace.malloc(4096, 10)
+        self.write("plain.mst", trace.bytes())
+        self.assertEqual(strict_json(self.expect(0, "report", "plain.mst", "-f", "json").out)["format"], "memsweep-trace-summary")
+        self.assertIn("csv", self.expect(2, "report", "log.mst", "-f", "csv").err.decode())
 
     def test_stacks_are_of_a_verbose_terminal(self):
         self.assertNotIn("__libc_start_main_impl", self.expect(0, "info", "log.mst", "--by", "site").text)

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import {
-  comparisonOf, described, empty, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
+  callers, callersOf, comparisonOf, described, empty, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
   recorded, reference, replayed, runs, specOf, swept, watched,
 } from './reports.mjs';
 
@@ -46,6 +46,8 @@ const subjects = {
   history: historyOf('history', runs(few())),
   watch: watched(),
 };
+
+const stacks = callers();
 
 const many80 = pageOf('many', many());
 const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
@@ -276,6 +278,73 @@ const firstScreen = (page) =>
       .map((item) => item.textContent)
       .join('\n'),
   );
+
+describe('a flame graph', concurrently, () => {
+  const frame = (page, name) => page.locator('.flame-graph .frame', { hasText: new RegExp(`^${name}$`) }).first();
+  const focused = (page) => page.evaluate(() => document.activeElement.textContent);
+
+  for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
+    test(`${width} px: drawn, nothing sticks out, and everyone can read it in ${colorScheme}`, () =>
+      opened(stacks, { viewport: { width, height: 900 }, colorScheme }, async (page) => {
+        assert.ok((await page.locator('.flame-graph .frame').count()) > 10);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+        assert.deepEqual(await violations(page), []);
+      }));
+  }
+
+  test('widths are what functions have of each figure, and the table says the same', () =>
+    opened(stacks, {}, async (page) => {
+      const all = await page.locator('.flame-graph .frame').first().getAttribute('aria-label');
+      assert.equal(all, 'all, 11.7 MiB, 100.0%');
+      for (const [figure, value] of [['allocated', '57.2 MiB'], ['live at the end', '8.73 KiB'], ['temporary allocations', '401,589']]) {
+        await page.getByRole('radio', { name: figure, exact: true }).check();
+        assert.equal(await page.locator('.flame-graph .frame').first().getAttribute('aria-label'), `all, ${value}, 100.0%`);
+        assert.match(await page.locator('.flame-status').innerText(), new RegExp(`^${value} ${figure}$`));
+        const [first] = await page.locator('.flame-table tbody tr').all();
+        assert.ok(first);
+      }
+    }));
+
+  test('arrows walk, Enter widens and Escape goes back', () =>
+    opened(stacks, {}, async (page) => {
+      await page.locator('.flame-graph .frame').first().focus();
+      await page.keyboard.press('ArrowDown');
+      const inner = await focused(page);
+      assert.notEqual(inner, 'all');
+      await page.keyboard.press('ArrowDown');
+      const deeper = await focused(page);
+      await page.keyboard.press('Enter');
+      assert.equal(await focused(page), deeper);
+      const box = await page.locator('.flame-graph .frame:focus').boundingBox();
+      const graph = await page.locator('.flame-graph').boundingBox();
+      assert.ok(box.width > graph.width * 0.98);
+      await page.keyboard.press('ArrowUp');
+      assert.equal(await focused(page), inner);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Home');
+      assert.equal(await focused(page), 'all');
+    }));
+
+  test('a search marks functions, says what they have, and narrows the table', () =>
+    opened(stacks, {}, async (page) => {
+      await page.getByRole('searchbox').fill('sqlite3Malloc');
+      assert.ok((await page.locator('.frame.hit').count()) > 0);
+      assert.match(await page.locator('.flame-status').innerText(), /^"sqlite3Malloc": [\d.]+ MiB, [\d.]+% of 11\.7 MiB/);
+      for (const name of await page.locator('.flame-table tbody th').allInnerTexts()) assert.match(name, /sqlite3malloc/i);
+    }));
+
+  test('without script the table of sites is there', () =>
+    opened(stacks, { javaScriptEnabled: false }, async (page) => {
+      assert.ok((await page.locator('table tbody tr').count()) > 5);
+    }));
+
+  test('100,000 stacks are drawn too, and what is too narrow to see is left out', (context) =>
+    opened(callersOf(100_000), {}, async (page) => {
+      const drawn = await page.locator('.flame-graph .frame').count();
+      assert.ok(drawn > 100 && drawn < 20_000, `${drawn}`);
+      context.diagnostic(`${await page.evaluate(() => performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd)} ms`);
+    }));
+});
 
 describe('what a page says and does', concurrently, () => {
   test('a replay says in its first line what to take', () =>

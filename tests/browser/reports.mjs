@@ -194,6 +194,25 @@ export function fitted() {
   const needs = JSON.parse(readFileSync(join(folder, 'fit.json'), 'utf8')).policies.map((one) => one.capacity).sort((a, b) => a - b);
   return madeBy('fitted', 'fit', 'log.mst', '--capacity', `${needs[needs.length >> 1]}`, '--runs', '2');
 }
+// Who allocates in a program whose stacks another tool has logged.
+export function callers() {
+  memsweep('import', join(source, 'tests/trace/logs/heaptrack_v3.zst'), '-o', 'callers.mst', '-q');
+  return madeBy('callers', 'report', 'callers.mst');
+}
+// The same of a made-up log with so many stacks.
+export function callersOf(count) {
+  const lines = ['v 10400 3', 's 3 app'];
+  const functions = 5000;
+  for (let i = 0; i < functions; ++i) {
+    const name = `function_${i}`;
+    lines.push(`s ${name.length.toString(16)} ${name}`, `i ${(4096 + i).toString(16)} 1 ${(i + 2).toString(16)}`);
+  }
+  for (let i = 1; i <= count; ++i) lines.push(`t ${((i * 7919) % functions + 1).toString(16)} ${Math.floor(i / 3).toString(16)}`, `a ${(i % 500 + 1).toString(16)} ${i.toString(16)}`);
+  for (let i = 0; i < count; ++i) lines.push(`+ ${i.toString(16)}`);
+  writeFileSync(join(folder, 'made.heaptrack'), lines.join('\n') + '\n');
+  memsweep('import', 'made.heaptrack', '-o', 'made.mst', '-q');
+  return madeBy('made', 'report', 'made.mst');
+}
 export const described = () => madeBy('described', 'info', trace);
 export const replayed = () =>
   madeBy('replayed', 'replay', imported(), '--on', 'glibc,tlsf', '-n', '6', '--warmup', '0', '--settle', '10ms', '--no-latency', '-q');

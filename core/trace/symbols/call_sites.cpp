@@ -185,6 +185,7 @@ base::Expected<CallSites> CallSites::of(TraceReader& reader, const SiteQuery& qu
             const std::uint64_t has = figure_of(counted.of[node], query.order);
             site.stack = has > had || (site.stack == 0 && has_any(counted.of[node])) ? node : site.stack;
         }
+        result.of_stacks_ = std::move(counted.of);
     } else {
         const bool by_thread = query.by == SiteKind::thread;
         const CountedAllocations counted = count_allocations(reader, by_thread ? CountedBy::thread : CountedBy::size);
@@ -212,6 +213,11 @@ std::vector<ResolvedFrame> CallSites::stack_of(const CallSite& site) const
         stack.insert(stack.end(), frames.begin(), frames.end());
     }
     return stack;
+}
+
+CallTree CallSites::tree() const
+{
+    return table_ == nullptr ? CallTree{} : CallTree{*table_, *symbolizer_, of_stacks_};
 }
 
 const std::set<std::string>& CallSites::notes() const noexcept

@@ -17,6 +17,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/trace/stacks.hpp"
+#include "core/trace/symbols/call_tree.hpp"
 #include "core/trace/symbols/symbolizer.hpp"
 
 namespace memsweep::trace {
@@ -54,10 +55,13 @@ class CallSites {
     // Innermost first. Of a deeper stack than any program has the innermost part.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
+    // The functions of all stacks; of threads and sizes, which have none, the root alone.
+    [[nodiscard]] CallTree tree() const;
 
   private:
     SiteQuery query_;
     std::vector<CallSite> sites_;
+    std::vector<AllocationFigures> of_stacks_;
     AllocationFigures total_;
     StackSampling sampling_;
     std::uint64_t impossible_event_{};
@@ -74,7 +78,5 @@ class CallSites {
 // What figures are exported with stacks, and what the whole of a trace has to have for it: invalid_input where it has
 // no stacks.
 [[nodiscard]] base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name);
-
-inline constexpr std::size_t most_frames_shown = 2000;  // of one stack
 
 }  // namespace memsweep::trace

@@ -3,8 +3,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/trace/symbols/call_sites.hpp"
-
 namespace memsweep::trace {
 namespace {
 

@@ -14,6 +14,8 @@
 
 namespace memsweep::trace {
 
+inline constexpr std::size_t most_frames_shown = 2000;  // of one stack
+
 class CallTree {
   public:
     struct Node {
@@ -24,6 +26,7 @@ class CallTree {
     };
 
     // `figures` by node of the table. What has no stack is of the root's own.
+    CallTree() : nodes_{Node{}} {}
     CallTree(const StackTable& table, Symbolizer& symbolizer, const std::vector<AllocationFigures>& figures);
 
     [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }

@@ -22,7 +22,8 @@ namespace memsweep::trace {
     X(dwfl_module_getdwarf)                                                                                            \
     X(dwfl_module_build_id)                                                                                            \
     X(dwfl_module_nextcu)                                                                                              \
-    X(dwfl_module_addrinfo)                                                                                            \
+    X(dwfl_module_getsymtab)                                                                                           \
+    X(dwfl_module_getsym_info)                                                                                         \
     X(dwarf_ranges)                                                                                                    \
     X(dwarf_haspc)                                                                                                     \
     X(dwarf_child)                                                                                                     \

@@ -196,6 +196,13 @@ class ObjectSymbols::Loaded {
         Dwarf_Files* files{};
     };
 
+    struct Symbol {
+        std::uint64_t begin{};
+        std::uint64_t size{};
+        int rank{};
+        const char* name{};  // in the file
+    };
+
     void read_functions(Unit& unit)
     {
         unit.is_read = true;
@@ -317,20 +324,54 @@ class ObjectSymbols::Loaded {
         }
     }
 
-    // The nearest symbol before it, unless it says that it ends before. It tells more of a function than a name without
-    // its scope and arguments does.
+    // libdw looks through the whole table for each address.
+    void read_symbols()
+    {
+        const int count = dw().dwfl_module_getsymtab(module_);
+        for (int i = 1; i < count; ++i) {
+            GElf_Sym symbol{};
+            GElf_Addr address = 0;
+            GElf_Word section = 0;
+            const char* const name =
+                dw().dwfl_module_getsym_info(module_, i, &symbol, &address, &section, nullptr, nullptr);
+            const auto type = GELF_ST_TYPE(symbol.st_info);
+            const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+            if (name != nullptr && *name != '\0' && section != SHN_UNDEF && is_function) {
+                const auto binding = GELF_ST_BIND(symbol.st_info);
+                const int rank = type == STT_NOTYPE ? 0 : binding == STB_LOCAL ? 1 : binding == STB_WEAK ? 2 : 3;
+                symbols_.push_back({address, symbol.st_size, rank, name});
+            }
+        }
+        std::ranges::stable_sort(symbols_, {}, [](const Symbol& one) { return std::pair{one.begin, one.rank}; });
+    }
+
+    // The nearest symbol before it, unless it says that it ends before.
+    [[nodiscard]] const char* symbol_at(std::uint64_t address)
+    {
+        if (!std::exchange(has_symbols_, true)) {
+            read_symbols();
+        }
+        constexpr std::uint64_t most_without_size = 256;  // code of assembler
+        constexpr int most_around = 64;                   // of several that begin before it and end before it too
+        auto at = std::ranges::upper_bound(symbols_, address, {}, &Symbol::begin);
+        for (int tried = 0; at != symbols_.begin() && tried < most_around; ++tried) {
+            --at;
+            if (address - at->begin < (at->size == 0 && tried == 0 ? most_without_size : at->size)) {
+                return at->name;
+            }
+        }
+        return nullptr;
+    }
+
+    // A symbol tells more of a function than a name without its scope and arguments does.
     void name_by_symbol(std::uint64_t address, std::vector<NamedPlace>& places)
     {
-        GElf_Off offset = 0;
-        GElf_Sym symbol{};
-        const char* const name =
-            dw().dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
-        const bool is_known = name != nullptr && *name != '\0' && (symbol.st_size == 0 || offset < symbol.st_size);
-        if (is_known &&
-            (places.empty() || places.back().function.empty() || std::string_view{name}.starts_with("_Z"))) {
+        const char* const name = symbol_at(address);
+        const bool is_nameless = places.empty() || places.back().function.empty();
+        if (name != nullptr && (is_nameless || std::string_view{name}.starts_with("_Z"))) {
             places.resize(std::max<std::size_t>(places.size(), 1));
             places.back().function = demangled(name);
-        } else if (!places.empty() && places.back().function.empty() && places.back().file.empty()) {
+        } else if (!places.empty() && is_nameless && places.back().file.empty()) {
             places.pop_back();
         }
     }
@@ -344,6 +385,8 @@ class ObjectSymbols::Loaded {
     Dwarf_Addr bias_{};
     std::vector<Unit> units_;
     std::vector<AddressRange> unit_ranges_;
+    std::vector<Symbol> symbols_;  // by begin, the best of a place last
+    bool has_symbols_{};
     bool has_linkage_name_{};  // the function that was found last
 };
 

@@ -1,0 +1,78 @@
+#include "app/commands/trace_reports.hpp"
+
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/commands/results.hpp"
+#include "app/commands/traces.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/trace/summary.hpp"
+#include "core/trace/trace_reader.hpp"
+#include "reporters/document/call_sites.hpp"
+#include "reporters/document/trace_summary.hpp"
+#include "reporters/html/html_writer.hpp"
+#include "reporters/json/subject_json.hpp"
+#include "reporters/markdown/markdown_writer.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::app {
+namespace {
+
+template <typename Report>
+ExitCode write_trace_report(const Report& report, const TraceReportTo& to, const GlobalOptions& global)
+{
+    if (to.format == "json") {
+        return write_text(reporters::to_json(report), to.path);
+    }
+    if (to.format == "md") {
+        return write_text(reporters::to_markdown(report), to.path);
+    }
+    return write_text(to.format == "html" ? reporters::to_html(report)
+                                          : reporters::to_terminal(report, terminal_style(global)),
+                      to.path);
+}
+
+}  // namespace
+
+base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to, const GlobalOptions& global)
+{
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(trace));
+    reader.check_stacks();
+    const trace::TraceSummary summary = trace::summarize(reader);
+    MEMSWEEP_TRY(reader.outcome());
+    MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, trace));
+    note_unseen_blocks(trace, summary);
+    const ExitCode code = note_damage(trace, summary.damage);
+    return worse(code, write_trace_report(summary, to, global));
+}
+
+base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace::SiteQuery& query, std::uint64_t top,
+                                           const TraceReportTo& to, const GlobalOptions& global)
+{
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(trace));
+    const auto sites = MEMSWEEP_TRY(trace::CallSites::of(reader, query, trace));
+    MEMSWEEP_TRY(reader.outcome());
+    MEMSWEEP_TRY(trace::possible_total(sites.impossible_event(), trace));
+    const auto source = reader.facts().find("command");
+    const reporters::CallSitesReport report{.sites = &sites,
+                                            .source = source == reader.facts().end() ? trace : source->second,
+                                            .top = top,
+                                            .damage = reader.damage()};
+    const ExitCode code = note_damage(trace, reader.damage());
+    return worse(code, write_trace_report(report, to, global));
+}
+
+bool is_trace(const std::string& path)
+{
+    const sys::UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    struct stat facts {};
+    std::array<std::uint8_t, sizeof trace::file_magic> head{};
+    return file.valid() && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           ::pread(file.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) &&
+           head == trace::file_magic;
+}
+
+}  // namespace memsweep::app

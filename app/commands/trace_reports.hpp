@@ -1,0 +1,30 @@
+// What `info` and `report` say of a trace.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/cli/console.hpp"
+#include "core/base/expected.hpp"
+#include "core/trace/symbols/call_sites.hpp"
+
+namespace memsweep::app {
+
+struct TraceReportTo {
+    std::string format;  // text, json, md, html
+    std::string path;    // empty: stdout
+};
+
+// Totals, sizes, lifetimes and processes of a trace.
+[[nodiscard]] base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to,
+                                                    const GlobalOptions& global);
+
+// Who allocates; `top` are named, 0: all.
+[[nodiscard]] base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace::SiteQuery& query,
+                                                         std::uint64_t top, const TraceReportTo& to,
+                                                         const GlobalOptions& global);
+
+// Whether a file begins as a trace does. What cannot be read, or is no regular file, does not.
+[[nodiscard]] bool is_trace(const std::string& path);
+
+}  // namespace memsweep::app
