@@ -283,6 +283,7 @@ TEST_CASE("names of functions lose what they return and take", "[unit]")
     CHECK(trace::role_of("malloc") == FunctionRole::allocator);
     CHECK(trace::role_of("malloc_rows(int)") == FunctionRole::program);
     CHECK(trace::role_of("std::string::append(char const*)") == FunctionRole::library);
+    CHECK(trace::role_of("[callers not known]") == FunctionRole::library);
     CHECK(trace::role_of("my::std::thing()") == FunctionRole::program);
     CHECK(trace::demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE") == "core::fmt::Formatter::pad");
     CHECK(trace::demangled("_ZN4main17h0123456789abcdefE") == "main");

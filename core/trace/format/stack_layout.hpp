@@ -22,6 +22,9 @@
 
 namespace memsweep::trace {
 
+// The outermost address of a stack that was not followed to its beginning.
+inline constexpr std::uint64_t callers_not_followed = 1;
+
 // The numbers of one process begin anew with every program that it becomes: its images are 0, 1, ...
 struct StackImage {
     std::uint32_t process{};

@@ -126,6 +126,9 @@ FunctionRole role_of(std::string_view function)
     constexpr std::array<std::string_view, 12> library_beginnings{
         "std::",  "__gnu_cxx::",   "alloc::",     "<alloc::",     "core::",  "<core::",
         "<std::", "<T as alloc::", "hashbrown::", "<T as core::", "<&T as ", "<I as core::"};
+    if (function.starts_with('[')) {  // no function's name
+        return FunctionRole::library;
+    }
     const std::string_view name = bare_name(function);
     if (std::ranges::find(allocators, name) != allocators.end() || begins_with_one_of(name, allocator_beginnings)) {
         return FunctionRole::allocator;

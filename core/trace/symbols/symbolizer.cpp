@@ -84,6 +84,9 @@ std::vector<ResolvedFrame> Symbolizer::resolve(const Key& key)
     if (const auto names = table_->names(image, address)) {
         return named_by_trace(*names, address);
     }
+    if (address == callers_not_followed) {
+        return {{.function = kept("[callers not known]")}};
+    }
     if (module != nullptr) {
         return named_by_object(*module, address);
     }
