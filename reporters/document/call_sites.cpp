@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/trace/symbols/function_names.hpp"
 #include "reporters/document/trace_summary.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -171,8 +172,9 @@ std::string place_label(const trace::ResolvedFrame& frame)
         return std::string{frame.function};
     }
     const std::string_view file = trace::file_name(frame.file);
-    return frame.line == 0 ? fmt::format("{} ({})", frame.function, file)
-                           : fmt::format("{} ({}:{})", frame.function, file, frame.line);
+    const std::string_view function = frame.is_named ? trace::bare_name(frame.function) : frame.function;
+    return frame.line == 0 ? fmt::format("{} ({})", function, file)
+                           : fmt::format("{} ({}:{})", function, file, frame.line);
 }
 
 std::string site_label(const CallSite& site, SiteKind kind)
