@@ -1,4 +1,4 @@
-// Any bytes as a trace: read, counted, fitted, given to PyTorch's allocator, and replayed.
+// Any bytes as a trace: read, counted, also by stack, fitted, given to PyTorch's allocator, and replayed.
 //
 // Errors   a broken promise ends the process: totals that contradict each other, a replay that does something else.
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "core/trace/format/crc32c.hpp"
 #include "core/trace/pytorch_allocator.hpp"
 #include "core/trace/replay/replayer.hpp"
+#include "core/trace/stacks.hpp"
 #include "core/trace/summary.hpp"
 
 namespace {
@@ -58,6 +59,17 @@ void simulate_pytorch(trace::TraceReader& reader)
     }
 }
 
+// What all stacks have is what the trace has.
+void count_by_stack(trace::TraceReader& reader, const trace::Totals& totals)
+{
+    reader.read_stacks();
+    const trace::CountedAllocations counted = trace::count_allocations(reader, trace::CountedBy::stack);
+    const bool is_whole = reader.outcome().has_value() && counted.is_exact() && counted.impossible_event == 0;
+    MEMSWEEP_ASSERT(!is_whole || (counted.total.allocations == totals.allocations &&
+                                  counted.total.peak_bytes == totals.peak_live_bytes),
+                    "stacks count as the trace does");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -70,6 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const trace::TraceSummary summary = trace::summarize(*reader);
     MEMSWEEP_ASSERT(summary.totals.frees <= summary.totals.allocations, "only what was allocated is freed");
     MEMSWEEP_ASSERT(summary.totals.peak_live_blocks <= summary.totals.allocations, "live blocks were allocated");
+    count_by_stack(*reader, summary.totals);
     if (summary.totals.events < max_fitted_events) {
         reader->rewind();
         const trace::PlacementOps ops = trace::placement_ops(*reader);

@@ -345,6 +345,27 @@ TEST_CASE("damaged modules and symbols end where they are damaged", "[unit]")
     CHECK(damage_of(trace::ChunkKind::symbols, numbers({UINT64_MAX})) == 1);
 }
 
+TEST_CASE("whatever stands in the four kinds of chunks, events and the order of nodes hold", "[unit]")
+{
+    base::Rng random{99};
+    const Bytes frames = frames_payload(0, 1, random_tree(1, 40));
+    const Bytes stacks = stacks_payload(0, 0, {1, 1, 40});
+    for (int round = 0; round < 3000; ++round) {
+        const auto kind = static_cast<trace::ChunkKind>(5 + random.below(4));
+        Bytes payload = random.below(2) == 0 ? frames : stacks;
+        if (random.below(3) == 0) {
+            payload.resize(random.below(60));
+            std::ranges::generate(payload, [&] { return static_cast<std::uint8_t>(random.next()); });
+        }
+        for (std::uint64_t change = random.below(4); change != 0 && !payload.empty(); --change) {
+            payload[random.below(payload.size())] = static_cast<std::uint8_t>(random.next());
+        }
+        std::string file = with_chunk(four_events(), trace::ChunkKind::frames, frames);
+        file = with_chunk(file, kind, payload);
+        CHECK(read_with_stacks(file).stacks.size() == 3);
+    }
+}
+
 TEST_CASE("a reader passes over kinds of chunks that it does not know", "[unit]")
 {
     std::string file = with_chunk(four_events(), static_cast<trace::ChunkKind>(200), numbers({1, 2, 3}));
