@@ -53,7 +53,7 @@ def programs(folder):
         found["sqlite3"] = ["sqlite3", ":memory:", QUERY]
     python = shutil.which("python3", path="/usr/bin:/bin")
     if python:
-        found["python3"] = ["env", "PYTHONMALLOC=malloc", python, "-c", "import json\nd = [{'k%d' % i: [str(j) for j in range(20)]} "
+        found["python3"] = [python, "-c", "import json\nd = [{'k%d' % i: [str(j) for j in range(20)]} "
                             "for i in range(4000)]\nfor _ in range(3): json.loads(json.dumps(d))"]
     if shutil.which("perl"):
         found["perl"] = ["perl", "-e", "my %h; $h{$_} = $_ x 3 for 1..60000; print scalar keys %h"]
@@ -127,6 +127,7 @@ def main():
     parser.add_argument("--memsweep", type=pathlib.Path, default=ROOT / "build/release/memsweep")
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
+    os.environ["PYTHONMALLOC"] = "malloc"  # what python3 keeps in pools of its own, nobody sees
     with tempfile.TemporaryDirectory(prefix="memsweep-stacks-") as room:
         folder = pathlib.Path(room)
         results = {name: measured(name, words, arguments, folder) for name, words in programs(folder).items()

@@ -146,8 +146,8 @@ std::vector<std::string> take_behind_dashes(const Command& root, int& argc, cons
     return {std::next(dashes), words.end()};
 }
 
-// The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is never
-// taken for its text.
+// The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is
+// never taken for its text.
 std::vector<std::string> with_meant_texts(const Command& root, std::span<const char* const> words)
 {
     std::vector<std::string> all{words.begin(), words.end()};

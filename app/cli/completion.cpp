@@ -119,8 +119,9 @@ struct Typed {
             awaiting = word == "=" ? awaiting : nullptr;  // bash makes it a word of its own in --option=value
         } else if (word.starts_with('-')) {
             const Option* const option = find(*given.insert(word.substr(0, equals)).first);
-            awaiting =
-                option != nullptr && equals == std::string::npos && !option->placeholder.empty() ? option : nullptr;
+            const bool takes_next = option != nullptr && equals == std::string::npos && !option->placeholder.empty() &&
+                                    option->value.arity != Arity::at_most_one;
+            awaiting = takes_next ? option : nullptr;
         } else if (command == &root && !root.commands.empty()) {
             const auto named = std::ranges::find(root.commands, word, &Command::name);
             command = named != root.commands.end() ? &*named : command;

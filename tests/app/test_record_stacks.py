@@ -124,6 +124,14 @@ class Trees(Recording):
         self.assertEqual(named, {("leaf_a", "middle", "forking"): 50 + 20 + 10, ("leaf_b", "middle", "forking"): 17 + 7 + 4,
                                  ("leaf_b", "in_child", "forking"): 30})
 
+    def test_handlers_that_fork(self):
+        for _ in range(3):
+            stacks = self.stacks("handler_forks", binary=program("recorded_program"))
+            info = self.info()
+            self.assertEqual(info["by_kind"]["process_exit"], 301, "no child ends with a signal of its own")
+            for (process, image, node), (parent, _) in ((key, stacks.nodes[key]) for key in stacks.nodes):
+                self.assertTrue(parent == 0 or (process, image, parent) in stacks.nodes, (process, image, node))
+
     def test_exec_begins_a_new_image(self):
         stacks = self.stacks("exec")
         self.assertEqual({image for _, image, _ in stacks.counts()}, {0, 1})

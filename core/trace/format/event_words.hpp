@@ -6,8 +6,8 @@
 //   bits 3-47   of an address, whose low three bits are zero
 //   bits 48-63  a size below 64 KiB
 //
-// A word of the event `stack` stands directly before the event that it belongs to: its bits from 11 on are the number of
-// a call stack (stack_recording.hpp).
+// A word of the event `stack` stands directly before the event that it belongs to: its bits from 11 on are the number
+// of a call stack (stack_recording.hpp).
 //
 // Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
 // two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that

@@ -65,7 +65,7 @@ struct RecentNode {
 };
 constexpr unsigned recent_bits = 9;
 
-// A forked child finds it zeroed.
+// A forked child finds it as it was: it may return into code that was reading it.
 struct ThreadStacks {
     std::uint32_t level;  // how often the thread is here
     std::uint32_t depth;  // frames remembered
@@ -81,16 +81,14 @@ struct ThreadStacks {
     std::array<RecentNode, std::size_t{1} << recent_bits> recent;
 };
 
-struct Stacks {
-    CallTree tree;
-    std::array<ThreadStacks, max_slots> threads;
-};
+using AllThreads = std::array<ThreadStacks, max_slots>;
 
 // Which rule an address has: 48 bits of it, mixed reversibly, are its place and its mark.
 constexpr unsigned place_bits = 16;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
-Stacks* stacks;
+CallTree* tree;  // a forked child finds it zeroed
+AllThreads* threads;
 std::atomic<std::uint64_t>* rules;
 FoundObject us;
 std::uint64_t sampled_every;  // bytes; 0: all
@@ -126,7 +124,7 @@ __attribute__((noinline)) UnwindRule new_rule(std::uint64_t next, std::uint64_t 
     if (!find_object(next - 1, object)) {
         return {RuleKind::by_frame_pointer};  // code that was made at run time: another may be there tomorrow
     }
-    if (stacks->tree.note_object(object)) {
+    if (tree->note_object(object)) {
         forget_rules();
     }
     const UnwindRule rule = object.frame_header == nullptr ? UnwindRule{RuleKind::by_frame_pointer}
@@ -219,7 +217,10 @@ __attribute__((always_inline)) inline Step leave(Registers& registers, const Bou
     const UnwindRule rule = rule_of(registers.next);
     saved_at = 0;
     if (rule.kind != RuleKind::from_stack_pointer && rule.kind != RuleKind::from_frame_pointer) [[unlikely]] {
-        return leave_otherwise(rule, registers, bounds);
+        Registers others = registers;  // those of the caller stay in the processor's
+        const Step step = leave_otherwise(rule, others, bounds);
+        registers = others;
+        return step;
     }
     const std::uint64_t base = rule.kind == RuleKind::from_stack_pointer ? registers.stack : registers.frame;
     const std::uint64_t above = base + 8 * std::uint64_t{rule.offset};
@@ -386,18 +387,14 @@ Bounds other_bounds(ThreadStacks& thread, std::uint64_t at, char* room, std::siz
 // ---- from frames to a number ----
 
 // The number of the stack that begins with `parent` and goes on with these addresses, outermost first. 0: no room.
-std::uint32_t number_of(std::uint32_t parent, const std::uint64_t* addresses, std::uint32_t* numbers,
-                        std::size_t count) noexcept
+std::uint32_t number_of(std::uint64_t generation, std::uint32_t parent, const std::uint64_t* addresses,
+                        std::uint32_t* numbers, std::size_t count) noexcept
 {
-    CallTree& tree = stacks->tree;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t number = tree.find(parent, addresses[i]);
+        const std::uint32_t number = tree->find(parent, addresses[i]);
         if (number == 0) {
-            if (!tree.add(parent, {addresses + i, count - i}, {numbers + i, count - i})) {
-                tree.count_lost();
-                return 0;
-            }
-            return numbers[count - 1];
+            const bool is_added = tree->add(generation, parent, {addresses + i, count - i}, {numbers + i, count - i});
+            return is_added ? numbers[count - 1] : 0;
         }
         numbers[i] = number;
         parent = number;
@@ -406,11 +403,11 @@ std::uint32_t number_of(std::uint32_t parent, const std::uint64_t* addresses, st
 }
 
 // What a stack begins with that could not be followed to its beginning.
-std::uint32_t root(bool is_cut) noexcept
+std::uint32_t root(std::uint64_t generation, bool is_cut) noexcept
 {
     std::uint32_t number = 0;
     constexpr std::uint64_t address = cut_address;
-    return is_cut ? number_of(0, &address, &number, 1) : 0;
+    return is_cut ? number_of(generation, 0, &address, &number, 1) : 0;
 }
 
 // Follows the frames. `join` is asked of each what is known of it; true ends the walk.
@@ -462,28 +459,29 @@ std::uint32_t number_by_itself(ThreadStacks& thread, const Registers& registers,
     const Bounds bounds = thread.own.holds(registers.stack)
                               ? thread.own
                               : other_bounds(thread, registers.stack, reinterpret_cast<char*>(&walk), sizeof walk);
+    const std::uint64_t generation = tree->generation();
     bool is_cut = false;
     const std::uint32_t count =
         follow(registers, bounds, thread.own, walk, is_cut, [](const Registers&, std::uint32_t) { return false; });
     for (std::uint32_t i = 0; i < count; ++i) {
         walk.addresses[i] = walk.frames[count - 1 - i].registers.next;
     }
-    const std::uint32_t parent = root(is_cut);
-    return count == 0 ? 0 : number_of(parent, walk.addresses.data(), walk.numbers.data(), count);
+    const std::uint32_t parent = root(generation, is_cut);
+    return count == 0 ? 0 : number_of(generation, parent, walk.addresses.data(), walk.numbers.data(), count);
 }
 
 // As number_of(), where the thread is not interrupted by itself.
-std::uint32_t number_of_recent(ThreadStacks& thread, std::uint32_t parent, std::size_t count) noexcept
+std::uint32_t number_of_recent(ThreadStacks& thread, std::uint64_t generation, std::uint32_t parent,
+                               std::size_t count) noexcept
 {
-    const CallTree& tree = stacks->tree;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t address = thread.walk.addresses[i];
         const std::uint64_t mixed = (address ^ std::uint64_t{parent} << 40U ^ parent) * 0x9E3779B97F4A7C15U;
         RecentNode& recent = thread.recent[mixed >> (64U - recent_bits)];
         if (recent.address != address || recent.parent != parent) {
-            const std::uint32_t number = tree.find(parent, address);
+            const std::uint32_t number = tree->find(parent, address);
             if (number == 0) {
-                return number_of(parent, &thread.walk.addresses[i], &thread.walk.numbers[i], count - i);
+                return number_of(generation, parent, &thread.walk.addresses[i], &thread.walk.numbers[i], count - i);
             }
             recent = {address, parent, number};
         }
@@ -513,15 +511,15 @@ std::uint32_t unchanged_behind(const ThreadStacks& thread, std::uint32_t from) n
 std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers) noexcept
 {
     const std::uint64_t now = epoch.load(std::memory_order_acquire);
-    std::uint32_t depth = thread.depth;
+    const std::uint64_t generation = tree->generation();
     if (thread.epoch != now) {
-        depth = 0;
+        thread.depth = 0;
         thread.recent = {};
         thread.epoch = now;
     }
     Walk<most_frames>& walk = thread.walk;
     std::uint32_t kept = 0;  // remembered frames that are still there
-    std::uint32_t at = depth;
+    std::uint32_t at = thread.depth;
     bool is_cut = false;
     const std::uint32_t count =
         follow(registers, thread.own, thread.own, walk, is_cut, [&](const Registers& here, std::uint32_t so_far) {
@@ -543,7 +541,7 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
             kept = at;
             return true;
         });
-    std::uint32_t number = kept != 0 ? thread.remembered[kept - 1].node : root(is_cut);
+    std::uint32_t number = kept != 0 ? thread.remembered[kept - 1].node : root(generation, is_cut);
     thread.depth = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -552,13 +550,14 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
         thread.remembered[kept + i] = frame;
     }
     if (count != 0) {
-        number = number_of_recent(thread, number, count);
+        number = number_of_recent(thread, generation, number, count);
         for (std::uint32_t i = 0; i < count; ++i) {
             thread.remembered[kept + i].node = walk.numbers[i];
         }
     }
-    const bool is_cut_by_depth = is_cut && count == most_frames;  // it would be cut elsewhere next time
-    thread.depth = number == 0 || is_cut_by_depth ? 0 : kept + count;
+    const bool is_cut_by_depth = is_cut && count == most_frames;            // it would be cut elsewhere next time
+    const bool still_holds = epoch.load(std::memory_order_relaxed) == now;  // no handler has forked
+    thread.depth = number == 0 || is_cut_by_depth || !still_holds ? 0 : kept + count;
     return number;
 }
 
@@ -648,37 +647,38 @@ void prepare_stacks(std::uint64_t every) noexcept
     if (!find_object(reinterpret_cast<std::uint64_t>(&prepare_stacks), us)) {
         return;
     }
-    void* const memory = map_memory(sizeof(Stacks));
+    void* const memory = map_memory(sizeof(CallTree));
+    threads = static_cast<AllThreads*>(map_memory(sizeof(AllThreads)));
     rules = static_cast<std::atomic<std::uint64_t>*>(map_memory(sizeof(std::uint64_t) << place_bits));
-    if (memory == nullptr || rules == nullptr || kernel(SYS_madvise, memory, sizeof(Stacks), MADV_WIPEONFORK) < 0) {
-        return;
+    if (memory != nullptr && rules != nullptr && threads != nullptr &&
+        kernel(SYS_madvise, memory, sizeof(CallTree), MADV_WIPEONFORK) == 0) {
+        tree = static_cast<CallTree*>(memory);
     }
-    stacks = static_cast<Stacks*>(memory);
 }
 
 long begin_stacks(const char* recording_path, std::uint32_t process) noexcept
 {
-    return stacks == nullptr ? -ENOSYS : stacks->tree.open(recording_path, process);
+    epoch.fetch_add(1, std::memory_order_release);
+    return tree == nullptr ? -ENOSYS : tree->open(recording_path, process);
 }
 
 __attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept
 {
-    if (stacks == nullptr || !stacks->tree.is_open() ||
-        (sampled_every != 0 && !is_sampled(stacks->threads[log], size))) {
+    if (tree == nullptr || !tree->is_open() || (sampled_every != 0 && !is_sampled((*threads)[log], size))) {
         return 0;
     }
     const int error = errno;
     Registers registers;
     MEMSWEEP_OWN_REGISTERS(registers);
-    const std::uint32_t number = number_in(stacks->threads[log], registers);
+    const std::uint32_t number = number_in((*threads)[log], registers);
     errno = error;
     return number;
 }
 
 void forget_stack(std::uint32_t log) noexcept
 {
-    if (stacks != nullptr) {
-        ThreadStacks& thread = stacks->threads[log];
+    if (tree != nullptr) {
+        ThreadStacks& thread = (*threads)[log];
         thread.level = 0;
         thread.depth = 0;
         thread.own = {};
@@ -689,7 +689,7 @@ void forget_stack(std::uint32_t log) noexcept
 
 void note_unloading() noexcept
 {
-    if (stacks != nullptr && stacks->tree.is_open() && stacks->tree.note_gone_objects()) {
+    if (tree != nullptr && tree->is_open() && tree->note_gone_objects()) {
         forget_rules();
     }
 }

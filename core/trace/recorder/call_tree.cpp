@@ -26,6 +26,7 @@ constinit KeptFile file;
 // Where objects begin that stacks have met: a forked child notes them again.
 std::array<std::uint64_t, max_recorded_modules> known_objects;
 constinit std::uint32_t known_count{};
+constinit std::uint64_t generations{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void* pointer(std::uint64_t address) noexcept
@@ -126,7 +127,7 @@ void CallTree::acquire() noexcept
     }
 }
 
-CallTree::Index* CallTree::new_index(std::uint64_t places) noexcept
+CallTree::Index* CallTree::new_index(std::uint64_t places) const noexcept
 {
     const std::uint64_t bytes = sizeof(Index) + places * sizeof(std::uint32_t);
     const long at = kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -135,6 +136,7 @@ CallTree::Index* CallTree::new_index(std::uint64_t places) noexcept
     }
     auto* const index = static_cast<Index*>(pointer(static_cast<std::uint64_t>(at)));
     index->mask = places - 1;
+    index->nodes = nodes_;
     return index;
 }
 
@@ -180,20 +182,22 @@ long CallTree::open(const char* recording_path, std::uint32_t process) noexcept
     }
     std::memcpy(file.path().data(), recording_path, stem);
     std::memcpy(file.path().data() + stem, stacks_ending, std::strlen(stacks_ending) + 1);
-    Index* const index = new_index(first_places);
-    long problem = index == nullptr ? -ENOMEM : file.create();
+    long problem = file.create();
     if (problem != 0) {
         return problem;
     }
     problem = file.reserve(0, modules_offset);
     problem = problem == 0 ? file.reserve(nodes_offset, first_room * sizeof(StackNode)) : problem;
     problem = problem == 0 ? map() : problem;
-    if (problem != 0) {
+    Index* const index = problem == 0 ? new_index(first_places) : nullptr;
+    if (index == nullptr) {
+        header_ = nullptr;
         file.remove();
-        return problem;
+        return problem == 0 ? -ENOMEM : problem;
     }
     room_ = first_room;
     first_ = 1;
+    generation_.store(++generations, std::memory_order_relaxed);
     index_.store(index, std::memory_order_release);
     header_->process = process;
     header_->nodes = 1;
@@ -265,24 +269,23 @@ std::uint32_t CallTree::add_one(std::uint32_t parent, std::uint64_t address) noe
     return number;
 }
 
-bool CallTree::add(std::uint32_t parent, std::span<const std::uint64_t> addresses,
+bool CallTree::add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                    std::span<std::uint32_t> numbers) noexcept
 {
     const SignalsBlocked blocked;
     acquire();
-    bool is_whole = true;
+    const bool is_ours = generation != 0 && generation == this->generation();
+    bool is_whole = is_ours;
     for (std::size_t i = 0; i < addresses.size() && is_whole; ++i) {
         parent = add_one(parent, addresses[i]);
         numbers[i] = parent;
         is_whole = parent != 0;
     }
+    if (is_ours && !is_whole) {
+        ++header_->lost_stacks;
+    }
     release();
     return is_whole;
-}
-
-void CallTree::count_lost() noexcept
-{
-    std::atomic_ref{header_->lost_stacks}.fetch_add(1, std::memory_order_relaxed);
 }
 
 // The same address means something else now. Without memory for it, old nodes go on to be found.
@@ -307,6 +310,10 @@ bool CallTree::note_object(const FoundObject& object) noexcept
     describe(object, module);
     copy_path(object.path, module);
     acquire();
+    if (header_ == nullptr) {  // a child that has been forked meanwhile
+        release();
+        return false;
+    }
     RecordedModule* before = nullptr;  // the last at its place
     for (std::uint32_t i = 0; i < header_->modules; ++i) {
         const bool overlaps = modules_[i].begin < module.end && module.begin < modules_[i].end;

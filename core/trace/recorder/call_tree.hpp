@@ -1,5 +1,5 @@
-// The call stacks of a process image, each once: nodes of (parent, address), in a file of their own (stack_recording.hpp)
-// that is whole up to its last node whenever the process dies; and the objects that their addresses lie in.
+// The call stacks of a process image, each once: nodes of (parent, address), in a file of their own that is whole up to
+// its last node whenever the process dies (stack_recording.hpp); and the objects that their addresses lie in.
 //
 // Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
 // Memory   16 bytes of the file a node, and 8 to 16 bytes beside it.
@@ -24,25 +24,28 @@ class CallTree {
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
+    // Numbers mean something within one. 0: it is not open.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+
     // 0: it is not there.
     [[nodiscard]] std::uint32_t find(std::uint32_t parent, std::uint64_t address) const noexcept
     {
         const Index* const index = index_.load(std::memory_order_acquire);
-        std::uint64_t at = place_of(parent, address);
-        while (true) {
+        if (index == nullptr) [[unlikely]] {
+            return 0;
+        }
+        for (std::uint64_t at = place_of(parent, address);; ++at) {
             const std::uint32_t number =
                 std::atomic_ref{index->numbers[at & index->mask]}.load(std::memory_order_acquire);
-            if (number == 0 || (nodes_[number].address == address && nodes_[number].parent == parent)) {
+            if (number == 0 || (index->nodes[number].address == address && index->nodes[number].parent == parent)) {
                 return number;
             }
-            ++at;
         }
     }
-    // The node of calls made one in the other: `parent`, addresses()[0], [1], ...; each number goes to numbers. False:
-    // there is no room.
-    [[nodiscard]] bool add(std::uint32_t parent, std::span<const std::uint64_t> addresses,
+    // The nodes of calls made one in the other: under `parent` addresses[0], under that addresses[1], ...; each number
+    // goes to numbers. False: there is no room, which is counted, or the parent is of another generation.
+    [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
-    void count_lost() noexcept;
 
     // True: another was at its place before, and nodes from here on are other ones than those before.
     [[nodiscard]] bool note_object(const FoundObject& object) noexcept;
@@ -50,8 +53,10 @@ class CallTree {
     [[nodiscard]] bool note_gone_objects() noexcept;
 
   private:
+    // With the nodes that it is of: a forked child that has been interrupted in find() goes on in its parent's.
     struct Index {
         std::uint64_t mask;
+        const StackNode* nodes;
         std::uint32_t numbers[1];  // as many as the mask says
     };
 
@@ -61,7 +66,7 @@ class CallTree {
                 std::uint64_t{parent} * 0xC2B2AE3D27D4EB4FU) >>
                20U;
     }
-    static Index* new_index(std::uint64_t places) noexcept;
+    [[nodiscard]] Index* new_index(std::uint64_t places) const noexcept;
     static void put(Index& index, const StackNode& node, std::uint32_t number) noexcept;
     std::uint32_t add_one(std::uint32_t parent, std::uint64_t address) noexcept;
     bool grow_index() noexcept;
@@ -73,6 +78,7 @@ class CallTree {
 
     std::atomic<std::uint32_t> lock_;
     std::atomic<Index*> index_;
+    std::atomic<std::uint64_t> generation_;
     StackFileHeader* header_;
     RecordedModule* modules_;
     StackNode* nodes_;

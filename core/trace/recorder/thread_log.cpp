@@ -118,8 +118,8 @@ std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
     return at;
 }
 
-// As record() does it, with the stack's word before, if it has one. The words are reserved at once, so that a handler's come before or
-// behind all of them. False: it is to be recorded otherwise.
+// As record() does it, with the stack's word before, if it has one. The words are reserved at once, so that a
+// handler's come before or behind all of them. False: it is to be recorded otherwise.
 bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
 {
     const WordTag tag = short_form_of(event.call);
