@@ -97,8 +97,8 @@ base::Expected<LostStacks> put_call_stacks(const ReadAt& read, StackImage image,
     }
     StackChunks chunks{image, take, sealer};
     const std::uint32_t modules = std::min(header.modules, max_recorded_modules);
-    if (modules != 0) {
-        const auto items = MEMSWEEP_TRY(read_items<RecordedModule>(read, modules_offset, modules));
+    const auto items = MEMSWEEP_TRY(read_items<RecordedModule>(read, modules_offset, modules));
+    if (!items.empty()) {
         MEMSWEEP_TRY(chunks.put_modules(items));
     }
     const std::uint32_t end = std::min(header.nodes, max_stack_nodes);

@@ -332,6 +332,9 @@ TEST_CASE("words are the events that were put, whatever their values", "[unit]")
         if (event == trace::WordEvent::stamp) {
             values[0] = random.below(1ULL << 61U);
             words.push_back(trace::stamp_word(values[0]));
+        } else if (event == trace::WordEvent::stack) {
+            values[0] = random.below(1ULL << 32U);
+            words.push_back(trace::stack_word(static_cast<std::uint32_t>(values[0])));
         } else if (event <= trace::WordEvent::calloc && trace::fits_word(values[0], values[1])) {
             const auto tag = event == trace::WordEvent::free     ? trace::WordTag::free
                              : event == trace::WordEvent::malloc ? trace::WordTag::malloc
@@ -353,7 +356,8 @@ TEST_CASE("words are the events that were put, whatever their values", "[unit]")
     for (const auto& [wanted, wanted_values] : expected) {
         REQUIRE(decoder.next(event, values));
         REQUIRE(event == wanted);
-        const std::size_t operands = event == trace::WordEvent::stamp ? 1 : trace::operands_of(event);
+        const bool has_own_form = event == trace::WordEvent::stamp || event == trace::WordEvent::stack;
+        const std::size_t operands = has_own_form ? 1 : trace::operands_of(event);
         for (std::size_t k = 0; k < operands; ++k) {
             REQUIRE(values[k] == wanted_values[k]);
         }
@@ -376,7 +380,8 @@ TEST_CASE("words that no recorder writes end a chunk", "[unit]")
         {long_form(0)},
         {operand, long_form(0)},
         {operand, operand, long_form(trace::word_events)},
-        {operand, operand, long_form(trace::word_events - 1)},  // a stamp has no long form
+        {operand, operand, long_form(static_cast<std::uint64_t>(trace::WordEvent::stamp))},  // has no long form
+        {operand, operand, trace::stack_word(7)},                                            // has no operands
         std::vector<std::uint64_t>(7, operand),
     };
     for (const auto& words : damaged) {
