@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,12 +89,12 @@ class StackChunks {
 
 }  // namespace
 
-base::Expected<LostStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
+base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
                                            ChunkSealer& sealer)
 {
     StackFileHeader header;
     if (!MEMSWEEP_TRY(find_structure(read, 0, header)) || header.magic != stacks_magic) {
-        return LostStacks{};
+        return KeptStacks{};
     }
     StackChunks chunks{image, take, sealer};
     const std::uint32_t modules = std::min(header.modules, max_recorded_modules);
@@ -112,7 +113,8 @@ base::Expected<LostStacks> put_call_stacks(const ReadAt& read, StackImage image,
         MEMSWEEP_TRY(chunks.put_frames(first, nodes));
         first += static_cast<std::uint32_t>(nodes.size());
     }
-    return LostStacks{header.lost_stacks, static_cast<int>(header.lost_errno)};
+    return KeptStacks{header.sampled_every == 0 ? "full" : std::to_string(header.sampled_every), header.lost_stacks,
+                      static_cast<int>(header.lost_errno)};
 }
 
 }  // namespace memsweep::trace

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/base/expected.hpp"
 #include "core/trace/format/stack_layout.hpp"
@@ -16,13 +17,14 @@
 
 namespace memsweep::trace {
 
-struct LostStacks {
-    std::uint64_t events{};
-    int problem{};  // errno; 0: none, or the table was full
+struct KeptStacks {
+    std::string taken;            // as the fact `stacks` says it; empty: there are none
+    std::uint64_t lost_events{};  // that should have a stack, and have none
+    int problem{};                // errno of the first; 0: none is lost, or the table was full
 };
 
 // Writes chunks of frames and of modules.
-[[nodiscard]] base::Expected<LostStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
+[[nodiscard]] base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
                                                          ChunkSealer& sealer);
 
 }  // namespace memsweep::trace

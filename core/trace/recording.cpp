@@ -129,9 +129,10 @@ base::Expected<void> ImageWriter::put_stacks()
     const std::uint32_t process = number_in_trace(image_.facts);
     const StackImage image{process, static_cast<std::uint32_t>(progress_.ended_images[process])};
     const ReadAt read = MEMSWEEP_TRY(image_.open_stacks());
-    const LostStacks lost = MEMSWEEP_TRY(put_call_stacks(read, image, take_, progress_.translator.sealer()));
-    progress_.lost_stacks += lost.events;
-    progress_.stacks_errno = progress_.stacks_errno != 0 ? progress_.stacks_errno : lost.problem;
+    const KeptStacks kept = MEMSWEEP_TRY(put_call_stacks(read, image, take_, progress_.translator.sealer()));
+    progress_.stacks_taken = kept.taken.empty() ? progress_.stacks_taken : kept.taken;
+    progress_.lost_stacks += kept.lost_events;
+    progress_.stacks_errno = progress_.stacks_errno != 0 ? progress_.stacks_errno : kept.problem;
     return {};
 }
 
@@ -314,6 +315,9 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     summary.damaged_chunks = progress.damaged_chunks;
     summary.lost_stacks = progress.lost_stacks;
     summary.stacks_errno = summary.stacks_errno != 0 ? summary.stacks_errno : progress.stacks_errno;
+    if (!progress.stacks_taken.empty()) {
+        facts["stacks"] = progress.stacks_taken;
+    }
     facts.merge(program_facts(images));
     facts.merge(heap_facts(images));
     summary.may_have_unseen_blocks = std::ranges::any_of(images, [&](const RecordedImage& image) {

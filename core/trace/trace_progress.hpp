@@ -29,6 +29,7 @@ struct TraceProgress {
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};
+    std::string stacks_taken;     // as the fact `stacks` says it; empty: none yet
     std::uint64_t lost_stacks{};  // events
     int stacks_errno{};           // why; 0: none is lost, or their table was full
     ChunkTranslator translator;   // for the next chunks

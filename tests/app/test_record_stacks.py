@@ -175,6 +175,7 @@ class Trees(Recording):
         self.expect(0, "record", "--recover", folder, "-o", self.trace)
         self.assertFalse(folder.exists())
         self.assertEqual(self.of_run(self.named(Stacks(self.trace))), self.TREE)
+        self.assertEqual(self.info()["facts"]["stacks"], "full")
 
     def test_no_room_for_stacks(self):
         outcome = execute("record", "-o", self.trace, "--stacks", "--", "bash", "-c", f"ulimit -f {300 << 10}; \"$0\" tree", PROGRAM,

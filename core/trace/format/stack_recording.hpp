@@ -31,14 +31,15 @@ inline constexpr std::uint64_t cut_address = 1;
 struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
     std::uint32_t process{};
-    std::uint32_t node_room{};     // the file reaches so far
-    std::uint32_t nodes{};         // numbers below this one are whole
-    std::uint32_t modules{};       // likewise
-    std::uint64_t lost_stacks{};   // events that have none, because there was no room
-    std::uint32_t lost_errno{};    // why; 0: the table is full
-    std::uint32_t lost_modules{};  // that there was no room for
+    std::uint32_t node_room{};      // the file reaches so far
+    std::uint32_t nodes{};          // numbers below this one are whole
+    std::uint32_t modules{};        // likewise
+    std::uint64_t sampled_every{};  // bytes, on average; 0: all events that ask for memory have a stack
+    std::uint64_t lost_stacks{};    // events that should have one, and have none
+    std::uint32_t lost_errno{};     // why; 0: the table is full
+    std::uint32_t lost_modules{};   // that there was no room for
 };
-static_assert(sizeof(StackFileHeader) == 40 && std::is_trivially_copyable_v<StackFileHeader>);
+static_assert(sizeof(StackFileHeader) == 48 && std::is_trivially_copyable_v<StackFileHeader>);
 
 struct StackNode {
     std::uint64_t address{};

@@ -91,7 +91,8 @@ CallTree* tree;  // a forked child finds it zeroed
 AllThreads* threads;
 std::atomic<std::uint64_t>* rules;
 FoundObject us;
-std::uint64_t sampled_every;  // bytes; 0: all
+std::uint64_t sampled_every;       // bytes; 0: all
+constinit long problem = -ENOSYS;  // why there is no tree
 // Changes when what is remembered may no longer hold.
 constinit std::atomic<std::uint64_t> epoch{1};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -117,6 +118,13 @@ void forget_rules() noexcept
     }
     epoch.fetch_add(1, std::memory_order_release);
 }
+
+enum class Step : std::uint8_t { made, made_otherwise, outermost, failed };
+
+#if defined(__x86_64__)
+
+// What the rules are made of names its objects.
+void note_objects_of(const std::uint64_t* /*addresses*/, std::size_t /*count*/) noexcept {}
 
 __attribute__((noinline)) UnwindRule new_rule(std::uint64_t next, std::uint64_t place, std::uint64_t mark) noexcept
 {
@@ -145,10 +153,6 @@ __attribute__((always_inline)) inline UnwindRule rule_of(std::uint64_t next) noe
     }
     return new_rule(next, place, mark);
 }
-
-enum class Step : std::uint8_t { made, made_otherwise, outermost, failed };
-
-#if defined(__x86_64__)
 
 // From the kernel's struct rt_sigframe and ucontext: where the interrupted registers are.
 Step leave_signal_frame(Registers& registers, const Bounds& bounds) noexcept
@@ -245,6 +249,16 @@ __attribute__((always_inline)) inline Step leave(Registers& registers, const Bou
                      : "=&r"((registers).next), "=&r"((registers).stack), "=&r"((registers).frame))
 
 #else
+
+void note_objects_of(const std::uint64_t* addresses, std::size_t count) noexcept
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        FoundObject object;
+        if (find_object(addresses[i] - 1, object) && tree->note_object(object)) {
+            forget_rules();
+        }
+    }
+}
 
 __attribute__((always_inline)) inline Step leave(Registers& registers, const Bounds& bounds,
                                                  std::uint64_t& saved_at) noexcept
@@ -393,6 +407,7 @@ std::uint32_t number_of(std::uint64_t generation, std::uint32_t parent, const st
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t number = tree->find(parent, addresses[i]);
         if (number == 0) {
+            note_objects_of(addresses + i, count - i);
             const bool is_added = tree->add(generation, parent, {addresses + i, count - i}, {numbers + i, count - i});
             return is_added ? numbers[count - 1] : 0;
         }
@@ -416,7 +431,7 @@ std::uint32_t follow(Registers registers, Bounds bounds, const Bounds& own, Walk
                      Join join) noexcept
 {
     std::uint32_t count = 0;
-    bool is_behind_ours = false;
+    bool has_changed_stack = false;
     is_cut = false;
     while (true) {
         const bool is_ours = us.contains(registers.next - 1);
@@ -443,12 +458,12 @@ std::uint32_t follow(Registers registers, Bounds bounds, const Bounds& own, Walk
             return count;
         }
         if (!bounds.holds(registers.stack)) {  // from a signal's stack to the thread's
-            if (!own.holds(registers.stack) || is_behind_ours) {
+            if (!own.holds(registers.stack) || has_changed_stack) {
                 is_cut = true;
                 return count;
             }
             bounds = own;
-            is_behind_ours = true;
+            has_changed_stack = true;
         }
     }
 }
@@ -613,6 +628,7 @@ std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexce
                               thread.own.holds(thread.entered_at) && registers.stack > thread.entered_at;
     const std::uint32_t level = is_abandoned ? 0 : thread.level;
     if (level > 1) {
+        tree->count_lost();
         return 0;
     }
     thread.level = level + 1;
@@ -650,6 +666,7 @@ void prepare_stacks(std::uint64_t every) noexcept
     void* const memory = map_memory(sizeof(CallTree));
     threads = static_cast<AllThreads*>(map_memory(sizeof(AllThreads)));
     rules = static_cast<std::atomic<std::uint64_t>*>(map_memory(sizeof(std::uint64_t) << place_bits));
+    problem = -ENOMEM;
     if (memory != nullptr && rules != nullptr && threads != nullptr &&
         kernel(SYS_madvise, memory, sizeof(CallTree), MADV_WIPEONFORK) == 0) {
         tree = static_cast<CallTree*>(memory);
@@ -659,7 +676,7 @@ void prepare_stacks(std::uint64_t every) noexcept
 long begin_stacks(const char* recording_path, std::uint32_t process) noexcept
 {
     epoch.fetch_add(1, std::memory_order_release);
-    return tree == nullptr ? -ENOSYS : tree->open(recording_path, process);
+    return tree == nullptr ? problem : tree->open(recording_path, process, sampled_every);
 }
 
 __attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept

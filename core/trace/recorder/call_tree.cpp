@@ -173,7 +173,7 @@ long CallTree::map() noexcept
     return problem;
 }
 
-long CallTree::open(const char* recording_path, std::uint32_t process) noexcept
+long CallTree::open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept
 {
     file.close();
     const std::size_t stem = std::strlen(recording_path) - std::strlen(".mst");
@@ -200,6 +200,7 @@ long CallTree::open(const char* recording_path, std::uint32_t process) noexcept
     generation_.store(++generations, std::memory_order_relaxed);
     index_.store(index, std::memory_order_release);
     header_->process = process;
+    header_->sampled_every = sampled_every;
     header_->nodes = 1;
     std::atomic_signal_fence(std::memory_order_release);
     header_->magic = stacks_magic;
@@ -281,11 +282,18 @@ bool CallTree::add(std::uint64_t generation, std::uint32_t parent, std::span<con
         numbers[i] = parent;
         is_whole = parent != 0;
     }
-    if (is_ours && !is_whole) {
-        ++header_->lost_stacks;
-    }
     release();
+    if (is_ours && !is_whole) {
+        count_lost();
+    }
     return is_whole;
+}
+
+void CallTree::count_lost() noexcept
+{
+    if (StackFileHeader* const header = header_; header != nullptr) {
+        std::atomic_ref{header->lost_stacks}.fetch_add(1, std::memory_order_relaxed);
+    }
 }
 
 // The same address means something else now. Without memory for it, old nodes go on to be found.

@@ -21,7 +21,7 @@ namespace memsweep::trace::recorder {
 class CallTree {
   public:
     // Beside the image's file. A negative errno: there are no stacks.
-    [[nodiscard]] long open(const char* recording_path, std::uint32_t process) noexcept;
+    [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
     // Numbers mean something within one. 0: it is not open.
@@ -46,6 +46,8 @@ class CallTree {
     // goes to numbers. False: there is no room, which is counted, or the parent is of another generation.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
+    // An event that has none.
+    void count_lost() noexcept;
 
     // True: another was at its place before, and nodes from here on are other ones than those before.
     [[nodiscard]] bool note_object(const FoundObject& object) noexcept;
