@@ -1,0 +1,95 @@
+#include "core/measure/leak_growth.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "core/base/assert.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+struct Range {
+    std::uint64_t least{};
+    std::uint64_t most{};
+
+    [[nodiscard]] double middle() const noexcept
+    {
+        return static_cast<double>(least) + static_cast<double>(most - least) / 2;
+    }
+};
+
+struct Step {
+    std::uint64_t operations{};
+    Range bytes;
+    Range blocks;
+};
+
+Range range_of(std::span<const HeldAfter> runs, std::uint64_t HeldAfter::*held)
+{
+    const auto [least, most] = std::ranges::minmax(runs, {}, held);
+    return {least.*held, most.*held};
+}
+
+std::vector<Step> steps_of(std::span<const HeldAfter> runs)
+{
+    std::map<std::uint64_t, std::vector<HeldAfter>> by_operations;
+    for (const HeldAfter& run : runs) {
+        by_operations[run.operations].push_back(run);
+    }
+    std::vector<Step> steps;
+    for (const auto& [operations, same] : by_operations) {
+        steps.push_back({operations, range_of(same, &HeldAfter::bytes), range_of(same, &HeldAfter::blocks)});
+    }
+    return steps;
+}
+
+double rate(const Step& from, const Step& to, Range Step::*held)
+{
+    return ((to.*held).middle() - (from.*held).middle()) / static_cast<double>(to.operations - from.operations);
+}
+
+// Whether both changes, over as many operations as they took, are the same.
+bool is_same_rate(const Step& first, const Step& middle, const Step& last, Range Step::*held)
+{
+    const auto change = [held](const Step& from, const Step& to) {
+        return static_cast<std::int64_t>((to.*held).least) - static_cast<std::int64_t>((from.*held).least);
+    };
+    const auto operations = [](const Step& from, const Step& to) {
+        return static_cast<std::int64_t>(to.operations - from.operations);
+    };
+    return change(first, middle) * operations(middle, last) == change(middle, last) * operations(first, middle);
+}
+
+}  // namespace
+
+GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
+{
+    const std::vector<Step> steps = steps_of(runs);
+    MEMSWEEP_ASSERT(steps.size() >= 2, "one number of operations tells nothing of one operation");
+    std::size_t growing = 0;  // steps, from the last one back
+    while (growing + 1 < steps.size()) {
+        const Step& to = steps[steps.size() - 1 - growing];
+        const Step& from = steps[steps.size() - 2 - growing];
+        if (to.bytes.least <= from.bytes.most) {
+            break;
+        }
+        ++growing;
+    }
+    GrowthPerOperation result;
+    result.growth = growing == 0 ? Growth::none : growing + 1 == steps.size() ? Growth::steady : Growth::late;
+    result.bytes = rate(steps.front(), steps.back(), &Step::bytes);
+    result.blocks = rate(steps.front(), steps.back(), &Step::blocks);
+    result.varies = std::ranges::any_of(steps, [](const Step& step) {
+        return step.bytes.least != step.bytes.most || step.blocks.least != step.blocks.most;
+    });
+    result.is_exact = !result.varies;
+    for (std::size_t i = 2; i < steps.size() && result.is_exact; ++i) {
+        result.is_exact = is_same_rate(steps[i - 2], steps[i - 1], steps[i], &Step::bytes) &&
+                          is_same_rate(steps[i - 2], steps[i - 1], steps[i], &Step::blocks);
+    }
+    return result;
+}
+
+}  // namespace memsweep::measure
