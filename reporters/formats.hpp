@@ -23,6 +23,7 @@
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/fleet_trend.hpp"
 #include "reporters/document/history.hpp"
+#include "reporters/document/leaks.hpp"
 #include "reporters/text/text_sink.hpp"
 
 namespace memsweep::reporters {
@@ -32,7 +33,7 @@ using Writer = void (*)(const Report&, TextSink&);
 
 // One for each kind of report; null where a format has no form for it.
 using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>,
-                           Writer<FleetReport>, Writer<FleetTrendReport>>;
+                           Writer<FleetReport>, Writer<FleetTrendReport>, Writer<LeaksReport>>;
 
 struct Format {
     std::string_view name;       // as on the command line

@@ -11,6 +11,7 @@
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/equal_names.hpp"
+#include "app/commands/leaks.hpp"
 #include "app/commands/plans.hpp"
 #include "app/commands/program_input.hpp"
 #include "app/commands/run_session.hpp"
@@ -115,6 +116,14 @@ void add_programs(Command& command, RunCommand& run)
     command.flag("--shell", run.shell,
                  "The program behind --, and that of --against, is one text: a script of /bin/sh");
     command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
+    command.option(
+        "--leaks NAME=VALUES", value::text(run.leaks),
+        "Instead of measuring: what the program holds for each operation. It gets each of these numbers of "
+        "operations in place of ${NAME}, as in --leaks 'n=[10,20,40]' -- ./test '${n}', and is recorded with "
+        "call stacks; exit code 1 where more operations leave more behind, with the sites that make it");
+    command.option("--release-after N", value::number(run.release_after, 2, UINT64_MAX),
+                   "With --leaks, for runtimes that free late: up to so many operations nothing is freed, so that what "
+                   "is live at the peak is judged, of numbers up to it");
 }
 
 void add_comparing(Command& command, RunCommand& run)
@@ -180,6 +189,7 @@ base::Expected<void> check_comparison(const RunCommand& run)
 
 base::Expected<void> check(const RunCommand& run)
 {
+    MEMSWEEP_TRY(check_leaks(run));
     MEMSWEEP_TRY(check_comparison(run));
     if (run.scenarios.empty() == run.words.empty()) {
         return run.words.empty() ? refuse("scenario is required, or a program and its arguments behind --", "run")
@@ -332,6 +342,9 @@ base::Expected<std::optional<ProgramInput>> take_input(const RunCommand& command
 base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
+    if (!command.leaks.empty()) {
+        return look_for_leaks(command, global, machine);
+    }
     LoadedPlans loaded = load(command, machine);
     if (!loaded.errors.empty()) {
         print_places(loaded.errors);

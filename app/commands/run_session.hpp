@@ -37,6 +37,8 @@ struct RunCommand {
     std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
     bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
+    std::string leaks;                               // NAME=VALUES, numbers of operations; empty: they are measured
+    std::optional<std::uint64_t> release_after;      // operations after which a program may have freed what it held
     bool resume{};
     bool fail_fast{};
     bool dry_run{};  // print what would be done

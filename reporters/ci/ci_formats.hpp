@@ -10,6 +10,7 @@
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/history.hpp"
+#include "reporters/document/leaks.hpp"
 #include "reporters/text/text_sink.hpp"
 
 namespace memsweep::reporters {
@@ -101,6 +102,8 @@ void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with
 void write_junit(const model::RunReport& report, TextSink& sink);
 // A test per judged metric; it fails on what gates.
 void write_junit(const ComparisonReport& report, TextSink& sink);
+// One test for the program, which fails where it leaks, and one for each site that does.
+void write_junit(const LeaksReport& report, TextSink& sink);
 
 // Chrome trace events, for Perfetto and chrome://tracing.
 //

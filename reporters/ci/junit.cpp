@@ -381,4 +381,32 @@ void write_junit(const ComparisonReport& report, TextSink& sink)
     write(tests, sink);
 }
 
+void write_junit(const LeaksReport& report, TextSink& sink)
+{
+    TestReport tests{.name = "memsweep run --leaks", .is_timed = false};
+    TestSuite suite{.name = report.command};
+    TestCase whole{.class_name = "leaks", .name = "holds no more after more operations"};
+    const LeakVerdict verdict = verdict_of(report);
+    const std::string said = headline_of(report);
+    whole.outcome = verdict == LeakVerdict::leak     ? TestOutcome::failure
+                    : verdict == LeakVerdict::unsure ? TestOutcome::skipped
+                                                     : TestOutcome::passed;
+    whole.type = "leak";
+    (verdict == LeakVerdict::none ? whole.output : whole.message) = said;
+    suite.tests.push_back(std::move(whole));
+    for (const LeakSite& site : report.sites) {
+        if (site.growth.growth == measure::Growth::steady) {
+            suite.tests.push_back(
+                {.class_name = "leaks",
+                 .name = site.place,
+                 .outcome = TestOutcome::failure,
+                 .type = "leak",
+                 .message = fmt::format("{} B and {} blocks for each operation", site.growth.bytes, site.growth.blocks),
+                 .detail = listed(site.stack, "\n")});
+        }
+    }
+    tests.suites.push_back(std::move(suite));
+    write(tests, sink);
+}
+
 }  // namespace memsweep::reporters

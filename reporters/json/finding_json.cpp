@@ -292,6 +292,26 @@ Json site_json(const CallSitesReport& report, const trace::CallSite& site)
     return json;
 }
 
+Json json_leak(const LeakSite& site)
+{
+    using measure::Growth;
+    const Growth growth = site.growth.growth;
+    Json json{{"bytes_per_operation", site.growth.bytes},
+              {"blocks_per_operation", site.growth.blocks},
+              {"growth", growth == Growth::none   ? "none"
+                         : growth == Growth::late ? "late"
+                                                  : "steady"},
+              {"exact", site.growth.is_exact},
+              {"held", json_list(site.held, [](const measure::HeldAfter& one) {
+                   return Json{{"operations", one.operations}, {"bytes", one.bytes}, {"blocks", one.blocks}};
+               })}};
+    if (!site.place.empty()) {
+        json["site"] = site.place;
+        json["stack"] = site.stack;
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string to_json(const ProfileReport& report)
@@ -442,6 +462,24 @@ std::string to_json(const CallSitesReport& report)
         {"notes", json_list(sites.notes(), [](const std::string& note) { return Json(repaired_utf8(note)); })},
         {"damage", json_damage(report.damage)}};
     return pretty(json) + "\n";
+}
+
+std::string to_json(const LeaksReport& report)
+{
+    const Json document{{"format", "memsweep-leaks"},
+                        {"format_version", 1},
+                        {"command", repaired_utf8(report.command)},
+                        {"variable", report.variable},
+                        {"operations", report.operations},
+                        {"rounds", report.rounds},
+                        {"judged", report.at_peak ? "peak" : "end"},
+                        {"verdict", name_of(verdict_of(report))},
+                        {"headline", headline_of(report)},
+                        {"whole", json_leak(report.whole)},
+                        {"sites", json_list(report.sites, json_leak)},
+                        {"freed_at_end", json_list(report.freed_at_end, json_leak)},
+                        {"notes", report.notes}};
+    return pretty(document) + "\n";
 }
 
 }  // namespace memsweep::reporters

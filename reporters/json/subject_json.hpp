@@ -14,6 +14,7 @@
 #include "reporters/document/fit.hpp"
 #include "reporters/document/fleet_trend.hpp"
 #include "reporters/document/history.hpp"
+#include "reporters/document/leaks.hpp"
 #include "reporters/document/profile_fit.hpp"
 #include "reporters/document/pytorch_fit.hpp"
 
@@ -30,5 +31,6 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const PyTorchFitReport& report);      // format memsweep-pytorch-fit, version 1
 [[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // format memsweep-trace-summary, version 1
 [[nodiscard]] std::string to_json(const CallSitesReport& report);       // format memsweep-call-sites, version 1
+[[nodiscard]] std::string to_json(const LeaksReport& report);           // format memsweep-leaks, version 1
 
 }  // namespace memsweep::reporters

@@ -172,7 +172,7 @@ base::Expected<trace::CountedTree> CommandExecutor::count(const CompiledCase& co
     prepare(compiled, limits, attempt);
     if (attempt.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
-        supervision.count_with(library, folder->path(), looks);
+        supervision.record_with(library, folder->path(), "count", looks);
         ProgramEnd end =
             supervision.run(command, command.run, compiled.allocator, model::output_discarded, {}, nullptr, nobody);
         attempt.reason = judge(end, command.exit_code, limits.timeout);

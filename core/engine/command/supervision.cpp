@@ -103,11 +103,13 @@ std::vector<std::string> executed(const std::vector<std::string>& words, bool sh
     return wrapped;
 }
 
-void Supervision::count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks)
+void Supervision::record_with(const std::string& recorder, const std::string& folder, std::string options,
+                              trace::TreeLooks& looks)
 {
     looks_ = &looks;
     recorder_ = recorder;
-    counts_folder_ = folder;
+    recording_folder_ = folder;
+    recording_options_ = std::move(options);
 }
 
 void Supervision::hold(const Hold& hold)
@@ -214,8 +216,8 @@ void Supervision::preload_recorder(sys::SpawnOptions& program) const
                                : inherited != nullptr             ? inherited
                                                                   : "";
     program.environment.emplace_back(variable, others.empty() ? recorder_ : recorder_ + ":" + others);
-    program.environment.emplace_back(trace::recording_folder_variable, counts_folder_);
-    program.environment.emplace_back(trace::recording_options_variable, "count");
+    program.environment.emplace_back(trace::recording_folder_variable, recording_folder_);
+    program.environment.emplace_back(trace::recording_options_variable, recording_options_);
 }
 
 void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, nanoseconds interval,

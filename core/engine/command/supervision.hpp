@@ -57,9 +57,10 @@ class Supervision {
     {
     }
 
-    // From here on programs run under a library that counts their allocations into a folder.
-    // `looks` outlives this: it is shown the tree while they run.
-    void count_with(const std::string& recorder, const std::string& folder, trace::TreeLooks& looks);
+    // From here on programs run under a library that counts or records their allocations into a folder, as the options
+    // say that it is told. `looks` outlives this: it is shown the tree while they run.
+    void record_with(const std::string& recorder, const std::string& folder, std::string options,
+                     trace::TreeLooks& looks);
 
     // Sets how the next program is to be held.
     void hold(const Hold& hold);
@@ -91,9 +92,10 @@ class Supervision {
     std::chrono::nanoseconds timeout_;
     LastWords last_words_;
     Checksum checksum_;
-    std::string recorder_;  // empty: nothing is counted
-    std::string counts_folder_;
-    trace::TreeLooks* looks_{};  // null: nothing is counted
+    std::string recorder_;  // empty: nothing is recorded
+    std::string recording_folder_;
+    std::string recording_options_;
+    trace::TreeLooks* looks_{};  // null: nothing is recorded
     Hold hold_;
 };
 

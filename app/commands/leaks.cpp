@@ -1,0 +1,389 @@
+#include "app/commands/leaks.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/commands/program_input.hpp"
+#include "app/commands/recorder.hpp"
+#include "app/commands/recording_folder.hpp"
+#include "app/commands/results.hpp"
+#include "app/commands/this_machine.hpp"
+#include "app/commands/traces.hpp"
+#include "core/engine/command/command_executor.hpp"
+#include "core/engine/command/supervision.hpp"
+#include "core/measure/leak_growth.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/left_behind.hpp"
+#include "core/sys/signals.hpp"
+#include "core/trace/symbols/call_sites.hpp"
+#include "reporters/document/call_sites.hpp"
+#include "reporters/document/leaks.hpp"
+#include "reporters/json/subject_json.hpp"
+#include "reporters/text/escaping.hpp"
+#include "scenarios/reader/axes.hpp"
+#include "scenarios/reader/command_plans.hpp"
+
+namespace memsweep::app {
+namespace {
+
+using reporters::LeakSite;
+using reporters::LeaksReport;
+
+constexpr sys::PassingShape leak_folders{.before = "memsweep-leaks-", .after = ""};
+constexpr std::uint32_t first_rounds = 2;
+constexpr std::uint32_t rounds_of_noise = 5;  // where what grows varies from run to run
+
+struct Operations {
+    std::string variable;
+    std::vector<std::uint64_t> numbers;  // in order
+};
+
+base::Expected<Operations> read_operations(const std::string& text)
+{
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+        return refuse("takes NAME=VALUES, numbers of operations as in 'n=[10,20,40]'", "--leaks");
+    }
+    Operations operations{.variable = text.substr(0, equals), .numbers = {}};
+    for (const model::Scalar& value : MEMSWEEP_TRY(scenarios::parse_axis_values(text.substr(equals + 1)))) {
+        const auto* const number = std::get_if<std::int64_t>(&value);
+        if (number == nullptr || *number < 0) {
+            return refuse("takes whole numbers of operations, as in 'n=[10,20,40]'", "--leaks");
+        }
+        operations.numbers.push_back(static_cast<std::uint64_t>(*number));
+    }
+    std::ranges::sort(operations.numbers);
+    if (operations.numbers.size() < 2 || std::ranges::adjacent_find(operations.numbers) != operations.numbers.end()) {
+        return refuse("takes at least two different numbers of operations; three tell growth from a step", "--leaks");
+    }
+    return operations;
+}
+
+// "${n}" in a word.
+std::string marker_of(const Operations& operations)
+{
+    return fmt::format("${{{}}}", operations.variable);
+}
+
+std::vector<std::string> words_for(const std::vector<std::string>& words, const std::string& marker,
+                                   std::uint64_t number)
+{
+    std::vector<std::string> changed = words;
+    for (std::string& word : changed) {
+        for (std::size_t at = word.find(marker); at != std::string::npos; at = word.find(marker, at)) {
+            word.replace(at, marker.size(), std::to_string(number));
+        }
+    }
+    return changed;
+}
+
+struct Held {
+    std::uint64_t end_bytes{}, end_blocks{}, peak_bytes{}, peak_blocks{};
+    std::vector<std::string> stack{};
+};
+
+// What one recorded run has live, by site; of the whole under an empty name.
+struct RecordedRun {
+    std::uint64_t operations{};
+    std::map<std::string, Held> held;
+};
+
+Held held_by(const trace::AllocationFigures& figures)
+{
+    return {figures.end_bytes, figures.end_blocks, figures.peak_bytes, figures.peak_blocks};
+}
+
+class LeakRuns {
+  public:
+    LeakRuns(std::string library, const sys::StopSignals& signals) : library_{std::move(library)}, signals_{signals} {}
+
+    // Runs the program once, recorded.
+    base::Expected<void> add(std::uint64_t operations, const model::CommandSpec& command,
+                             std::chrono::nanoseconds timeout)
+    {
+        const auto folder = sys::PassingFolder::make(leak_folders);
+        if (!folder) {
+            return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
+        }
+        trace::make_starts(folder->path());
+        trace::TreeLooks looks{library_};
+        engine::Supervision supervision{clock_, signals_, timeout};
+        supervision.record_with(library_, folder->path(), fmt::format("namespace={},stacks", own_pid_namespace()),
+                                looks);
+        engine::ProgramEnd end =
+            supervision.run(command, command.run, {}, command.output, {}, nullptr, [](int /*pid*/) {});
+        const std::string why = engine::judge(end, command.exit_code, timeout);
+        if (end.ending != engine::Ending::finished) {
+            return base::fail(base::ErrorCode::os, why, fmt::format("{} operations", operations));
+        }
+        LeftRecordings left = MEMSWEEP_TRY(recordings_in(folder->path(), looks));
+        const std::string path = folder->path() + "/run.mst";
+        MEMSWEEP_TRY(put_together(left, path));
+        return count(operations, path);
+    }
+
+    [[nodiscard]] const std::vector<RecordedRun>& runs() const noexcept { return runs_; }
+    [[nodiscard]] const std::set<std::string>& notes() const noexcept { return notes_; }
+
+  private:
+    base::Expected<void> put_together(LeftRecordings& left, const std::string& path)
+    {
+        if (!left.unrecorded.empty()) {
+            return base::fail(base::ErrorCode::not_supported,
+                              "without the recorder ran " + trace::describe(left.unrecorded));
+        }
+        if (left.refused != 0 || !left.not_read.empty() || left.images.empty()) {
+            return base::fail(base::ErrorCode::not_supported, "no process of it could be recorded");
+        }
+        auto output = MEMSWEEP_TRY(TraceOutput::open(path));
+        const auto summary = MEMSWEEP_TRY(trace::assemble(std::move(left.images), trace::read_clocks(), is_running,
+                                                          output.taker(), {{"source", "memsweep run"}}));
+        if (summary.lost_events != 0 || summary.lost_stacks != 0 || summary.stopped_errno != 0 ||
+            summary.damaged_chunks != 0) {
+            return base::fail(base::ErrorCode::io, "some of its events could not be recorded", path);
+        }
+        return output.commit();
+    }
+
+    base::Expected<void> count(std::uint64_t operations, const std::string& path)
+    {
+        auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+        const auto sites =
+            MEMSWEEP_TRY(trace::CallSites::of(reader, {trace::SiteKind::site, trace::SiteOrder::end}, path));
+        MEMSWEEP_TRY(reader.outcome());
+        RecordedRun run{.operations = operations, .held = {{"", held_by(sites.total())}}};
+        for (const trace::CallSite& site : sites.sites()) {
+            const std::string place = reporters::inert_text(reporters::site_label(site, trace::SiteKind::site));
+            Held& held = run.held[place];
+            const Held more = held_by(site.figures);
+            held.end_bytes += more.end_bytes;
+            held.end_blocks += more.end_blocks;
+            held.peak_bytes += more.peak_bytes;
+            held.peak_blocks += more.peak_blocks;
+            if (held.stack.empty() && site.stack != 0) {
+                for (const trace::ResolvedFrame& frame : sites.stack_of(site)) {
+                    held.stack.push_back(reporters::inert_text(reporters::place_label(frame)));
+                }
+            }
+        }
+        notes_.insert(sites.notes().begin(), sites.notes().end());
+        runs_.push_back(std::move(run));
+        return {};
+    }
+
+    std::string library_;
+    const sys::StopSignals& signals_;
+    sys::SystemClock clock_;
+    std::vector<RecordedRun> runs_;
+    std::set<std::string> notes_;
+};
+
+LeakSite site_of(const std::vector<RecordedRun>& runs, const std::string& place, bool at_peak)
+{
+    LeakSite site{.place = place, .stack = {}, .growth = {}, .held = {}};
+    for (const RecordedRun& run : runs) {
+        const auto found = run.held.find(place);
+        const Held held = found == run.held.end() ? Held{} : found->second;
+        site.held.push_back(
+            {run.operations, at_peak ? held.peak_bytes : held.end_bytes, at_peak ? held.peak_blocks : held.end_blocks});
+        site.stack = held.stack.empty() ? site.stack : held.stack;
+    }
+    site.growth = measure::growth_of(site.held);
+    return site;
+}
+
+std::vector<LeakSite> growing_sites(const std::vector<RecordedRun>& runs, bool at_peak)
+{
+    std::set<std::string> places;
+    for (const RecordedRun& run : runs) {
+        for (const auto& [place, held] : run.held) {
+            places.insert(place);
+        }
+    }
+    places.erase("");
+    std::vector<LeakSite> growing;
+    for (const std::string& place : places) {
+        LeakSite site = site_of(runs, place, at_peak);
+        if (site.growth.growth != measure::Growth::none) {
+            growing.push_back(std::move(site));
+        }
+    }
+    std::ranges::stable_sort(growing, std::ranges::greater{}, [](const LeakSite& one) { return one.growth.bytes; });
+    return growing;
+}
+
+// Only what is held for exactly so much an operation: everything else has a peak that grows with the work.
+std::vector<LeakSite> freed_at_end(const std::vector<RecordedRun>& runs)
+{
+    std::vector<LeakSite> sites = growing_sites(runs, true);
+    std::erase_if(sites, [&](const LeakSite& site) {
+        return !site.growth.is_exact || site.growth.growth != measure::Growth::steady ||
+               site_of(runs, site.place, false).growth.growth != measure::Growth::none;
+    });
+    return sites;
+}
+
+LeaksReport report_of(const RunCommand& command, const Operations& operations, const LeakRuns& runs,
+                      std::uint32_t rounds)
+{
+    const bool at_peak = command.release_after.has_value();
+    LeaksReport report{.command = reporters::command_line(command.words),
+                       .variable = reporters::inert_text(operations.variable),
+                       .operations = operations.numbers,
+                       .rounds = rounds,
+                       .at_peak = at_peak,
+                       .whole = site_of(runs.runs(), "", at_peak),
+                       .sites = growing_sites(runs.runs(), at_peak),
+                       .freed_at_end = at_peak ? std::vector<LeakSite>{} : freed_at_end(runs.runs()),
+                       .notes = {}};
+    for (const std::string& note : runs.notes()) {
+        report.notes.push_back(reporters::inert_text(note));
+    }
+    return report;
+}
+
+// Whether more runs can tell growth from noise.
+bool is_noisy(const LeaksReport& report)
+{
+    const auto is_noise = [](const LeakSite& site) {
+        return site.growth.growth != measure::Growth::none && site.growth.varies;
+    };
+    return is_noise(report.whole) || std::ranges::any_of(report.sites, is_noise);
+}
+
+ExitCode write_all(const RunCommand& command, const LeaksReport& report, const GlobalOptions& global)
+{
+    ExitCode code = ExitCode::done;
+    const bool speaks = std::ranges::none_of(command.reports, is_stdout, &ReportTarget::path) && command.out != "-";
+    if (speaks && !global.quiet) {
+        code = write_text(reporters::to_terminal(report, terminal_style(global)), "-");
+    }
+    if (!command.out.empty()) {
+        code = worse(code, write_text(reporters::to_json(report), command.out));
+    }
+    for (const ReportTarget& target : command.reports) {
+        const auto format = reporters::find_format<LeaksReport>(target.format);
+        if (!format) {
+            print_error(format.error());
+            code = worse(code, ExitCode::bad_input);
+        } else {
+            code = worse(code, write_in(*format, report, target.path, global));
+        }
+    }
+    return code;
+}
+
+ExitCode code_of(const LeaksReport& report)
+{
+    switch (reporters::verdict_of(report)) {
+    case reporters::LeakVerdict::leak:
+        return ExitCode::finding;
+    case reporters::LeakVerdict::unsure:
+        return ExitCode::no_verdict;
+    case reporters::LeakVerdict::none:
+        break;
+    }
+    return ExitCode::done;
+}
+
+}  // namespace
+
+base::Expected<void> check_leaks(const RunCommand& command)
+{
+    if (command.leaks.empty()) {
+        return command.release_after ? refuse("goes with --leaks", "--release-after") : base::Expected<void>{};
+    }
+    if (command.words.empty()) {
+        return refuse("goes with a program behind --", "--leaks");
+    }
+    const std::array<std::pair<bool, const char*>, 12> others{{{!command.against.empty(), "--against"},
+                                                               {!command.baseline.empty(), "--baseline"},
+                                                               {!command.gate.empty(), "--gate"},
+                                                               {command.strict_counters, "--strict-counters"},
+                                                               {command.resume, "--resume"},
+                                                               {command.count, "--count"},
+                                                               {command.duet, "--duet"},
+                                                               {!command.overrides.axes.empty(), "--axis"},
+                                                               {command.is_automatic, "-n auto"},
+                                                               {command.dry_run, "--dry-run"},
+                                                               {!command.events.empty(), "--events"},
+                                                               {command.quick, "--quick"}}};
+    for (const auto& [is_given, name] : others) {
+        if (is_given) {
+            return refuse("records the program to see what it holds, and measures nothing: it does not go with --leaks",
+                          name);
+        }
+    }
+    const Operations operations = MEMSWEEP_TRY(read_operations(command.leaks));
+    const std::string marker = marker_of(operations);
+    if (std::ranges::none_of(command.words, [&](const auto& word) { return word.find(marker) != std::string::npos; })) {
+        return refuse(fmt::format("no word of the program has {0}: it must be told how many operations to do, as in "
+                                  "`./test '{0}'`",
+                                  marker),
+                      "--leaks");
+    }
+    if (command.release_after && operations.numbers[1] > *command.release_after) {
+        return refuse("needs two numbers of operations up to it: beyond it the program may have freed",
+                      "--release-after");
+    }
+    for (const ReportTarget& target : command.reports) {
+        MEMSWEEP_TRY(reporters::find_format<LeaksReport>(target.format));
+    }
+    return {};
+}
+
+base::Expected<ExitCode> look_for_leaks(const RunCommand& command, const GlobalOptions& global,
+                                        const model::Machine& machine)
+{
+    Operations operations = MEMSWEEP_TRY(read_operations(command.leaks));
+    if (command.release_after) {
+        std::erase_if(operations.numbers, [&](std::uint64_t number) { return number > *command.release_after; });
+    }
+    const std::string library = MEMSWEEP_TRY(recorder_library());
+    const auto input = MEMSWEEP_TRY(ProgramInput::take(command.stdin_file));
+    std::map<std::uint64_t, model::Plan> plans;
+    for (const std::uint64_t number : operations.numbers) {
+        auto plan = scenarios::command_plan(words_for(command.words, marker_of(operations), number), {},
+                                            command.overrides, surroundings(machine), command.shell);
+        if (!plan) {
+            print_places(plan.error());
+            return ExitCode::bad_input;
+        }
+        model::CommandSpec& spec = *plan->cases.front().command();
+        spec.output = command.stdout_word.empty() ? spec.output : command.stdout_word;
+        spec.input = input.path();
+        if (const std::string why = engine::missing_program(spec); !why.empty()) {
+            return base::fail(base::ErrorCode::invalid_input, why);
+        }
+        MEMSWEEP_TRY(sys::can_be_preloaded(engine::executed(spec.run, spec.shell)));
+        plans.emplace(number, *std::move(plan));
+    }
+    const sys::StopSignals signals;
+    LeakRuns runs{library, signals};
+    const std::uint32_t wanted = command.overrides.repetitions.value_or(first_rounds);
+    std::uint32_t rounds = 0;
+    std::optional<LeaksReport> report;
+    while (rounds < wanted || (rounds < rounds_of_noise && !command.overrides.repetitions && is_noisy(*report))) {
+        for (auto& [number, plan] : plans) {
+            const auto added = runs.add(number, *plan.cases.front().command(), plan.settings.timeout);
+            if (signals.arrived()) {
+                return stop_code(signals);
+            }
+            if (!added) {
+                return base::fail(added.error());
+            }
+        }
+        report = report_of(command, operations, runs, ++rounds);
+    }
+    return worse(write_all(command, *report, global), code_of(*report));
+}
+
+}  // namespace memsweep::app

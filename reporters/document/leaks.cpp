@@ -1,0 +1,193 @@
+#include "reporters/document/leaks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/model/metric.hpp"
+#include "reporters/document/table.hpp"
+#include "reporters/text/escaping.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::Growth;
+
+constexpr std::size_t most_leak_stacks = 5;
+constexpr std::size_t most_leak_frames = 24;
+
+std::string_view moment_of(const LeaksReport& report)
+{
+    return report.at_peak ? "at the peak" : "at the end";
+}
+
+std::string blocks_text(double blocks)
+{
+    return fmt::format("{:.3g} {}", blocks, blocks == 1 ? "block" : "blocks");
+}
+
+// "64 B in 1 block", "about 0.48 B in 0.01 blocks".
+std::string rate_text(const measure::GrowthPerOperation& growth)
+{
+    return fmt::format("{}{} in {}", growth.is_exact ? "" : "about ", value_text(growth.bytes, model::Unit::bytes),
+                       blocks_text(growth.blocks));
+}
+
+std::string range_text(const LeaksReport& report)
+{
+    return fmt::format("from {} to {} operations", report.operations.front(), report.operations.back());
+}
+
+// What was held after so many operations: one figure, or the least and the most of the runs.
+std::string held_text(const LeakSite& site, std::uint64_t operations)
+{
+    std::uint64_t least = UINT64_MAX;
+    std::uint64_t most = 0;
+    for (const measure::HeldAfter& one : site.held) {
+        if (one.operations == operations) {
+            least = std::min(least, one.bytes);
+            most = std::max(most, one.bytes);
+        }
+    }
+    return least >= most ? base::format_size(most)
+                         : fmt::format("{} to {}", base::format_size(least), base::format_size(most));
+}
+
+std::vector<Cell> row_of(const LeaksReport& report, const LeakSite& site, std::string name)
+{
+    const measure::GrowthPerOperation& growth = site.growth;
+    std::vector<Cell> row{{std::move(name)}};
+    row.push_back({value_text(growth.bytes, model::Unit::bytes), exact_text(growth.bytes, model::Unit::bytes)});
+    row.push_back({fmt::format("{:.3g}", growth.blocks)});
+    row.push_back({growth.growth == Growth::none   ? "none"
+                   : growth.growth == Growth::late ? "late"
+                   : growth.is_exact               ? "exact"
+                                                   : "steady"});
+    for (const std::uint64_t operations : report.operations) {
+        row.push_back({held_text(site, operations)});
+    }
+    return row;
+}
+
+Table table_of(const LeaksReport& report, const std::vector<LeakSite>& sites, std::string title)
+{
+    Table table{.title = std::move(title),
+                .note = fmt::format("{} runs of each number of operations", report.rounds),
+                .columns = {Column::word_key("site"), Column::number("bytes per operation"),
+                            Column::number("blocks per operation"), Column::word("growth")}};
+    for (const std::uint64_t operations : report.operations) {
+        table.columns.push_back(Column::number(fmt::format("{}={}", report.variable, operations)));
+    }
+    for (const LeakSite& site : sites) {
+        table.rows.push_back(row_of(report, site, site.place));
+    }
+    return table;
+}
+
+void add_stacks(const LeaksReport& report, Document& document)
+{
+    for (std::size_t i = 0; i < std::min(report.sites.size(), most_leak_stacks); ++i) {
+        const LeakSite& site = report.sites[i];
+        Items items;
+        for (const std::string& frame : site.stack) {
+            if (items.items.size() == most_leak_frames) {
+                items.items.push_back({"..."});
+                break;
+            }
+            items.items.push_back({frame});
+        }
+        if (!items.items.empty()) {
+            document.add(Section{.title = fmt::format("Stack of {}", site.place),
+                                 .blocks = {{std::move(items), Weight::answer}}},
+                         i == 0 ? Weight::support : Weight::reference);
+        }
+    }
+}
+
+}  // namespace
+
+LeakVerdict verdict_of(const LeaksReport& report)
+{
+    const auto has = [&](Growth growth) {
+        return report.whole.growth.growth == growth ||
+               std::ranges::any_of(report.sites, [&](const LeakSite& one) { return one.growth.growth == growth; });
+    };
+    return has(Growth::steady) ? LeakVerdict::leak : has(Growth::late) ? LeakVerdict::unsure : LeakVerdict::none;
+}
+
+std::string_view name_of(LeakVerdict verdict)
+{
+    switch (verdict) {
+    case LeakVerdict::none:
+        return "none";
+    case LeakVerdict::leak:
+        return "leak";
+    case LeakVerdict::unsure:
+        return "unsure";
+    }
+    return {};
+}
+
+std::string headline_of(const LeaksReport& report)
+{
+    const std::string range = range_text(report);
+    switch (verdict_of(report)) {
+    case LeakVerdict::none:
+        return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range);
+    case LeakVerdict::unsure:
+        return fmt::format(
+            "Not told: only the last step to {} operations leaves more behind. Ask with more operations.",
+            report.operations.back());
+    case LeakVerdict::leak:
+        break;
+    }
+    const auto steady =
+        std::ranges::find(report.sites, Growth::steady, [](const auto& one) { return one.growth.growth; });
+    if (steady == report.sites.end()) {
+        return fmt::format("Leak: each operation leaves {} behind, of no single site.", rate_text(report.whole.growth));
+    }
+    const auto sites =
+        std::ranges::count(report.sites, Growth::steady, [](const auto& one) { return one.growth.growth; });
+    return fmt::format("Leak: each operation leaves {} behind, {} {}{}.", rate_text(steady->growth),
+                       sites == 1 ? "all of it at" : "at", steady->place,
+                       sites == 1 ? ""
+                                  : fmt::format(" and {} more", plural(static_cast<std::uint64_t>(sites) - 1, "site")));
+}
+
+Document document(const LeaksReport& report)
+{
+    const LeakVerdict verdict = verdict_of(report);
+    Document document{
+        .kicker = "memsweep run --leaks",
+        .title = inert_text(report.command),
+        .description = fmt::format("What is live {} for each operation, {}.", moment_of(report), range_text(report))};
+    document.add(Opening{.headline = {headline_of(report), verdict == LeakVerdict::leak     ? Tone::bad
+                                                           : verdict == LeakVerdict::unsure ? Tone::caution
+                                                                                            : Tone::good}});
+    if (!report.freed_at_end.empty()) {
+        const LeakSite& first = report.freed_at_end.front();
+        document.add(Paragraph{fmt::format("Until the end each operation holds {} at {}; all of it is freed before the "
+                                           "program ends. --release-after {} judges what is live at the peak.",
+                                           rate_text(first.growth), first.place, report.operations.back()),
+                               Tone::caution});
+    }
+    for (const std::string& note : report.notes) {
+        document.add(Paragraph{note, Tone::caution});
+    }
+    std::vector<LeakSite> rows = report.sites;
+    rows.push_back(report.whole);
+    rows.back().place = "whole program";
+    document.add(TableBlock{.table = table_of(report, rows, fmt::format("Live {}", moment_of(report))), .id = "sites"});
+    if (!report.freed_at_end.empty()) {
+        document.add(TableBlock{.table = table_of(report, report.freed_at_end, "Live at the peak, freed at the end"),
+                                .id = "freed"},
+                     Weight::reference);
+    }
+    add_stacks(report, document);
+    return document;
+}
+
+}  // namespace memsweep::reporters
