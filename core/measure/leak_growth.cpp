@@ -10,7 +10,7 @@
 namespace memsweep::measure {
 namespace {
 
-struct Range {
+struct HeldRange {
     std::uint64_t least{};
     std::uint64_t most{};
 
@@ -20,43 +20,43 @@ struct Range {
     }
 };
 
-struct Step {
+struct HeldStep {
     std::uint64_t operations{};
-    Range bytes;
-    Range blocks;
+    HeldRange bytes;
+    HeldRange blocks;
 };
 
-Range range_of(std::span<const HeldAfter> runs, std::uint64_t HeldAfter::*held)
+HeldRange range_of(std::span<const HeldAfter> runs, std::uint64_t HeldAfter::*held)
 {
     const auto [least, most] = std::ranges::minmax(runs, {}, held);
     return {least.*held, most.*held};
 }
 
-std::vector<Step> steps_of(std::span<const HeldAfter> runs)
+std::vector<HeldStep> held_steps_of(std::span<const HeldAfter> runs)
 {
     std::map<std::uint64_t, std::vector<HeldAfter>> by_operations;
     for (const HeldAfter& run : runs) {
         by_operations[run.operations].push_back(run);
     }
-    std::vector<Step> steps;
+    std::vector<HeldStep> steps;
     for (const auto& [operations, same] : by_operations) {
         steps.push_back({operations, range_of(same, &HeldAfter::bytes), range_of(same, &HeldAfter::blocks)});
     }
     return steps;
 }
 
-double rate(const Step& from, const Step& to, Range Step::*held)
+double rate(const HeldStep& from, const HeldStep& to, HeldRange HeldStep::*held)
 {
     return ((to.*held).middle() - (from.*held).middle()) / static_cast<double>(to.operations - from.operations);
 }
 
 // Whether both changes, over as many operations as they took, are the same.
-bool is_same_rate(const Step& first, const Step& middle, const Step& last, Range Step::*held)
+bool is_same_rate(const HeldStep& first, const HeldStep& middle, const HeldStep& last, HeldRange HeldStep::*held)
 {
-    const auto change = [held](const Step& from, const Step& to) {
+    const auto change = [held](const HeldStep& from, const HeldStep& to) {
         return static_cast<std::int64_t>((to.*held).least) - static_cast<std::int64_t>((from.*held).least);
     };
-    const auto operations = [](const Step& from, const Step& to) {
+    const auto operations = [](const HeldStep& from, const HeldStep& to) {
         return static_cast<std::int64_t>(to.operations - from.operations);
     };
     return change(first, middle) * operations(middle, last) == change(middle, last) * operations(first, middle);
@@ -66,12 +66,12 @@ bool is_same_rate(const Step& first, const Step& middle, const Step& last, Range
 
 GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
 {
-    const std::vector<Step> steps = steps_of(runs);
+    const std::vector<HeldStep> steps = held_steps_of(runs);
     MEMSWEEP_ASSERT(steps.size() >= 2, "one number of operations tells nothing of one operation");
     std::size_t growing = 0;  // steps, from the last one back
     while (growing + 1 < steps.size()) {
-        const Step& to = steps[steps.size() - 1 - growing];
-        const Step& from = steps[steps.size() - 2 - growing];
+        const HeldStep& to = steps[steps.size() - 1 - growing];
+        const HeldStep& from = steps[steps.size() - 2 - growing];
         if (to.bytes.least <= from.bytes.most) {
             break;
         }
@@ -79,15 +79,15 @@ GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
     }
     GrowthPerOperation result;
     result.growth = growing == 0 ? Growth::none : growing + 1 == steps.size() ? Growth::steady : Growth::late;
-    result.bytes = rate(steps.front(), steps.back(), &Step::bytes);
-    result.blocks = rate(steps.front(), steps.back(), &Step::blocks);
-    result.varies = std::ranges::any_of(steps, [](const Step& step) {
+    result.bytes = rate(steps.front(), steps.back(), &HeldStep::bytes);
+    result.blocks = rate(steps.front(), steps.back(), &HeldStep::blocks);
+    result.varies = std::ranges::any_of(steps, [](const HeldStep& step) {
         return step.bytes.least != step.bytes.most || step.blocks.least != step.blocks.most;
     });
     result.is_exact = !result.varies;
     for (std::size_t i = 2; i < steps.size() && result.is_exact; ++i) {
-        result.is_exact = is_same_rate(steps[i - 2], steps[i - 1], steps[i], &Step::bytes) &&
-                          is_same_rate(steps[i - 2], steps[i - 1], steps[i], &Step::blocks);
+        result.is_exact = is_same_rate(steps[i - 2], steps[i - 1], steps[i], &HeldStep::bytes) &&
+                          is_same_rate(steps[i - 2], steps[i - 1], steps[i], &HeldStep::blocks);
     }
     return result;
 }
