@@ -379,6 +379,17 @@ bool is_mapped(std::uint64_t from, std::uint64_t to) noexcept
     return to - from <= states.size() * page && kernel(SYS_mincore, from, to - from, states.data()) == 0;
 }
 
+// Above the frames of a thread lies what the C library keeps of it; what is mapped behind may be another's.
+Bounds thread_bounds(std::uint64_t at, char* room, std::size_t bytes) noexcept
+{
+    Bounds bounds = mapping_of(at, room, bytes);
+    const auto own_data = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+    if (bounds.holds(own_data) && own_data > at) {
+        bounds.high = own_data;
+    }
+    return bounds;
+}
+
 // A signal's, or a coroutine's. What is there is looked at each time: it may have gone meanwhile.
 Bounds other_bounds(ThreadStacks& thread, std::uint64_t at, char* room, std::size_t bytes) noexcept
 {
@@ -642,9 +653,9 @@ std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexce
             stack_t signal_stack{};
             const bool is_signals =
                 kernel(SYS_sigaltstack, nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_ONSTACK) != 0;
-            thread.own = is_signals
-                             ? Bounds{}
-                             : mapping_of(registers.stack, reinterpret_cast<char*>(&thread.walk), sizeof thread.walk);
+            thread.own =
+                is_signals ? Bounds{}
+                           : thread_bounds(registers.stack, reinterpret_cast<char*>(&thread.walk), sizeof thread.walk);
         }
         number = thread.own.holds(registers.stack) ? number_by_memory(thread, registers)
                                                    : number_by_itself(thread, registers, thread.walk);
