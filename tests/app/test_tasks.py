@@ -89,6 +89,10 @@ class Tasks(CliTest):
     def test_service(self):
         self.run_task("Find out where a service's memory goes")
 
+    def test_which_line(self):
+        self.need_commands([("g++", "g++")])
+        self.run_task("Find out which line allocates it")
+
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
 
