@@ -34,6 +34,7 @@ libhwloc-dev        build     <hwloc.h>                 processors, caches and N
 libre2-dev          build     <re2/re2.h>               regular expressions of --filter
 libxxhash-dev       build     <xxhash.h>                checksums of what programs print
 zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
+libdw-dev           build     <elfutils/libdwfl.h>      functions and lines of call stacks; opened at run time
 musl-tools          build     musl-gcc                  memsweep-launch: starts programs in less time than one of glibc's can
 opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time
 catch2              build     <tests/support/catch.hpp> tests
@@ -45,8 +46,8 @@ shellcheck          check     shellcheck                scripts/check.sh
 clang-16            check     clang++-16                the presets asan, tsan and fuzz
 libclang-rt-16-dev  check     clang++-16                the sanitizers and libFuzzer
 llvm-16             check     llvm-symbolizer-16        the sanitizers: names in their stacks
-libdw-dev           optional  <elfutils/libdwfl.h>      functions and lines of call stacks
-google-perftools    optional  google-pprof              scenario tests: pprof, read by google-pprof
+golang-go           optional  go                        scenario tests: pprof, read by go tool pprof
+libdevel-nytprof-perl optional /usr/share/perl5/Devel/NYTProf/flamegraph.pl scenario tests: collapsed, drawn by flamegraph.pl
 python3-protobuf    optional  import:google.protobuf    scenario tests: pprof, read by another decoder
 python3-jsonschema  optional  import:jsonschema         scenario tests: results against their schema
 libbenchmark-tools  optional  compare.py                scenario tests: gbench, read by compare.py

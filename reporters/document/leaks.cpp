@@ -29,10 +29,17 @@ std::string blocks_text(double blocks)
     return fmt::format("{:.3g} {}", blocks, blocks == 1 ? "block" : "blocks");
 }
 
+// Less than a byte for an operation is no rounding error: it is a block now and then.
+std::string bytes_text(double bytes)
+{
+    constexpr double whole = 100;
+    return bytes < whole && bytes > -whole ? fmt::format("{:.3g} B", bytes) : value_text(bytes, model::Unit::bytes);
+}
+
 // "64 B in 1 block", "about 0.48 B in 0.01 blocks".
 std::string rate_text(const measure::GrowthPerOperation& growth)
 {
-    return fmt::format("{}{} in {}", growth.is_exact ? "" : "about ", value_text(growth.bytes, model::Unit::bytes),
+    return fmt::format("{}{} in {}", growth.is_exact ? "" : "about ", bytes_text(growth.bytes),
                        blocks_text(growth.blocks));
 }
 
@@ -60,7 +67,7 @@ std::vector<Cell> row_of(const LeaksReport& report, const LeakSite& site, std::s
 {
     const measure::GrowthPerOperation& growth = site.growth;
     std::vector<Cell> row{{std::move(name)}};
-    row.push_back({value_text(growth.bytes, model::Unit::bytes), exact_text(growth.bytes, model::Unit::bytes)});
+    row.push_back({bytes_text(growth.bytes), exact_text(growth.bytes, model::Unit::bytes)});
     row.push_back({fmt::format("{:.3g}", growth.blocks)});
     row.push_back({growth.growth == Growth::none   ? "none"
                    : growth.growth == Growth::late ? "late"

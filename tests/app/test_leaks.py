@@ -103,13 +103,13 @@ class Leaks(CliTest):
                              (("--leaks", "n=[1,2]", "-r", "csv", "--", PROGRAM, "${n}", "1"), "csv"),
                              (("--leaks", "n=[1,2]", "--", "./none", "${n}"), "there is no such program")):
             with self.subTest(words):
-                self.assertIn(about, self.expect(2, "run", *words).text)
+                self.assertIn(about, self.expect(2, "run", *words).errors)
 
     def test_what_cannot_be_recorded_or_fails_is_said(self):
         static = BINARY.parent / "recorded_static"
         if static.exists():
-            self.assertIn("statically linked", self.expect(2, "run", "--leaks", "n=[1,2]", "--", static, "${n}").text)
-        self.assertIn("1 operations", self.expect(2, "run", "--leaks", "n=[1,2]", "--", "sh", "-c", "exit 3; ${n}").text)
+            self.assertIn("statically linked", self.expect(2, "run", "--leaks", "n=[1,2]", "--", static, "${n}").errors)
+        self.assertIn("1 operations", self.expect(2, "run", "--leaks", "n=[1,2]", "--", "sh", "-c", "exit 3; ${n}").errors)
         left = [name for name in os.listdir("/tmp") if name.startswith("memsweep-leaks-")]
         self.assertEqual(left, [])
 

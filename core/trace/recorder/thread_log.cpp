@@ -129,8 +129,11 @@ bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
     }
     const std::uint64_t words = (is_realloc ? 2U : 1U) + (event.stack != 0 ? 1U : 0U);
     const std::uint64_t bytes = words * sizeof(std::uint64_t);
+    // A handler may open another window, which begins where this one ends: words that do not fit into this one are its.
+    const std::uint64_t limit = log.limit;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t at = reserve(log, bytes);
-    if (at + (bytes - sizeof(std::uint64_t)) >= log.limit) {
+    if (at + (bytes - sizeof(std::uint64_t)) >= limit) {
         return false;
     }
     static_cast<void>(encode(word_at(at), event));

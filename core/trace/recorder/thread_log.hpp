@@ -127,8 +127,17 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
     if constexpr (tag != WordTag::nothing) {
         constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
         LogCursor& log = *current;
+        // A handler may open another window in between. It begins with a stamp where this one ends: of two words the second
+        // would stand in the place of the handler's event.
+        std::uint64_t limit = 0;
+        if constexpr (call == Call::realloc) {
+            limit = log.limit_of_allocations;
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        }
         const std::uint64_t at = reserve(log, bytes);
-        const std::uint64_t limit = call == Call::free ? log.limit : log.limit_of_allocations;
+        if constexpr (call != Call::realloc) {
+            limit = call == Call::free ? log.limit : log.limit_of_allocations;
+        }
         if (at + (bytes - sizeof(std::uint64_t)) < limit) [[likely]] {
             const bool fits = fits_word(address, size) && (call != Call::realloc || fits_word(other));
             if (fits) [[likely]] {
