@@ -1,5 +1,5 @@
-// `run --leaks`: what a program holds for each operation that it does. It is recorded with call stacks, several times for
-// each number of operations, and judged by what is live then (core/measure/leak_growth.hpp).
+// `run --leaks`: what a program holds for each operation that it does. It is recorded with call stacks, several times
+// for each number of operations, and judged by what is live then (core/measure/leak_growth.hpp).
 //
 // Cost     a recorded run for each number and round, and reading each trace once.
 // Memory   one trace at a time, in the folder for temporary files; the sites of all runs.

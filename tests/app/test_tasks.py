@@ -93,6 +93,10 @@ class Tasks(CliTest):
         self.need_commands([("g++", "g++")])
         self.run_task("Find out which line allocates it")
 
+    def test_library(self):
+        self.need_commands([("gcc", "gcc")])
+        self.run_task("Find out whether a library leaks")
+
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
 

@@ -127,8 +127,8 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
     if constexpr (tag != WordTag::nothing) {
         constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
         LogCursor& log = *current;
-        // A handler may open another window in between. It begins with a stamp where this one ends: of two words the second
-        // would stand in the place of the handler's event.
+        // A handler may open another window in between. It begins with a stamp where this one ends: of two words the
+        // second would stand in the place of the handler's event.
         std::uint64_t limit = 0;
         if constexpr (call == Call::realloc) {
             limit = log.limit_of_allocations;
