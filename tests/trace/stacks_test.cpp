@@ -350,7 +350,7 @@ TEST_CASE("whatever stands in the four kinds of chunks, events and the order of 
     base::Rng random{99};
     const Bytes frames = frames_payload(0, 1, random_tree(1, 40));
     const Bytes stacks = stacks_payload(0, 0, {1, 1, 40});
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < 1000; ++round) {
         const auto kind = static_cast<trace::ChunkKind>(5 + random.below(4));
         Bytes payload = random.below(2) == 0 ? frames : stacks;
         if (random.below(3) == 0) {

@@ -158,9 +158,9 @@ __attribute__((always_inline)) inline UnwindRule rule_of(std::uint64_t next) noe
 Step leave_signal_frame(Registers& registers, const Bounds& bounds) noexcept
 {
     constexpr std::uint64_t registers_at = 40;
-    constexpr std::uint64_t frame_at = registers_at + 10 * 8;
-    constexpr std::uint64_t stack_at = registers_at + 15 * 8;
-    constexpr std::uint64_t next_at = registers_at + 16 * 8;
+    constexpr std::uint64_t frame_at = registers_at + std::uint64_t{10} * 8;
+    constexpr std::uint64_t stack_at = registers_at + std::uint64_t{15} * 8;
+    constexpr std::uint64_t next_at = registers_at + std::uint64_t{16} * 8;
     const std::uint64_t context = registers.stack;
     if (!bounds.holds_word(context) || !bounds.holds_word(context + next_at)) {
         return Step::failed;
@@ -404,7 +404,7 @@ Bounds other_bounds(ThreadStacks& thread, std::uint64_t at, char* room, std::siz
     if (!thread.other.holds(at)) {
         thread.other = mapping_of(at, room, bytes);
     }
-    constexpr std::uint64_t most = 60 * 4096;
+    constexpr std::uint64_t most = std::uint64_t{60} * 4096;
     const Bounds bounds{at, std::min(thread.other.high, at + most)};
     return thread.other.holds(at) && is_mapped(at, bounds.high) ? bounds : Bounds{};
 }

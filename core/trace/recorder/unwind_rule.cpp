@@ -473,7 +473,8 @@ UnwindRule of_expression(const Row& row) noexcept
     }
     const std::int64_t offset = code.take_signed();
     const bool is_one = code.take<std::uint8_t>() == 0x06 && code.remaining() == 0 && !code.has_failed();
-    if (!is_one || offset > 0 || offset % 8 != 0 || offset < -8 * 0xFFFF || row.saved != Row::Saved::at_frame_pointer) {
+    if (!is_one || offset > 0 || offset % 8 != 0 || offset < std::int64_t{-8} * 0xFFFF ||
+        row.saved != Row::Saved::at_frame_pointer) {
         return guess;
     }
     return {RuleKind::through_frame_pointer, 0, static_cast<std::uint16_t>(-offset / 8)};
@@ -498,7 +499,8 @@ UnwindRule of_row(const Row& row) noexcept
     UnwindRule rule{by_stack ? RuleKind::from_stack_pointer : RuleKind::from_frame_pointer, 0,
                     static_cast<std::uint16_t>(row.cfa_offset / 8)};
     if (row.saved == Row::Saved::at_offset) {
-        const bool is_near = row.saved_offset < 0 && row.saved_offset % 8 == 0 && row.saved_offset >= -8 * 0xFF;
+        const bool is_near =
+            row.saved_offset < 0 && row.saved_offset % 8 == 0 && row.saved_offset >= std::int64_t{-8} * 0xFF;
         if (!is_near) {
             return guess;
         }

@@ -11,7 +11,7 @@ namespace memsweep::trace {
 
 base::Expected<Libdw> load_libdw()
 {
-    ::unsetenv("DEBUGINFOD_URLS");
+    ::unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): no other thread reads the environment
     void* const loaded = ::dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) {
         return base::fail(base::ErrorCode::not_supported,

@@ -43,6 +43,7 @@ namespace memsweep::trace {
     X(dwarf_filesrc)
 
 struct Libdw {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it is a name
 #define MEMSWEEP_LIBDW_MEMBER(function) decltype(&::function) function{};
     MEMSWEEP_LIBDW_FUNCTIONS(MEMSWEEP_LIBDW_MEMBER)
 #undef MEMSWEEP_LIBDW_MEMBER
