@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstring>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/recorder/byte_sampler.hpp"
 #include "core/trace/recorder/call_tree.hpp"
 #include "core/trace/recorder/found_object.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/recording_file.hpp"
+#include "core/trace/recorder/stack_bounds.hpp"
 #include "core/trace/recorder/unwind_rule.hpp"
 
 namespace memsweep::trace::recorder {
@@ -39,23 +37,19 @@ struct Frame {
     bool is_remembered{};  // how it is left can be seen again by two words: its return address and that one
 };
 
-struct Bounds {
-    std::uint64_t low{};
-    std::uint64_t high{};
-    [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - low < high - low; }
-    // Whether a word lies within.
-    [[nodiscard]] bool holds_word(std::uint64_t address) const noexcept
-    {
-        return address >= low && address + sizeof(address) <= high && address % sizeof(address) == 0;
-    }
-};
-
 template <std::uint32_t most>
 struct Walk {
     std::array<Frame, most> frames;             // innermost first
     std::array<std::uint64_t, most> addresses;  // outermost first
     std::array<std::uint32_t, most> numbers;
 };
+
+// What a walk has not filled yet, to read in.
+template <std::uint32_t most>
+std::span<char> room_of(Walk<most>& walk) noexcept
+{
+    return {reinterpret_cast<char*>(&walk), sizeof walk};
+}
 
 // A node that the thread has looked up.
 struct RecentNode {
@@ -71,8 +65,7 @@ struct ThreadStacks {
     std::uint32_t depth;  // frames remembered
     std::uint64_t entered_at;
     std::uint64_t epoch;
-    std::uint64_t random;                       // 0: not begun
-    std::int64_t until_sampled;                 // bytes
+    ByteSampler sampler;
     Bounds own;                                 // the thread's stack
     Bounds other;                               // one that it was met on
     std::array<Frame, most_frames> remembered;  // outermost first
@@ -282,135 +275,6 @@ __attribute__((always_inline)) inline Step leave(Registers& registers, const Bou
 
 #endif
 
-// ---- where a stack ends ----
-
-// One line of /proc/self/maps after the other, in the room given.
-class Mappings {
-  public:
-    Mappings(char* room, std::size_t bytes) noexcept
-        : room_{room}, bytes_{bytes}, fd_{kernel(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)}
-    {
-    }
-    Mappings(const Mappings&) = delete;
-    Mappings& operator=(const Mappings&) = delete;
-    ~Mappings()
-    {
-        if (fd_ >= 0) {
-            kernel(SYS_close, fd_);
-        }
-    }
-
-    bool next(Bounds& bounds, bool& is_main_stack) noexcept
-    {
-        const auto* end = static_cast<const char*>(std::memchr(room_ + at_, '\n', filled_ - at_));
-        if (end == nullptr) {
-            std::memmove(room_, room_ + at_, filled_ - at_);
-            filled_ -= at_;
-            at_ = 0;
-            for (long got = 1; got > 0 && filled_ < bytes_ && end == nullptr;) {
-                got = fd_ < 0 ? 0 : kernel(SYS_read, fd_, room_ + filled_, bytes_ - filled_);
-                filled_ += got > 0 ? static_cast<std::size_t>(got) : 0;
-                end = static_cast<const char*>(std::memchr(room_, '\n', filled_));
-            }
-            if (end == nullptr) {
-                return false;
-            }
-        }
-        const char* at = room_ + at_;
-        bounds.low = take_hexadecimal(at);
-        ++at;
-        bounds.high = take_hexadecimal(at);
-        constexpr std::size_t length = 7;
-        is_main_stack =
-            end - at > static_cast<std::ptrdiff_t>(length) && std::memcmp(end - length, "[stack]", length) == 0;
-        at_ = static_cast<std::size_t>(end - room_) + 1;
-        return true;
-    }
-
-  private:
-    static std::uint64_t take_hexadecimal(const char*& at) noexcept
-    {
-        std::uint64_t number = 0;
-        for (;; ++at) {
-            const char digit = *at;
-            if (digit >= '0' && digit <= '9') {
-                number = number << 4U | static_cast<std::uint64_t>(digit - '0');
-            } else if (digit >= 'a' && digit <= 'f') {
-                number = number << 4U | static_cast<std::uint64_t>(digit - 'a' + 10);
-            } else {
-                return number;
-            }
-        }
-    }
-
-    char* room_;
-    std::size_t bytes_;
-    long fd_;
-    std::size_t at_{};
-    std::size_t filled_{};
-};
-
-// Empty: it lies in none that is known.
-Bounds mapping_of(std::uint64_t address, char* room, std::size_t bytes) noexcept
-{
-    Mappings mappings{room, bytes};
-    Bounds found;
-    bool is_main_stack = false;
-    while (mappings.next(found, is_main_stack)) {
-        if (found.holds(address)) {
-            if (is_main_stack) {  // it grows
-                rlimit limit{};
-                constexpr std::uint64_t most = 1ULL << 30U;
-                const bool is_known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
-                found.low =
-                    std::min(found.low, found.high - std::min<std::uint64_t>(is_known ? limit.rlim_cur : 0, most));
-            }
-            return found;
-        }
-    }
-    return {};
-}
-
-bool is_mapped(std::uint64_t from, std::uint64_t to) noexcept
-{
-    std::array<unsigned char, 64> states{};
-    constexpr std::uint64_t page = 4096;
-    from = from / page * page;
-    return to - from <= states.size() * page && kernel(SYS_mincore, from, to - from, states.data()) == 0;
-}
-
-// Above the frames of a thread lies what the C library keeps of it; what is mapped behind may be another's.
-Bounds thread_bounds(std::uint64_t at, char* room, std::size_t bytes) noexcept
-{
-    Bounds bounds = mapping_of(at, room, bytes);
-    const auto own_data = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
-    if (bounds.holds(own_data) && own_data > at) {
-        bounds.high = own_data;
-    }
-    return bounds;
-}
-
-// A signal's, or a coroutine's. What is there is looked at each time: it may have gone meanwhile.
-Bounds other_bounds(ThreadStacks& thread, std::uint64_t at, char* room, std::size_t bytes) noexcept
-{
-    stack_t signal_stack{};
-    if (kernel(SYS_sigaltstack, nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_ONSTACK) != 0) {
-        const auto low = reinterpret_cast<std::uint64_t>(signal_stack.ss_sp);
-        const Bounds bounds{low, low + signal_stack.ss_size};
-        if (bounds.holds(at)) {
-            return bounds;
-        }
-    }
-    if (!thread.other.holds(at)) {
-        thread.other = mapping_of(at, room, bytes);
-    }
-    constexpr std::uint64_t most = std::uint64_t{60} * 4096;
-    const Bounds bounds{at, std::min(thread.other.high, at + most)};
-    return thread.other.holds(at) && is_mapped(at, bounds.high) ? bounds : Bounds{};
-}
-
-// ---- from frames to a number ----
-
 // The number of the stack that begins with `parent` and goes on with these addresses, outermost first. 0: no room.
 std::uint32_t number_of(std::uint64_t generation, std::uint32_t parent, const std::uint64_t* addresses,
                         std::uint32_t* numbers, std::size_t count) noexcept
@@ -482,9 +346,8 @@ std::uint32_t follow(Registers registers, Bounds bounds, const Bounds& own, Walk
 template <std::uint32_t most>
 std::uint32_t number_by_itself(ThreadStacks& thread, const Registers& registers, Walk<most>& walk) noexcept
 {
-    const Bounds bounds = thread.own.holds(registers.stack)
-                              ? thread.own
-                              : other_bounds(thread, registers.stack, reinterpret_cast<char*>(&walk), sizeof walk);
+    const Bounds bounds =
+        thread.own.holds(registers.stack) ? thread.own : other_bounds(thread.other, registers.stack, room_of(walk));
     const std::uint64_t generation = tree->generation();
     bool is_cut = false;
     const std::uint32_t count =
@@ -587,49 +450,12 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
     return number;
 }
 
-// The natural logarithm of numbers from 1 on.
-double logarithm(std::uint64_t number) noexcept
-{
-    constexpr double of_2 = 0.693147180559945309;
-    const auto whole = static_cast<unsigned>(std::bit_width(number)) - 1U;
-    const double rest = static_cast<double>(number) / static_cast<double>(std::uint64_t{1} << whole);  // below 2
-    const double ratio = (rest - 1) / (rest + 1);
-    const double square = ratio * ratio;
-    const double series =
-        1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square / 11))));
-    return whole * of_2 + 2 * ratio * series;
-}
-
-std::uint64_t next_random(std::uint64_t& state) noexcept  // splitmix64
-{
-    std::uint64_t mixed = state += 0x9E3779B97F4A7C15U;
-    mixed = (mixed ^ mixed >> 30U) * 0xBF58476D1CE4E5B9U;
-    mixed = (mixed ^ mixed >> 27U) * 0x94D049BB133111EBU;
-    return mixed ^ mixed >> 31U;
-}
-
-// Exponentially distributed: how far it is to the next sample does not depend on where the last one was.
-std::int64_t draw_gap(ThreadStacks& thread) noexcept
-{
-    constexpr unsigned bits = 52;
-    const std::uint64_t drawn = (next_random(thread.random) >> (64U - bits)) + 1;
-    const double gap = (logarithm(std::uint64_t{1} << bits) - logarithm(drawn)) * static_cast<double>(sampled_every);
-    return static_cast<std::int64_t>(gap) + 1;
-}
-
 bool is_sampled(ThreadStacks& thread, std::uint64_t size) noexcept
 {
-    if (thread.random == 0) [[unlikely]] {
-        thread.random = tick_clock().ticks() ^ reinterpret_cast<std::uint64_t>(&thread);
-        thread.until_sampled = draw_gap(thread);
+    if (!thread.sampler.has_begun()) [[unlikely]] {
+        thread.sampler.begin(tick_clock().ticks() ^ reinterpret_cast<std::uint64_t>(&thread), sampled_every);
     }
-    constexpr std::uint64_t most = std::uint64_t{1} << 62U;
-    thread.until_sampled -= static_cast<std::int64_t>(std::clamp<std::uint64_t>(size, 1, most));
-    if (thread.until_sampled > 0) [[likely]] {
-        return false;
-    }
-    thread.until_sampled = draw_gap(thread);
-    return true;
+    return thread.sampler.takes(size, sampled_every);
 }
 
 std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexcept
@@ -650,12 +476,7 @@ std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexce
     } else {
         thread.entered_at = registers.stack;
         if (thread.own.high == 0) {
-            stack_t signal_stack{};
-            const bool is_signals =
-                kernel(SYS_sigaltstack, nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_ONSTACK) != 0;
-            thread.own =
-                is_signals ? Bounds{}
-                           : thread_bounds(registers.stack, reinterpret_cast<char*>(&thread.walk), sizeof thread.walk);
+            thread.own = is_on_signal_stack() ? Bounds{} : thread_bounds(registers.stack, room_of(thread.walk));
         }
         number = thread.own.holds(registers.stack) ? number_by_memory(thread, registers)
                                                    : number_by_itself(thread, registers, thread.walk);
@@ -711,7 +532,7 @@ void forget_stack(std::uint32_t log) noexcept
         thread.depth = 0;
         thread.own = {};
         thread.other = {};
-        thread.random = 0;
+        thread.sampler.end();
     }
 }
 
