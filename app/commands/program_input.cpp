@@ -107,11 +107,9 @@ void say_that_it_waits(int fd, const std::string& name)
 
 std::string contents_of(const std::string& path)
 {
-    const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    const UniqueFd file = sys::open_regular_file(path);
     Contents contents;
-    return file.valid() && S_ISREG(stat_of(file.get()).st_mode) && read_through(file.get(), path, contents)
-               ? contents.text()
-               : std::string{};
+    return file.valid() && read_through(file.get(), path, contents) ? contents.text() : std::string{};
 }
 
 }  // namespace

@@ -2,13 +2,11 @@
 
 #include <array>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
-#include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
 #include "reporters/document/call_sites.hpp"
@@ -67,11 +65,9 @@ base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace
 
 bool is_trace(const std::string& path)
 {
-    const sys::UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
-    struct stat facts {};
+    const sys::UniqueFd file = sys::open_regular_file(path);
     std::array<std::uint8_t, sizeof trace::file_magic> head{};
-    return file.valid() && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-           ::pread(file.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) &&
+    return file.valid() && ::pread(file.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) &&
            head == trace::file_magic;
 }
 

@@ -254,6 +254,16 @@ base::Expected<UniqueFd> open_input(const std::string& path)
     return file;
 }
 
+UniqueFd open_regular_file(const std::string& path) noexcept
+{
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        return {};
+    }
+    UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    return ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) ? std::move(file) : UniqueFd{};
+}
+
 base::Expected<std::string> read_file(const std::string& path, std::uint64_t max_bytes)
 {
     const UniqueFd file = MEMSWEEP_TRY(open_input(path));

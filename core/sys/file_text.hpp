@@ -59,6 +59,10 @@ using base::trimmed;
 //          "standard input".
 [[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
+// A regular file, to read; invalid for everything else. A FIFO is not even opened: its writer would take whoever only
+// looks for its reader, and write to nobody.
+[[nodiscard]] UniqueFd open_regular_file(const std::string& path) noexcept;
+
 // The most that is read of a text that is no regular file, and so may have no end. It is more than any that a program
 // passes on, and less than what fills a small machine's memory.
 inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;

@@ -3,6 +3,8 @@ bound for them: it ends with exit code 2 and one line, or does what it is asked 
 
 import concurrent.futures
 import contextlib
+import ctypes
+import fcntl
 import functools
 import gzip
 import json
@@ -394,6 +396,28 @@ class Bombs(CliTest):
                     self.expect(0, *commands("fifo")[command])
                     writer.join()
                     self.expect(0, *commands("-")[command], stdin=content)
+
+    def test_a_fifo_is_opened_once(self):
+        """A look at it that closes it again takes its writer's reader away, now and then."""
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n")
+        self.expect(0, "import", "log.csv", "-o", "t.mst")
+        os.mkfifo(self.folder / "fifo")
+        libc, opened = ctypes.CDLL(None), 0x20
+        for name, command in (("ok.json", "report"), ("log.csv", "import"), ("t.mst", "info"), ("t.mst", "fit"),
+                              ("t.mst", "export"), ("small.json", "validate"), ("small.json", "run")):
+            with self.subTest(command):
+                writer = os.open(self.folder / "fifo", os.O_RDWR)
+                fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, MIB)
+                os.write(writer, (self.folder / name).read_bytes())
+                watch = os.fdopen(libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "rb", 0)
+                libc.inotify_add_watch(watch.fileno(), os.fsencode(self.folder / "fifo"), opened)
+                closing = threading.Timer(1, os.close, (writer,))
+                closing.start()
+                self.expect(0, *commands("fifo")[command])
+                closing.join()
+                events = watch.read() or b""
+                watch.close()
+                self.assertEqual(len(events) // 16, 1, events)
 
     def test_large_inputs_that_are_meant(self):
         """What a bomb's neighbour would be: as many blocks, as long, as regular, but not more than its bytes allow."""
