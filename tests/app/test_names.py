@@ -10,6 +10,8 @@ from memsweep_cli import BINARY, NO_TIMES, CliTest, environment
 
 PROGRAM = BINARY.parent / "recorded_amount"
 COUNTED = ("allocations", "allocated_bytes", "live_bytes_peak", "live_bytes_end")
+# Python's and Perl's blocks depend on where the kernel puts their memory, in about one run of a hundred: six rounds may then decide nothing.
+EXACT = {"sh"}
 SHORT, LONG = "base", "candidate-of-the-pull-request-with-the-longest-name-of-all"
 SHELL = """here=$(cd "$(dirname "$0")" && pwd)
 list=
@@ -57,7 +59,7 @@ class Names(CliTest):
         for name, words in self.programs():
             for base, candidate in ((SHORT, LONG), (LONG, SHORT)):
                 with self.subTest(name, base=base):
-                    outcome = self.against(0, words(base), words(candidate), "-n", "6")
+                    outcome = self.against((0,) if name in EXACT else (0, 5), words(base), words(candidate), "-n", "6")
                     self.assertNotIn("regressed", outcome.text)
                     self.assertNotIn("improved", outcome.text)
                     self.assertEqual([case["status"] for case in self.cases()], ["ok", "ok"])
@@ -108,8 +110,7 @@ class Names(CliTest):
                     self.assertEqual({one["metric"] for one in counts}, set(COUNTED), judged)
                     for one in counts:
                         self.assertEqual(one["verdict"], "same", (one["metric"], one["why"]))
-                    # Python's and Perl's blocks depend on where the kernel puts their memory, in about one run of a hundred.
-                    if name == "sh":
+                    if name in EXACT:
                         self.assertEqual({one["class"] for one in counts}, {"exact"}, judged)
 
     def test_a_few_bytes_are_said_as_such_and_found_on_request(self):
