@@ -2,8 +2,8 @@
 // 1 - e^(-z / every), whatever came before.
 //
 // Units    bytes.
-// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The C library's
-//          logarithm lies in another library than the recorder may need: the series is exact to 1e-9.
+// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The logarithm
+//          of the C library lies in libm, which the recorder does without.
 // Cost     some 1 ns a block, 20 ns one that is taken.
 // Memory   none. Zeroed, it is one that has not begun.
 // Threads  one.
