@@ -62,6 +62,15 @@ bool is_same_rate(const HeldStep& first, const HeldStep& middle, const HeldStep&
     return change(first, middle) * operations(middle, last) == change(middle, last) * operations(first, middle);
 }
 
+std::uint64_t digits_of(std::uint64_t number)
+{
+    std::uint64_t digits = 1;
+    for (; number >= 10; number /= 10) {
+        ++digits;
+    }
+    return digits;
+}
+
 }  // namespace
 
 GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
@@ -72,7 +81,9 @@ GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
     while (growing + 1 < steps.size()) {
         const HeldStep& to = steps[steps.size() - 1 - growing];
         const HeldStep& from = steps[steps.size() - 2 - growing];
-        if (to.bytes.least <= from.bytes.most) {
+        const std::uint64_t longer = digits_of(to.operations) - digits_of(from.operations);
+        const bool has_more_blocks = to.blocks.least > from.blocks.most;
+        if (!has_more_blocks && to.bytes.least <= from.bytes.most + longer * to.blocks.most) {
             break;
         }
         ++growing;

@@ -5,6 +5,9 @@
 // fewer. Of r runs for each of k numbers, noise alone does that with a probability of r!^k / (k r)!: 0.06 % for three
 // runs of three numbers, so what varies is asked more often than what repeats to the byte.
 //
+// A program that keeps its arguments holds a byte more for each digit more of the number that it was given: up to that
+// many bytes in each of as many blocks are no growth.
+//
 // Units    bytes, blocks; both for one operation in the rates.
 // Cost     sorts the runs.
 #pragma once

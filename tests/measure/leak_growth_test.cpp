@@ -12,9 +12,9 @@ using namespace memsweep::measure;
 
 namespace {
 
-using Held = std::function<std::uint64_t(std::uint64_t operations)>;
+using HeldBy = std::function<std::uint64_t(std::uint64_t operations)>;
 
-std::vector<HeldAfter> held(const std::vector<std::uint64_t>& operations, const Held& bytes, const Held& blocks)
+std::vector<HeldAfter> held(const std::vector<std::uint64_t>& operations, const HeldBy& bytes, const HeldBy& blocks)
 {
     std::vector<HeldAfter> runs;
     for (const std::uint64_t n : operations) {
@@ -60,6 +60,19 @@ TEST_CASE("growth: what is made once is none, whatever its slope", "[unit]")
     CHECK(growth_of(held(
                         {10, 20, 40}, [](auto n) { return 400 / n; }, [](auto) { return 1U; }))
               .growth == Growth::none);
+}
+
+TEST_CASE("growth: copies of a number with more digits are none", "[unit]")
+{
+    const auto digits = [](std::uint64_t n) { return n < 10 ? 1U : n < 100 ? 2U : 3U; };
+    const HeldBy two = [](std::uint64_t) { return 2U; };
+    const HeldBy copies = [&](std::uint64_t n) { return 2 * (7 + digits(n)); };
+    CHECK(growth_of(held({5, 50, 500}, copies, two)).growth == Growth::none);
+    const HeldBy longer = [&](std::uint64_t n) { return copies(n) + (n > 5 ? 1U : 0U) + (n > 50 ? 1U : 0U); };
+    CHECK(growth_of(held({5, 50, 500}, longer, two)).growth == Growth::steady);
+    // One byte for each operation in a block of its own is a leak all the same.
+    const HeldBy each = [](std::uint64_t n) { return n; };
+    CHECK(growth_of(held({9, 10, 11}, each, each)).growth == Growth::steady);
 }
 
 TEST_CASE("growth: only the last step is late", "[unit]")
