@@ -1,12 +1,17 @@
 #include "app/commands/leaks.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <string_view>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,6 +28,7 @@
 #include "core/sys/clock.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/signals.hpp"
+#include "core/trace/summary.hpp"
 #include "core/trace/symbols/call_sites.hpp"
 #include "reporters/document/call_sites.hpp"
 #include "reporters/document/leaks.hpp"
@@ -87,23 +93,42 @@ std::vector<std::string> words_for(const std::vector<std::string>& words, const 
 
 struct Held {
     std::uint64_t end_bytes{}, end_blocks{}, peak_bytes{}, peak_blocks{};
-    std::vector<std::string> stack{};
+
+    void add(const trace::AllocationFigures& more)
+    {
+        end_bytes += more.end_bytes;
+        end_blocks += more.end_blocks;
+        peak_bytes += more.peak_bytes;
+        peak_blocks += more.peak_blocks;
+    }
+    void raise_to(const Held& other)
+    {
+        end_bytes = std::max(end_bytes, other.end_bytes);
+        end_blocks = std::max(end_blocks, other.end_blocks);
+        peak_bytes = std::max(peak_bytes, other.peak_bytes);
+        peak_blocks = std::max(peak_blocks, other.peak_blocks);
+    }
 };
 
-// What one recorded run has live, by site; of the whole under an empty name.
+struct HeldAtSite : Held {
+    std::vector<std::string> stack;
+};
+
+// What one recorded run has live, by site; of the whole under an empty name. Of several processes it is the most that
+// any one has: what a process holds at its end is gone with it, however many there are.
 struct RecordedRun {
     std::uint64_t operations{};
-    std::map<std::string, Held> held;
+    std::map<std::string, HeldAtSite> held;
+    std::uint64_t mapped_bytes{};  // by calls of the program's own, the most at a time
 };
-
-Held held_by(const trace::AllocationFigures& figures)
-{
-    return {figures.end_bytes, figures.end_blocks, figures.peak_bytes, figures.peak_blocks};
-}
 
 class LeakRuns {
   public:
-    LeakRuns(std::string library, const sys::StopSignals& signals) : library_{std::move(library)}, signals_{signals} {}
+    // `variable`: what stands for the number of operations.
+    LeakRuns(std::string library, std::string variable, const sys::StopSignals& signals)
+        : library_{std::move(library)}, variable_{std::move(variable)}, signals_{signals}
+    {
+    }
 
     // Runs the program once, recorded.
     base::Expected<void> add(std::uint64_t operations, const model::CommandSpec& command,
@@ -122,7 +147,7 @@ class LeakRuns {
             supervision.run(command, command.run, {}, command.output, {}, nullptr, [](int /*pid*/) {});
         const std::string why = engine::judge(end, command.exit_code, timeout);
         if (end.ending != engine::Ending::finished) {
-            return base::fail(base::ErrorCode::os, why, fmt::format("{} operations", operations));
+            return base::fail(base::ErrorCode::os, why, fmt::format("{}={}", variable_, operations));
         }
         LeftRecordings left = MEMSWEEP_TRY(recordings_in(folder->path(), looks));
         const std::string path = folder->path() + "/run.mst";
@@ -156,30 +181,38 @@ class LeakRuns {
     base::Expected<void> count(std::uint64_t operations, const std::string& path)
     {
         auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
-        const auto sites =
-            MEMSWEEP_TRY(trace::CallSites::of(reader, {trace::SiteKind::site, trace::SiteOrder::end}, path));
-        MEMSWEEP_TRY(reader.outcome());
-        RecordedRun run{.operations = operations, .held = {{"", held_by(sites.total())}}};
+        const auto sites = MEMSWEEP_TRY(trace::CallSites::of(
+            reader, {.by = trace::SiteKind::site, .order = trace::SiteOrder::end, .by_process = true}, path));
+        RecordedRun run{.operations = operations, .held = {}};
+        std::map<std::uint32_t, Held> by_process;
+        std::map<std::pair<std::string, std::uint32_t>, Held> by_place;
         for (const trace::CallSite& site : sites.sites()) {
             const std::string place = reporters::inert_text(reporters::site_label(site, trace::SiteKind::site));
-            Held& held = run.held[place];
-            const Held more = held_by(site.figures);
-            held.end_bytes += more.end_bytes;
-            held.end_blocks += more.end_blocks;
-            held.peak_bytes += more.peak_bytes;
-            held.peak_blocks += more.peak_blocks;
-            if (held.stack.empty() && site.stack != 0) {
+            by_process[site.thread.process].add(site.figures);
+            by_place[{place, site.thread.process}].add(site.figures);
+            std::vector<std::string>& stack = run.held[place].stack;
+            if (stack.empty() && site.stack != 0) {
                 for (const trace::ResolvedFrame& frame : sites.stack_of(site)) {
-                    held.stack.push_back(reporters::inert_text(reporters::place_label(frame)));
+                    stack.push_back(reporters::inert_text(reporters::place_label(frame)));
                 }
             }
         }
+        for (const auto& [process, held] : by_process) {
+            run.held[""].raise_to(held);
+        }
+        for (const auto& [key, held] : by_place) {
+            run.held[key.first].raise_to(held);
+        }
         notes_.insert(sites.notes().begin(), sites.notes().end());
+        reader.rewind();
+        run.mapped_bytes = trace::summarize(reader).totals.peak_mapped_bytes;
+        MEMSWEEP_TRY(reader.outcome());
         runs_.push_back(std::move(run));
         return {};
     }
 
     std::string library_;
+    std::string variable_;
     const sys::StopSignals& signals_;
     sys::SystemClock clock_;
     std::vector<RecordedRun> runs_;
@@ -191,7 +224,7 @@ LeakSite site_of(const std::vector<RecordedRun>& runs, const std::string& place,
     LeakSite site{.place = place, .stack = {}, .growth = {}, .held = {}};
     for (const RecordedRun& run : runs) {
         const auto found = run.held.find(place);
-        const Held held = found == run.held.end() ? Held{} : found->second;
+        const HeldAtSite held = found == run.held.end() ? HeldAtSite{} : found->second;
         site.held.push_back(
             {run.operations, at_peak ? held.peak_bytes : held.end_bytes, at_peak ? held.peak_blocks : held.end_blocks});
         site.stack = held.stack.empty() ? site.stack : held.stack;
@@ -231,6 +264,16 @@ std::vector<LeakSite> freed_at_end(const std::vector<RecordedRun>& runs)
     return sites;
 }
 
+LeakSite mapped_by(const std::vector<RecordedRun>& runs)
+{
+    LeakSite mapped;
+    for (const RecordedRun& run : runs) {
+        mapped.held.push_back({run.operations, run.mapped_bytes, 0});
+    }
+    mapped.growth = measure::growth_of(mapped.held);
+    return mapped;
+}
+
 LeaksReport report_of(const RunCommand& command, const Operations& operations, const LeakRuns& runs,
                       std::uint32_t rounds)
 {
@@ -243,6 +286,7 @@ LeaksReport report_of(const RunCommand& command, const Operations& operations, c
                        .whole = site_of(runs.runs(), "", at_peak),
                        .sites = growing_sites(runs.runs(), at_peak),
                        .freed_at_end = at_peak ? std::vector<LeakSite>{} : freed_at_end(runs.runs()),
+                       .mapped = mapped_by(runs.runs()),
                        .notes = {}};
     for (const std::string& note : runs.notes()) {
         report.notes.push_back(reporters::inert_text(note));
@@ -367,7 +411,7 @@ base::Expected<ExitCode> look_for_leaks(const RunCommand& command, const GlobalO
         plans.emplace(number, *std::move(plan));
     }
     const sys::StopSignals signals;
-    LeakRuns runs{library, signals};
+    LeakRuns runs{library, operations.variable, signals};
     const std::uint32_t wanted = command.overrides.repetitions.value_or(first_rounds);
     std::uint32_t rounds = 0;
     std::optional<LeaksReport> report;

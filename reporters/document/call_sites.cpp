@@ -90,7 +90,8 @@ void add_figures(std::vector<Cell>& row, const AllocationFigures& figures, const
 Table sites_table(const CallSitesReport& report)
 {
     const trace::CallSites& sites = *report.sites;
-    const auto [by, order] = sites.query();
+    const SiteKind by = sites.query().by;
+    const SiteOrder order = sites.query().order;
     Table table{
         .title = fmt::format("By {}", title_of(by)),
         .note = fmt::format("the most {} first", words_of(order)),
@@ -213,7 +214,8 @@ std::size_t named_sites(const CallSitesReport& report)
 Document document(const CallSitesReport& report)
 {
     const trace::CallSites& sites = *report.sites;
-    const auto [by, order] = sites.query();
+    const SiteKind by = sites.query().by;
+    const SiteOrder order = sites.query().order;
     Document document{.kicker = fmt::format("memsweep info --by {}", title_of(by)),
                       .title = inert_text(report.source),
                       .description = "Who asks for memory, and how much of it."};

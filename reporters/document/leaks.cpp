@@ -63,6 +63,14 @@ std::string held_text(const LeakSite& site, std::uint64_t operations)
                          : fmt::format("{} to {}", base::format_size(least), base::format_size(most));
 }
 
+constexpr std::uint64_t noticed_mapped_bytes = std::uint64_t{256} << 10U;
+
+std::uint64_t most_held(const LeakSite& site)
+{
+    const auto most = std::ranges::max_element(site.held, {}, &measure::HeldAfter::bytes);
+    return most == site.held.end() ? 0 : most->bytes;
+}
+
 std::vector<Cell> row_of(const LeaksReport& report, const LeakSite& site, std::string name)
 {
     const measure::GrowthPerOperation& growth = site.growth;
@@ -122,7 +130,10 @@ LeakVerdict verdict_of(const LeaksReport& report)
         return report.whole.growth.growth == growth ||
                std::ranges::any_of(report.sites, [&](const LeakSite& one) { return one.growth.growth == growth; });
     };
-    return has(Growth::steady) ? LeakVerdict::leak : has(Growth::late) ? LeakVerdict::unsure : LeakVerdict::none;
+    if (has(Growth::steady)) {
+        return LeakVerdict::leak;
+    }
+    return has(Growth::late) || report.mapped.growth.growth != Growth::none ? LeakVerdict::unsure : LeakVerdict::none;
 }
 
 std::string_view name_of(LeakVerdict verdict)
@@ -145,6 +156,13 @@ std::string headline_of(const LeaksReport& report)
     case LeakVerdict::none:
         return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range);
     case LeakVerdict::unsure:
+        if (report.mapped.growth.growth != Growth::none) {
+            return fmt::format(
+                "Not told: no block is left behind at every step, but what the program maps itself grows "
+                "{}, from {} to {}.",
+                range, held_text(report.mapped, report.operations.front()),
+                held_text(report.mapped, report.operations.back()));
+        }
         return fmt::format(
             "Not told: only the last step to {} operations leaves more behind. Ask with more operations.",
             report.operations.back());
@@ -180,6 +198,13 @@ Document document(const LeaksReport& report)
                                            "program ends. --release-after {} judges what is live at the peak.",
                                            rate_text(first.growth), first.place, report.operations.back()),
                                Tone::caution});
+    }
+    if (const std::uint64_t mapped = most_held(report.mapped); mapped >= noticed_mapped_bytes) {
+        document.add(
+            Paragraph{fmt::format("{} are mapped by the program itself, as by Python's and other pools. Blocks "
+                                  "within are not seen; PYTHONMALLOC=malloc shows those of CPython.",
+                                  base::format_size(mapped)),
+                      Tone::caution});
     }
     for (const std::string& note : report.notes) {
         document.add(Paragraph{note, Tone::caution});

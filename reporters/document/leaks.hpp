@@ -30,6 +30,7 @@ struct LeaksReport {
     LeakSite whole;                      // without a place
     std::vector<LeakSite> sites;         // those that hold more, the most bytes for an operation first
     std::vector<LeakSite> freed_at_end;  // that hold more at the peak, and nothing at the end
+    LeakSite mapped;                     // by the program itself, the most at a time, in bytes; without a place
     std::vector<std::string> notes;      // inert
 };
 

@@ -478,6 +478,7 @@ std::string to_json(const LeaksReport& report)
                         {"whole", json_leak(report.whole)},
                         {"sites", json_list(report.sites, json_leak)},
                         {"freed_at_end", json_list(report.freed_at_end, json_leak)},
+                        {"mapped", json_leak(report.mapped)},
                         {"notes", report.notes}};
     return pretty(document) + "\n";
 }

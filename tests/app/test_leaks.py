@@ -73,6 +73,25 @@ class Leaks(CliTest):
         self.assertGreaterEqual(max(site["blocks_per_operation"] for site in report["sites"]), 0.99)
         self.assertEqual(self.ask(0, sys.executable, "p.py", "${n}", "drop", numbers="n=[100,200,400]")["verdict"], "none")
 
+    def test_processes_that_end_take_what_they_hold_with_them(self):
+        report = self.ask(0, "sh", "-c", f"i=0; while [ $i -lt ${{n}} ]; do {PROGRAM} 10 10 >/dev/null; i=$((i+1)); done", numbers="n=[3,6,12]")
+        self.assertEqual((report["verdict"], report["sites"]), ("none", []))
+        report = self.ask(1, "bash", "-c", f"{PROGRAM} ${{n}} 1; true")  # of the program that bash waits for
+        self.assertEqual(report["sites"][0]["blocks_per_operation"], 1)
+
+    def test_what_the_program_maps_itself_is_no_verdict(self):
+        report = self.ask(5, PROGRAM, "${n}", "0", "map", numbers="n=[10,20,40]")
+        self.assertEqual((report["verdict"], report["mapped"]["growth"], report["mapped"]["bytes_per_operation"]), ("unsure", "steady", 65536))
+        self.assertIn("what the program maps itself grows", report["headline"])
+
+    def test_blocks_in_pools_of_an_interpreter_are_not_seen_and_said(self):
+        small = [sys.executable, "-c", "import os\nheld = None\nfor _ in range(${n}): held = (held,)\nos._exit(0)"]
+        outcome = self.memsweep("run", "--leaks", "n=[100,200,400]", "--", *small)
+        self.assertIn(outcome.code, (0, 5), outcome)
+        text = outcome.text
+        self.assertIn("mapped by the program itself", text)
+        self.assertIn("PYTHONMALLOC", text)
+
     def test_a_script(self):
         text = self.expect(1, "run", "--leaks", NUMBERS, "--shell", "--", f"{PROGRAM} ${{n}} 1").text
         self.assertIn("Leak: each operation leaves 48 B in 1 block behind", text)
@@ -109,7 +128,7 @@ class Leaks(CliTest):
         static = BINARY.parent / "recorded_static"
         if static.exists():
             self.assertIn("statically linked", self.expect(2, "run", "--leaks", "n=[1,2]", "--", static, "${n}").errors)
-        self.assertIn("1 operations", self.expect(2, "run", "--leaks", "n=[1,2]", "--", "sh", "-c", "exit 3; ${n}").errors)
+        self.assertIn("n=1: ", self.expect(2, "run", "--leaks", "n=[1,2]", "--", "sh", "-c", "exit 3; ${n}").errors)
         left = [name for name in os.listdir("/tmp") if name.startswith("memsweep-leaks-")]
         self.assertEqual(left, [])
 

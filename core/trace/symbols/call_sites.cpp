@@ -49,6 +49,7 @@ class SitePlaces {
 };
 
 using PlaceKey = std::tuple<std::string_view, std::string_view, std::uint32_t, std::string_view>;
+using GroupKey = std::pair<PlaceKey, std::uint32_t>;  // and its process; 0: of all
 
 PlaceKey key_of(const ResolvedFrame& place, SiteKind by)
 {
@@ -68,18 +69,21 @@ PlaceKey key_of(const ResolvedFrame& place, SiteKind by)
 struct Groups {
     std::vector<std::uint32_t> of;  // by node
     std::vector<ResolvedFrame> places;
+    std::vector<std::uint32_t> processes;
 };
 
-Groups group(const StackTable& table, const SitePlaces& places, SiteKind by)
+Groups group(const StackTable& table, const SitePlaces& places, const SiteQuery& query)
 {
     Groups groups;
-    std::map<PlaceKey, std::uint32_t> numbers;
+    std::map<GroupKey, std::uint32_t> numbers;
     for (std::uint32_t node = 0; node < table.count(); ++node) {
         const ResolvedFrame place = places.of(node);
+        const std::uint32_t process = query.by_process && node != 0 ? table.image_of(node).process : 0;
         const auto [at, is_new] =
-            numbers.try_emplace(key_of(place, by), static_cast<std::uint32_t>(groups.places.size()));
+            numbers.try_emplace({key_of(place, query.by), process}, static_cast<std::uint32_t>(groups.places.size()));
         if (is_new) {
             groups.places.push_back(place);
+            groups.processes.push_back(process);
         }
         groups.of.push_back(at->second);
     }
@@ -170,14 +174,16 @@ base::Expected<CallSites> CallSites::of(TraceReader& reader, const SiteQuery& qu
         MEMSWEEP_TRY(require_stacks(reader, name));
         result.table_ = &reader.read_stacks();
         result.symbolizer_ = std::make_unique<Symbolizer>(symbolizer_of(reader, *result.table_));
-        const Groups groups = group(*result.table_, SitePlaces{*result.table_, *result.symbolizer_}, query.by);
+        const Groups groups = group(*result.table_, SitePlaces{*result.table_, *result.symbolizer_}, query);
         CountedAllocations counted = count_allocations(reader, CountedBy::stack, groups.of);
         result.total_ = counted.total;
         result.sampling_ = counted.sampling;
         result.impossible_event_ = counted.impossible_event;
         counted.groups.resize(groups.places.size());  // the last may have nothing
         for (std::size_t i = 0; i < groups.places.size(); ++i) {
-            result.sites_.push_back({.place = groups.places[i], .figures = counted.groups[i]});
+            result.sites_.push_back({.place = groups.places[i],
+                                     .thread = {.process = groups.processes[i], .thread = 0},
+                                     .figures = counted.groups[i]});
         }
         for (std::uint32_t node = 1; node < counted.of.size(); ++node) {
             CallSite& site = result.sites_[groups.of[node]];

@@ -28,7 +28,7 @@ enum class SiteOrder : std::uint8_t { peak, allocated, end, count, temporary };
 
 struct CallSite {
     ResolvedFrame place;   // of sites, functions and files; its function is empty for what has no stack
-    ThreadName thread;     // of threads
+    ThreadName thread;     // of threads; of places by process, its process
     std::uint64_t size{};  // of sizes
     AllocationFigures figures;
     std::uint32_t stack{};  // the node that has the most of it; 0: none
@@ -37,6 +37,7 @@ struct CallSite {
 struct SiteQuery {
     SiteKind by{SiteKind::site};
     SiteOrder order{SiteOrder::peak};
+    bool by_process{};  // the same place in another process is another site
 };
 
 class CallSites {
