@@ -28,12 +28,19 @@ std::map<std::string, std::vector<int>> all;
 int main() { all["a"].push_back(1); }
 """
 QUERY = ("create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 60000) "
-         "insert into t select x, hex(randomblob(20)) from c; create index i on t(b); "
+         "insert into t select x, hex(x * 7919) || hex(x) from c; create index i on t(b); "
          "select count(*) from t a join t b on a.b = b.b;")
 THREADS = r"""#include <stdlib.h>
 #include <pthread.h>
-static void *body(void *x) { for (int i = 0; i < 20000; ++i) free(malloc(16 + i % 100)); return x; }
-int main() { pthread_t t[64]; for (int i = 0; i < 64; ++i) pthread_create(&t[i], 0, body, 0);
+static pthread_barrier_t all;
+static void *body(void *x) {
+    void *kept[100];
+    for (int i = 0; i < 20000; ++i) free(malloc(16 + i % 100));
+    for (int i = 0; i < 100; ++i) kept[i] = malloc(16 + i);
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 100; ++i) free(kept[i]);
+    return x; }
+int main() { pthread_t t[64]; pthread_barrier_init(&all, 0, 64); for (int i = 0; i < 64; ++i) pthread_create(&t[i], 0, body, 0);
              for (int i = 0; i < 64; ++i) pthread_join(t[i], 0); }
 """
 
