@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -142,7 +143,7 @@ class Block : IDisposable { IntPtr at = Marshal.AllocHGlobal(1000);
 class Program { static void Main(string[] words) { int n = int.Parse(words[0]);
   for (int i = 0; i < n; i++) { var block = new Block(); if (words[1] == "dispose") block.Dispose(); } } }
 """)
-        self.run_tool("mcs", "-out:p.exe", "p.cs")
+        subprocess.run(["mcs", "-out:p.exe", "p.cs"], cwd=self.folder, check=True, capture_output=True)
         numbers, options = "n=[500,1000,2000]", ("--release-after", "2000")
         report = self.ask(1, "mono", "p.exe", "${n}", "forget", numbers=numbers, options=options)
         self.assertTrue(any(abs(site["bytes_per_operation"] - 1000) < 50 for site in report["sites"]), report["sites"])

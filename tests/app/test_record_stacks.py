@@ -1,4 +1,8 @@
-"""Every allocation has the stack that it was called from, whatever becomes of the program."""
+"""Every allocation has the stack that it was called from, whatever becomes of the program.
+
+MEMSWEEP_TEST_KILLS    how many kills; 10 unless told
+MEMSWEEP_TEST_STORMS   how many runs whose threads open and close a library; 2 unless told
+"""
 
 import collections
 import math
@@ -19,6 +23,8 @@ from trace_stacks import CUT, Functions, Stacks
 
 PROGRAM = program("recorded_stacks")
 PLUGIN = program("librecorded_stacks_plugin.so")
+KILLS = int(os.environ.get("MEMSWEEP_TEST_KILLS") or 10)
+STORMS = int(os.environ.get("MEMSWEEP_TEST_STORMS") or 2)
 TOTALS = ("events", "allocations", "frees", "reallocations", "peak_live_bytes", "end_live_bytes", "bytes_allocated", "by_kind")
 
 
@@ -144,26 +150,32 @@ class Trees(Recording):
         self.assertEqual(sum(count for names, count in named.items() if names[:2] == ("leaf_a", "thread_body")), 8000)
 
     def test_libraries_come_and_go(self):
-        threads, rounds = 8, 100
-        named = self.named(self.stacks("storm", str(threads), str(rounds), PLUGIN))
-        plugin = sum(count for names, count in named.items() if names[:3] == ("plugin_leaf", "plugin_allocate", "with_library"))
-        own = sum(count for names, count in named.items() if names[:2] == ("leaf_a", "with_library"))
-        self.assertEqual((plugin, own), (5 * threads * rounds, threads * rounds))
+        for storm in range(STORMS):
+            threads, rounds = (8, 100) if storm == 0 else (64, 3)
+            with self.subTest(storm=storm):
+                named = self.named(self.stacks("storm", str(threads), str(rounds), PLUGIN))
+                plugin = sum(count for names, count in named.items() if names[:3] == ("plugin_leaf", "plugin_allocate", "with_library"))
+                own = sum(count for names, count in named.items() if names[:2] == ("leaf_a", "with_library"))
+                self.assertEqual((plugin, own), (5 * threads * rounds, threads * rounds))
 
     def test_killed_at_any_moment(self):
         draw = seeded()
-        for _ in range(10):
-            moment = 0.02 + 0.2 * draw.random()
+        finished = self.folder / "finished"
+        for _ in range(KILLS):
+            moment = 0.05 * draw.random()
             with self.subTest(moment=moment):
-                script = '"$0" loop & sleep "$1"; kill -KILL $!; wait'
-                self.record("bash", "-c", script, PROGRAM, f"{moment:.3f}", options=["--stacks"])
+                script = '"$0" loop "$2" & sleep "$1"; kill -KILL $!; wait'
+                finished.write_bytes(bytes(8))
+                self.record("bash", "-c", script, PROGRAM, f"{moment:.3f}", finished, options=["--stacks"])
                 stacks = Stacks(self.trace)
                 counts = stacks.counts()
                 chains = stacks.chains()  # every node is there
-                self.assertGreater(sum(counts.values()), 0)
                 self.assertEqual(sum(count for key, count in counts.items() if key[2] == 0), 0)
                 named = self.of_run(self.named(stacks))
                 self.assertLessEqual(set(named), {("leaf_a", "middle"), ("leaf_b", "middle")}, chains)
+                rounds = int.from_bytes(finished.read_bytes(), sys.byteorder)
+                for leaf in ("leaf_a", "leaf_b"):
+                    self.assertIn(named.get((leaf, "middle"), 0), (rounds, rounds + 1), "no event that was complete is lost")
 
     def test_what_is_cut_off_is_recovered_with_its_stacks(self):
         stop = execute("record", "-o", self.trace, "--stacks", "--", "sh", "-c", '"$0" tree; kill -KILL $PPID', PROGRAM,

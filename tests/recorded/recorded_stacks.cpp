@@ -10,7 +10,7 @@
 //   exec               becomes itself with `tree`
 //   threads N          each allocates a thousand times
 //   storm N R LIBRARY  N threads open the library, let it allocate, and close it, R times each
-//   loop               allocates until it is killed
+//   loop FILE          allocates until it is killed, and counts in the file's first eight bytes what it has done
 #include <array>
 #include <atomic>
 #include <csetjmp>
@@ -25,6 +25,8 @@
 
 #include <alloca.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -275,8 +277,13 @@ APART int run(int count, char** words)
     } else if (what == "storm") {
         in_threads(number(2), [&] { with_library(words[4], number(3)); });
     } else if (what == "loop") {
-        while (true) {
-            middle(100);
+        const int file = ::open(words[2], O_RDWR);
+        void* const shared = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (shared == MAP_FAILED) {
+            return 2;
+        }
+        for (auto& finished = *static_cast<std::atomic<std::uint64_t>*>(shared);; ++finished) {
+            middle(1);
         }
     } else {
         return 2;
