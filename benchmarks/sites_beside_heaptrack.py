@@ -6,8 +6,8 @@
 The programs of stacks.py that do the same in each run, each recorded once by either; figures are exact, so that a busy machine
 changes none. heaptrack_print's own reader and names are the judge. A frame without a symbol is known by the last 12 bits of its
 address, which no loader moves. Both recorders are given away by variables; the program sees neither. heaptrack loads libstdc++ into the program: its block of 72,704 bytes is left out, and said.
-A compiler's tables and an interpreter's dictionaries depend on addresses: a few of their blocks differ from run to run. The peak of 64
-threads depends on their order, which memsweep knows by the clock.
+A compiler's tables and an interpreter's dictionaries depend on addresses: a few of their blocks differ from run to run. A thread's
+dtv is 32 bytes longer where heaptrack's libraries are loaded, which have storage of each thread's.
 Exit codes: 0 totals and peaks are within 2 %; 1 not; 2 wrong usage, or heaptrack is missing.
 """
 
