@@ -22,13 +22,14 @@ SampledSums sampled_sums(std::uint64_t seed, std::uint64_t every)
 {
     Rng sizes{seed};
     ByteSampler sampler;
-    sampler.begin(seed * 7919 + 1, every);
+    sampler.begin(seed * 7919 + 1);
+    std::uint64_t unsampled = sampler.draw_gap(every);
     SampledSums sums;
     for (int i = 0; i < 20'000; ++i) {
         const std::uint64_t size = (sizes.next() >> (42U + sizes.below(22))) + 1;
         const auto bytes = static_cast<double>(size);
         sums.all += bytes;
-        if (sampler.takes(size, every)) {
+        if (sampler.takes(size, every, unsampled)) {
             ++sums.taken;
             sums.estimated += bytes / -std::expm1(-bytes / static_cast<double>(every));
         }
@@ -54,7 +55,7 @@ TEST_CASE("a sample by bytes: zeroed it has not begun, and what ended begins ane
 {
     ByteSampler sampler;
     CHECK_FALSE(sampler.has_begun());
-    sampler.begin(5, 1000);
+    sampler.begin(5);
     CHECK(sampler.has_begun());
     sampler.end();
     CHECK_FALSE(sampler.has_begun());

@@ -18,36 +18,31 @@ namespace memsweep::trace::recorder {
 class ByteSampler {
   public:
     [[nodiscard]] bool has_begun() const noexcept { return random_ != 0; }
-    // `every`: so many bytes lie between two that are taken, on average.
-    void begin(std::uint64_t seed, std::uint64_t every) noexcept
-    {
-        random_ = seed;
-        remaining_ = draw_gap(every);
-    }
+    void begin(std::uint64_t seed) noexcept { random_ = seed; }
     void end() noexcept { random_ = 0; }
 
-    // Whether the next block is in the sample.
-    [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every) noexcept
+    // Whether the next block is in the sample. `unsampled`: how many bytes there are before the next that is; the
+    // caller may take from them what it asks for itself. `every`: so many lie between two that are taken, on average.
+    [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
-        constexpr std::uint64_t most = std::uint64_t{1} << 62U;
-        remaining_ -= static_cast<std::int64_t>(std::clamp<std::uint64_t>(size, 1, most));
-        if (remaining_ > 0) [[likely]] {
+        if (size < unsampled) [[likely]] {
+            unsampled -= std::max<std::uint64_t>(size, 1);
             return false;
         }
-        remaining_ = draw_gap(every);
+        unsampled = draw_gap(every);
         return true;
     }
-
-  private:
-    // Exponentially distributed: how far it is to the next one does not depend on where the last one was.
-    std::int64_t draw_gap(std::uint64_t every) noexcept
+    // Where the first one may lie.
+    [[nodiscard]] std::uint64_t draw_gap(std::uint64_t every) noexcept
     {
         constexpr unsigned bits = 52;
         const std::uint64_t drawn = (next_random() >> (64U - bits)) + 1;
+        // Exponentially distributed: how far it is to the next one does not depend on where the last one was.
         const double gap = (logarithm(std::uint64_t{1} << bits) - logarithm(drawn)) * static_cast<double>(every);
-        return static_cast<std::int64_t>(gap) + 1;
+        return static_cast<std::uint64_t>(gap) + 1;
     }
 
+  private:
     // Of numbers from 1 on.
     static double logarithm(std::uint64_t number) noexcept
     {
@@ -70,7 +65,6 @@ class ByteSampler {
     }
 
     std::uint64_t random_{};
-    std::int64_t remaining_{};
 };
 
 }  // namespace memsweep::trace::recorder

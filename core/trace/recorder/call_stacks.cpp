@@ -450,12 +450,13 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
     return number;
 }
 
-bool is_sampled(ThreadStacks& thread, std::uint64_t size) noexcept
+bool is_sampled(ThreadStacks& thread, std::uint64_t size, std::uint64_t& unsampled) noexcept
 {
     if (!thread.sampler.has_begun()) [[unlikely]] {
-        thread.sampler.begin(tick_clock().ticks() ^ reinterpret_cast<std::uint64_t>(&thread), sampled_every);
+        thread.sampler.begin(tick_clock().ticks() ^ reinterpret_cast<std::uint64_t>(&thread));
+        unsampled = thread.sampler.draw_gap(sampled_every);
     }
-    return thread.sampler.takes(size, sampled_every);
+    return thread.sampler.takes(size, sampled_every, unsampled);
 }
 
 std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexcept
@@ -511,9 +512,10 @@ long begin_stacks(const char* recording_path, std::uint32_t process) noexcept
     return tree == nullptr ? problem : tree->open(recording_path, process, sampled_every);
 }
 
-__attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept
+__attribute__((noinline)) std::uint32_t call_stack(std::uint32_t log, std::uint64_t size,
+                                                   std::uint64_t& unsampled) noexcept
 {
-    if (tree == nullptr || !tree->is_open() || (sampled_every != 0 && !is_sampled((*threads)[log], size))) {
+    if (tree == nullptr || !tree->is_open() || (sampled_every != 0 && !is_sampled((*threads)[log], size, unsampled))) {
         return 0;
     }
     const int error = errno;

@@ -27,8 +27,9 @@ namespace memsweep::trace::recorder {
 void prepare_stacks(std::uint64_t every) noexcept;
 // Of an image that begins, with its lock held. A negative errno: it has no stacks.
 [[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;
-// `log`: the number of the calling thread's; `size`: what it asks for. 0: none, or it is not in the sample.
-[[nodiscard]] std::uint32_t call_stack(std::uint32_t log, std::uint64_t size) noexcept;
+// `log`: the number of the calling thread's; `size`: what it asks for; `unsampled`: of its sample, the bytes before the
+// next block that is in it. 0: no stack, or the block is not in the sample.
+[[nodiscard]] std::uint32_t call_stack(std::uint32_t log, std::uint64_t size, std::uint64_t& unsampled) noexcept;
 // A log is another thread's from now on.
 void forget_stack(std::uint32_t log) noexcept;
 // Objects may have been unloaded.

@@ -341,7 +341,7 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     }
     ThreadLog& log = static_cast<ThreadLog&>(*own);
     if (choice().stacks && has_stack(call, address)) {
-        event.stack = call_stack(log.number, size);
+        event.stack = call_stack(log.number, size, log.unsampled);
         if (put_inline(log, event)) {
             return address;
         }
@@ -353,6 +353,17 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     begin(log);
     append(log, event);
     finish(log, before);
+    return address;
+}
+
+std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept
+{
+    LogCursor& log = *current;
+    if (size >= log.unsampled || at >= log.limit || !fits_word(address, size)) {
+        return record_otherwise(call, address, size, 0);
+    }
+    log.unsampled -= size != 0 ? size : 1;
+    *word_at(at) = word_of(short_form_of(call), address, size);
     return address;
 }
 

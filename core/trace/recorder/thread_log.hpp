@@ -45,6 +45,7 @@ struct LogCursor {
     std::uint64_t next{};                  // the first word that nobody has reserved
     std::uint64_t limit{};                 // words before it may be written inline; zero on the longer way
     std::uint64_t limit_of_allocations{};  // likewise, of those; also zero where they have call stacks
+    std::uint64_t unsampled{};             // bytes that need none before the next sampled one; zero but in a sample
     LogState state{};
 };
 
@@ -70,6 +71,8 @@ void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, std::uint64_t value) noexcept;
 // The calls that the way inline does not take. Returns the address, so that the caller need not keep it over the call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
+// As record_otherwise(); into the word that is reserved at `at`, if it is in the window, and the block in no sample.
+std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
 // The thread has no log: the next event looks for one.
 void forget_log() noexcept;
@@ -149,6 +152,9 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
                 *to = word_of(tag, address, size);
                 return address;
             }
+        }
+        if constexpr (call == Call::malloc || call == Call::calloc) {
+            return record_unsampled(call, address, size, at);
         }
     }
     return record_otherwise(call, address, size, other);
