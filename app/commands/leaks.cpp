@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -17,16 +16,14 @@
 
 #include "app/commands/program_input.hpp"
 #include "app/commands/recorder.hpp"
-#include "app/commands/recording_folder.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/stack_recordings.hpp"
 #include "app/commands/this_machine.hpp"
 #include "app/commands/traces.hpp"
 #include "core/engine/command/command_executor.hpp"
 #include "core/engine/command/supervision.hpp"
 #include "core/measure/leak_growth.hpp"
 #include "core/sys/allocator_library.hpp"
-#include "core/sys/clock.hpp"
-#include "core/sys/left_behind.hpp"
 #include "core/sys/signals.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/symbols/call_sites.hpp"
@@ -43,7 +40,6 @@ namespace {
 using reporters::LeakSite;
 using reporters::LeaksReport;
 
-constexpr sys::PassingShape leak_folders{.before = "memsweep-leaks-", .after = ""};
 constexpr std::uint32_t first_rounds = 2;
 constexpr std::uint32_t rounds_of_noise = 5;  // where what grows varies from run to run
 
@@ -126,7 +122,7 @@ class LeakRuns {
   public:
     // `variable`: what stands for the number of operations.
     LeakRuns(std::string library, std::string variable, const sys::StopSignals& signals)
-        : library_{std::move(library)}, variable_{std::move(variable)}, signals_{signals}
+        : recordings_{std::move(library), signals}, variable_{std::move(variable)}
     {
     }
 
@@ -134,53 +130,22 @@ class LeakRuns {
     base::Expected<void> add(std::uint64_t operations, const model::CommandSpec& command,
                              std::chrono::nanoseconds timeout)
     {
-        const auto folder = sys::PassingFolder::make(leak_folders);
-        if (!folder) {
-            return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
-        }
-        trace::make_starts(folder->path());
-        trace::TreeLooks looks{library_};
-        engine::Supervision supervision{clock_, signals_, timeout};
-        supervision.record_with(library_, folder->path(), fmt::format("namespace={},stacks", own_pid_namespace()),
-                                looks);
-        engine::ProgramEnd end =
-            supervision.run(command, command.run, {}, command.output, {}, nullptr, [](int /*pid*/) {});
-        const std::string why = engine::judge(end, command.exit_code, timeout);
-        if (end.ending != engine::Ending::finished) {
-            return base::fail(base::ErrorCode::os, why, fmt::format("{}={}", variable_, operations));
-        }
-        LeftRecordings left = MEMSWEEP_TRY(recordings_in(folder->path(), looks));
-        const std::string path = folder->path() + "/run.mst";
-        MEMSWEEP_TRY(put_together(left, path));
-        return count(operations, path);
+        return recordings_.run({.command = command,
+                                .allocator = {},
+                                .output = command.output,
+                                .timeout = timeout,
+                                .name = fmt::format("{}={}", variable_, operations)},
+                               [&](trace::TraceReader& reader, const std::string& name) {
+                                   return count(operations, reader, name);
+                               });
     }
 
     [[nodiscard]] const std::vector<RecordedRun>& runs() const noexcept { return runs_; }
     [[nodiscard]] const std::set<std::string>& notes() const noexcept { return notes_; }
 
   private:
-    base::Expected<void> put_together(LeftRecordings& left, const std::string& path)
+    base::Expected<void> count(std::uint64_t operations, trace::TraceReader& reader, const std::string& path)
     {
-        if (!left.unrecorded.empty()) {
-            return base::fail(base::ErrorCode::not_supported,
-                              "without the recorder ran " + trace::describe(left.unrecorded));
-        }
-        if (left.refused != 0 || !left.not_read.empty() || left.images.empty()) {
-            return base::fail(base::ErrorCode::not_supported, "no process of it could be recorded");
-        }
-        auto output = MEMSWEEP_TRY(TraceOutput::open(path));
-        const auto summary = MEMSWEEP_TRY(trace::assemble(std::move(left.images), trace::read_clocks(), is_running,
-                                                          output.taker(), {{"source", "memsweep run"}}));
-        if (summary.lost_events != 0 || summary.lost_stacks != 0 || summary.stopped_errno != 0 ||
-            summary.damaged_chunks != 0) {
-            return base::fail(base::ErrorCode::io, "some of its events could not be recorded", path);
-        }
-        return output.commit();
-    }
-
-    base::Expected<void> count(std::uint64_t operations, const std::string& path)
-    {
-        auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
         const auto sites = MEMSWEEP_TRY(trace::CallSites::of(
             reader, {.by = trace::SiteKind::site, .order = trace::SiteOrder::end, .by_process = true}, path));
         RecordedRun run{.operations = operations, .held = {}};
@@ -211,10 +176,8 @@ class LeakRuns {
         return {};
     }
 
-    std::string library_;
+    StackRecordings recordings_;
     std::string variable_;
-    const sys::StopSignals& signals_;
-    sys::SystemClock clock_;
     std::vector<RecordedRun> runs_;
     std::set<std::string> notes_;
 };

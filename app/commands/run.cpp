@@ -132,6 +132,9 @@ void add_comparing(Command& command, RunCommand& run)
     command.option("--against CMD", value::text(run.against),
                    "Measure this command too, both in random order in each round, and compare: a regression is exit "
                    "code 1. Quotes keep words together; no shell reads it without --shell");
+    command.flag("--stacks", run.stacks,
+                 "Record both with their call stacks when the rounds are over, and name the call sites that a change of "
+                 "their allocations comes from");
     command.flag("--duet", run.duet,
                  "Run both of a round at the same time, each on one of two processors of one kind, drawn anew for each "
                  "round, so that noise hits both alike");
@@ -162,6 +165,11 @@ base::Expected<void> check_comparison(const RunCommand& run)
     }
     if (run.shell && run.words.size() != 1) {
         return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
+    }
+    if (run.stacks && run.against.empty() && run.leaks.empty()) {
+        return refuse("names the call sites in which two programs differ, and needs --against CMD; `memsweep record "
+                      "--stacks -- CMD` records those of one",
+                      "--stacks");
     }
     if (run.against.empty()) {
         if (run.is_automatic || run.budget || run.duet || !run.thresholds.empty()) {

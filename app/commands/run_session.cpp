@@ -18,6 +18,7 @@
 #include "app/commands/result_journal.hpp"
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
+#include "app/commands/site_comparison.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
@@ -234,6 +235,10 @@ class RunSession {
             code = stop_code(signals_);
         } else {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
+            if (command_.stacks) {
+                report.sites = compare_call_sites(plan, report, recorder_library(), signals_);
+                std::ranges::move(site_warnings(report.sites), std::back_inserter(report.warnings));
+            }
             code = worse(code, criteria ? compare_both(report, *criteria, comparison) : ExitCode::done);
         }
         report.run.exit_code = static_cast<int>(code);
@@ -241,7 +246,9 @@ class RunSession {
         if (!saved || observers->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
-        code = worse(code, write_reports(report, comparison, targets, path));
+        code = worse(code, write_reports(report, comparison, targets));
+        report.sites.clear();  // which the comparison tells
+        code = worse(code, show(report, targets, path));
         if (comparison) {
             code = worse(code, write_comparison(*comparison, targets, path));
         }
@@ -443,7 +450,7 @@ class RunSession {
 
     [[nodiscard]] ExitCode write_reports(const model::RunReport& report,
                                          const std::optional<measure::Comparison>& comparison,
-                                         const std::vector<ReportTarget>& targets, const std::string& path) const
+                                         const std::vector<ReportTarget>& targets) const
     {
         ExitCode code = ExitCode::done;
         for (const ReportTarget& target : targets) {
@@ -453,11 +460,18 @@ class RunSession {
                 print_note(fmt::format("{} report: {}", target.format, target.path));
             }
         }
+        return code;
+    }
+
+    // On a stdout that nobody else has.
+    [[nodiscard]] ExitCode show(const model::RunReport& report, const std::vector<ReportTarget>& targets,
+                                const std::string& path) const
+    {
         if (is_stdout_taken(targets, path) || global_.quiet) {
             print_failures(report);
-            return code;
+            return ExitCode::done;
         }
-        return worse(code, write_report(report, {"text", "-"}, global_));
+        return write_report(report, {"text", "-"}, global_);
     }
 
     // Beside the report, or as a line on stderr where stdout is taken or the command is quiet.

@@ -37,6 +37,7 @@ struct RunCommand {
     std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
     bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
+    bool stacks{};                                   // name the call sites in which the two programs differ
     std::string leaks;                               // NAME=VALUES, numbers of operations; empty: they are measured
     std::optional<std::uint64_t> release_after;      // operations after which a program may have freed what it held
     bool resume{};

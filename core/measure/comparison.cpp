@@ -425,6 +425,11 @@ base::Expected<Comparison> compare_families(const RunReport& report, const Ratio
         comparison.cases.push_back(std::move(one));
     }
     fill(comparison, criteria);
+    std::ranges::copy_if(report.sites, std::back_inserter(comparison.sites), [&](const model::SiteComparison& one) {
+        return std::ranges::any_of(comparison.cases, [&](const ComparedCase& pair) {
+            return pair.base_id == one.base_case && pair.candidate_id == one.candidate_case;
+        });
+    });
     comparison.findings = comparison_findings(comparison);
     return comparison;
 }

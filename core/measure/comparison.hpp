@@ -99,6 +99,7 @@ struct Comparison {
     std::vector<MetricComparison> metrics;  // `pair` counts in `cases`
     std::vector<Finding> findings;          // the cases that changed, the worst first
     std::size_t noisy_metrics{};            // that were tested together
+    std::vector<model::SiteComparison> sites{};  // of those of its pairs whose call sites were compared
 };
 
 // Errors   invalid_input: no case has a counterpart, with what there is.

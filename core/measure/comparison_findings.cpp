@@ -114,6 +114,20 @@ void add_cases(const Comparison& comparison, std::vector<Finding>& findings)
     findings.insert(findings.end(), found.begin(), found.end());
 }
 
+void add_sites(const Comparison& comparison, std::vector<Finding>& findings)
+{
+    for (const model::SiteComparison& sites : comparison.sites) {
+        std::vector<MetricEffect> verdicts;
+        for (const MetricComparison& metric : comparison.metrics) {
+            const ComparedCase& one = comparison.cases[metric.pair];
+            if (one.base_id == sites.base_case && one.candidate_id == sites.candidate_case) {
+                verdicts.push_back(effect_of(metric));
+            }
+        }
+        std::ranges::move(site_findings(sites, verdicts), std::back_inserter(findings));
+    }
+}
+
 void add_too_few(const Comparison& comparison, std::vector<Finding>& findings)
 {
     if (const std::size_t metrics = count(comparison, Verdict::insufficient); metrics > 0) {
@@ -196,6 +210,7 @@ std::vector<Finding> comparison_findings(const Comparison& comparison)
 {
     std::vector<Finding> findings;
     add_cases(comparison, findings);
+    add_sites(comparison, findings);
     add_too_few(comparison, findings);
     add_busier(comparison, findings);
     add_machine(comparison, findings);

@@ -412,6 +412,9 @@ std::vector<Finding> findings(const model::RunReport& report)
     std::ranges::move(probe_findings(report.cases), std::back_inserter(found));
     add_placements(report.cases, found);
     add_contrasts(report.cases, found);
+    for (const model::SiteComparison& sites : report.sites) {
+        std::ranges::move(site_findings(sites), std::back_inserter(found));
+    }
     add_trims(report.cases, found);
     add_short_programs(report, found);
     add_skipped(report.cases, found);

@@ -53,6 +53,12 @@ struct RunPlace {
     std::string started, name;  // UTC; the file
 };
 
+// The call sites of one metric, or that none differs: then without them.
+struct ChangedSites {
+    model::MetricSites of;
+    std::uint32_t runs{};  // of each program, recorded
+};
+
 // What a verdict on replays rests on.
 struct ReplayFigures {
     ReplayVerdict of;
@@ -69,7 +75,7 @@ struct Finding {
     std::size_t total{};                  // out of how many; 0: nobody asks
     std::string words{};                  // the reason of a case, a warning
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
-                 ReplayFigures>
+                 ReplayFigures, ChangedSites>
         about{};
 };
 
@@ -89,6 +95,11 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // What of a program's time goes into starting any: as it was measured beside the cases, and never more than the
 // shortest repetition, which contains a start. Empty: not measured.
 [[nodiscard]] std::optional<double> start_price(const model::RunReport& report);
+
+// What is found of the call sites of two programs. `verdicts`: on the metrics of the two, those that changed are told;
+// without them what differs is.
+[[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
+                                                 std::span<const MetricEffect> verdicts = {});
 
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
 // the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a

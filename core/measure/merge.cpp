@@ -447,6 +447,7 @@ Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
     const auto ids = MEMSWEEP_TRY(all_run_ids(parts));
     const MergePart& first = parts.front();
     RunReport merged = *first.report;
+    merged.sites.clear();  // of one run
     merged.run.tags.erase(merged_from_tag);
     model::CaseIndex index{merged.cases};
     KeptWarnings warnings;

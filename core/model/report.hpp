@@ -17,6 +17,7 @@
 #include "core/model/paging.hpp"
 #include "core/model/scalar.hpp"
 #include "core/model/settings.hpp"
+#include "core/model/site_changes.hpp"
 
 namespace memsweep::model {
 
@@ -265,6 +266,7 @@ struct RunReport {
     std::vector<Warning> warnings;
     std::vector<CaseReport> cases;
     std::vector<AssertionResult> assertions;
+    std::vector<SiteComparison> sites{};  // of the pairs of programs that were recorded
 };
 
 // A result before anything was measured. `started`: UTC, as RunInfo has it. The id is the start with a random number,

@@ -11,6 +11,7 @@
 #include "reporters/document/comparison_parts.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_document.hpp"
+#include "reporters/document/site_changes.hpp"
 #include "reporters/wording/comparison_words.hpp"
 
 namespace memsweep::reporters {
@@ -169,6 +170,7 @@ void add_comparison(Document& document, const ComparisonReport& report, const Co
     document.add(sides(comparison));
     add_whole_cases(document, report, comparison);
     add_cases(document, report, comparison, detail);
+    add_sites(document, comparison.sites);
     if (report.explain) {
         document.add(Section{.title = "Why", .blocks = {{explanations(report, comparison)}}}, Weight::support);
     }

@@ -8,6 +8,7 @@
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/document/site_changes.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -170,6 +171,7 @@ Document document(const model::RunReport& report)
         add_scenario(document, group.cases, report.run.headline, detail, fmt::format("scenario-{}-", ++number));
     }
     add_matrices(document, report);
+    add_sites(document, report.sites);
     add_assertions(document, report);
     add_not_ok(document, report);
     if (!report.warnings.empty()) {

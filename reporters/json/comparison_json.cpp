@@ -92,7 +92,7 @@ Json json_comparison(const ComparisonReport& report, const Comparison& compariso
     for (const MetricComparison* metric : shown(report, comparison)) {
         judgements.push_back(json_judgement(report, comparison, *metric));
     }
-    return {{"base", json_side(comparison.base)},
+    Json json{{"base", json_side(comparison.base)},
             {"candidate", json_side(comparison.candidate)},
             {"between", comparison.is_between},
             {"outcome", outcomes[static_cast<std::size_t>(measure::outcome(comparison))]},
@@ -103,6 +103,10 @@ Json json_comparison(const ComparisonReport& report, const Comparison& compariso
             {"findings", json_list(comparison.findings, said)},
             {"finding_values", json_list(comparison.findings, finding_json)},
             {"judgements", std::move(judgements)}};
+    if (!comparison.sites.empty()) {
+        json["sites"] = json_value(comparison.sites);
+    }
+    return json;
 }
 
 Json json_history_run(const measure::HistoryRun& run)

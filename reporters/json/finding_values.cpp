@@ -74,6 +74,11 @@ Json finding_json(const measure::Finding& finding)
     if (const auto* const place = std::get_if<measure::RunPlace>(&finding.about)) {
         json["run"] = place->run;
     }
+    if (const auto* const sites = std::get_if<measure::ChangedSites>(&finding.about)) {
+        for (const model::SiteChange& site : sites->of.sites) {
+            json["sites"].push_back({{"site", site.site}, {"change", site.change}, {"share", site.share}});
+        }
+    }
     json["count"] = finding.count;
     if (finding.total > 0) {
         json["total"] = finding.total;

@@ -168,6 +168,7 @@ void write_report(const model::RunReport& report, Summaries summaries, TextSink&
     out.add("findings", json_list(findings, said));
     out.add("finding_values", json_list(findings, finding_json));
     out.add("assertions", json_value(report.assertions));
+    add_unless_empty(out, "sites", report.sites);
     out.add("summary", json_value(model::count(report)));
     out.close();
     sink.add("\n");
@@ -204,6 +205,7 @@ model::RunReport read_report(const JsonNode& root)
     io("warnings", report.warnings);
     io.taken_out("cases", report.cases);
     io("assertions", report.assertions);
+    io("sites", report.sites, member::left_out);
     return report;
 }
 

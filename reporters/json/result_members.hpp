@@ -348,4 +348,49 @@ void members(Io& io, PartOf<Io, model::AssertionResult>& assertion)
     }
 }
 
+template <typename Io>
+void members(Io& io, PartOf<Io, model::SiteChange>& site)
+{
+    io("site", site.site);
+    io("through", site.through);
+    io("callers", site.callers);
+    io("in", site.in);
+    io("base", site.base);
+    io("candidate", site.candidate);
+    io("change", site.change);
+    io("scatter", site.scatter);
+    io("share", site.share);
+    io("blocks", site.blocks, member::left_out);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::MetricSites>& metric)
+{
+    io("metric", metric.metric);
+    io("unit", metric.unit);
+    io("base", metric.base);
+    io("candidate", metric.candidate);
+    io("change", metric.change);
+    io("sites", metric.sites);
+    io("more_sites", metric.more_sites);
+    io("more_change", metric.more_change);
+    if constexpr (Io::is_reading) {
+        if (metric.sites.empty()) {
+            io.node().report("no site differs");
+        }
+    }
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::SiteComparison>& sites)
+{
+    io("base_case", sites.base_case);
+    io("candidate_case", sites.candidate_case);
+    io("runs", sites.runs);
+    io("varies", sites.varies);
+    io("reason", sites.reason, member::nullable);
+    io("notes", sites.notes);
+    io("metrics", sites.metrics);
+}
+
 }  // namespace memsweep::reporters

@@ -16,6 +16,7 @@
 #include "reporters/wording/comparison_words.hpp"
 #include "reporters/wording/probe_words.hpp"
 #include "reporters/wording/replay_words.hpp"
+#include "reporters/wording/site_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
 namespace memsweep::reporters {
@@ -239,6 +240,12 @@ std::string sentence(const Finding& finding)
     case FindingKind::case_changed:
     case FindingKind::case_compared:
         return changed_case_text(finding, std::get<measure::ChangedCase>(finding.about));
+    case FindingKind::site_changes:
+        return sites_text(std::get<measure::ChangedSites>(finding.about).of);
+    case FindingKind::sites_equal:
+        return equal_sites_text(std::get<measure::ChangedSites>(finding.about));
+    case FindingKind::sites_unnamed:
+        return "no call site is named: " + finding.words;
     case FindingKind::more_cases:
         return fmt::format("{} changed; the tables show which", counted(finding.count, "more case"));
     case FindingKind::rounds_too_few:
