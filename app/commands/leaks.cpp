@@ -130,14 +130,13 @@ class LeakRuns {
     base::Expected<void> add(std::uint64_t operations, const model::CommandSpec& command,
                              std::chrono::nanoseconds timeout)
     {
-        return recordings_.run({.command = command,
-                                .allocator = {},
-                                .output = command.output,
-                                .timeout = timeout,
-                                .name = fmt::format("{}={}", variable_, operations)},
-                               [&](trace::TraceReader& reader, const std::string& name) {
-                                   return count(operations, reader, name);
-                               });
+        return recordings_.run(
+            {.command = command,
+             .allocator = {},
+             .output = command.output,
+             .timeout = timeout,
+             .name = fmt::format("{}={}", variable_, operations)},
+            [&](trace::TraceReader& reader, const std::string& name) { return count(operations, reader, name); });
     }
 
     [[nodiscard]] const std::vector<RecordedRun>& runs() const noexcept { return runs_; }

@@ -132,9 +132,10 @@ void add_comparing(Command& command, RunCommand& run)
     command.option("--against CMD", value::text(run.against),
                    "Measure this command too, both in random order in each round, and compare: a regression is exit "
                    "code 1. Quotes keep words together; no shell reads it without --shell");
-    command.flag("--stacks", run.stacks,
-                 "Record both with their call stacks when the rounds are over, and name the call sites that a change of "
-                 "their allocations comes from");
+    command.flag(
+        "--stacks", run.stacks,
+        "Record both with their call stacks when the rounds are over, and name the call sites that a change of "
+        "their allocations comes from");
     command.flag("--duet", run.duet,
                  "Run both of a round at the same time, each on one of two processors of one kind, drawn anew for each "
                  "round, so that noise hits both alike");

@@ -24,9 +24,9 @@ namespace {
 // What C and C++ programs are linked with, and what serves their malloc: where it asks for memory, its caller does.
 bool is_runtime(std::string_view module)
 {
-    constexpr std::array<std::string_view, 13> names{"libc.",       "libc-",       "libm.",        "ld-linux", "libstdc++.",
-                                                     "libc++",      "libgcc_s.",   "libpthread.",  "libdl.",   "libjemalloc",
-                                                     "libtcmalloc", "libmimalloc", "libmemsweep"};
+    constexpr std::array<std::string_view, 13> names{
+        "libc.",       "libc-",  "libm.",       "ld-linux",    "libstdc++.",  "libc++",     "libgcc_s.",
+        "libpthread.", "libdl.", "libjemalloc", "libtcmalloc", "libmimalloc", "libmemsweep"};
     return std::ranges::any_of(names, [&](std::string_view name) { return module.starts_with(name); });
 }
 
@@ -40,7 +40,9 @@ measure::FrameRole role_of(const trace::ResolvedFrame& frame)
     case trace::FunctionRole::program:
         break;
     }
-    return is_runtime(trace::file_name(frame.module)) ? measure::FrameRole::library : measure::FrameRole::program;
+    const bool is_start = frame.function == "_start";  // of every program, before main
+    return is_start || is_runtime(trace::file_name(frame.module)) ? measure::FrameRole::library
+                                                                  : measure::FrameRole::program;
 }
 
 // Reads the stacks of one run.
@@ -223,8 +225,8 @@ std::vector<model::SiteComparison> compare_call_sites(const model::Plan& plan, c
                 sites = *std::move(compared);
             } else {
                 const base::Error& error = compared.error();
-                sites.reason = reporters::inert_text(error.where.empty() ? error.message
-                                                                         : error.where + ": " + error.message);
+                sites.reason =
+                    reporters::inert_text(error.where.empty() ? error.message : error.where + ": " + error.message);
             }
         }
         sites.base_case = pair.cases[0]->id;

@@ -1,5 +1,5 @@
-// `run --against --stacks`: which call sites make the change. When the rounds are over both programs are recorded with all
-// their call stacks, in turns, until their own noise is known.
+// `run --against --stacks`: which call sites make the change. When the rounds are over both programs are recorded with
+// all their call stacks, in turns, until their own noise is known.
 //
 // Cost     two recorded runs of each program, five where something varies from run to run, and reading their traces.
 // Memory   one trace at a time, in the folder for temporary files; the stacks of all runs.

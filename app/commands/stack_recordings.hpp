@@ -22,7 +22,7 @@ namespace memsweep::app {
 struct RecordedProgram {
     const model::CommandSpec& command;
     model::AllocatorSpec allocator{};
-    std::string output;                 // what becomes of what it prints, as a scenario says it
+    std::string output;  // what becomes of what it prints, as a scenario says it
     std::chrono::nanoseconds timeout{};
     std::string name;  // that errors are about
 };

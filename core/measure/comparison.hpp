@@ -95,10 +95,10 @@ struct Comparison {
     std::vector<std::string> overruled;          // differences that --force ignored
     std::string machines;                        // what differs between two machines that were probed; empty: no such
     std::vector<ComparedCase> cases;
-    std::vector<CasePair> pairs;            // made of `cases`
-    std::vector<MetricComparison> metrics;  // `pair` counts in `cases`
-    std::vector<Finding> findings;          // the cases that changed, the worst first
-    std::size_t noisy_metrics{};            // that were tested together
+    std::vector<CasePair> pairs;                 // made of `cases`
+    std::vector<MetricComparison> metrics;       // `pair` counts in `cases`
+    std::vector<Finding> findings;               // the cases that changed, the worst first
+    std::size_t noisy_metrics{};                 // that were tested together
     std::vector<model::SiteComparison> sites{};  // of those of its pairs whose call sites were compared
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -117,8 +118,9 @@ class MatchedStacks {
                     std::vector<std::uint32_t> places = places_of(stack, side);
                     const auto [at, is_new] = known.try_emplace(std::move(places), chains_.size());
                     if (is_new) {
-                        chains_.push_back({at->first, {std::vector<SiteFigures>(sides[0].size()),
-                                                       std::vector<SiteFigures>(sides[1].size())}});
+                        chains_.push_back(
+                            {at->first,
+                             {std::vector<SiteFigures>(sides[0].size()), std::vector<SiteFigures>(sides[1].size())}});
                     }
                     add(chains_[at->second].runs[side][run], stack.figures);
                 }
@@ -135,7 +137,7 @@ class MatchedStacks {
     [[nodiscard]] std::string label(std::uint32_t number) const
     {
         const SitePlace& place = places_[number];
-        return place.function == stackless   ? "what has no stack"
+        return place.function == stackless  ? "what has no stack"
                : place.function == nameless ? "code without symbols"
                                             : frame_of(place).place;
     }
@@ -169,7 +171,8 @@ class MatchedStacks {
     [[nodiscard]] std::uint32_t innermost(const RecordedStack& stack) const
     {
         for (const FrameRole role : {FrameRole::program, FrameRole::library}) {
-            const auto found = std::ranges::find(stack.frames, role, [&](auto frame) { return frames_.at(frame).role; });
+            const auto found =
+                std::ranges::find(stack.frames, role, [&](auto frame) { return frames_.at(frame).role; });
             if (found != stack.frames.end()) {
                 return *found;
             }
@@ -181,23 +184,38 @@ class MatchedStacks {
     void name_functions()
     {
         std::array<std::set<std::string>, 2> codes;
+        std::map<std::string_view, std::array<std::set<std::string_view>, 2>> files;  // by name
         for (std::size_t side = 0; side < sides_.size(); ++side) {
-            for_each_frame(side, [&](std::uint32_t frame) { codes[side].insert(frames_.at(frame).code); });
+            for_each_frame(side, [&](std::uint32_t number) {
+                const SiteFrame& frame = frames_.at(number);
+                codes[side].insert(frame.code);
+                files[without_clone(frame.function)][side].insert(frame.file);
+            });
         }
         std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> numbers;
         for (std::uint32_t number = 0; number < frames_.count(); ++number) {
             const SiteFrame& frame = frames_.at(number);
-            if (!frame.is_named && (frame.code.empty() || !codes[0].contains(frame.code) ||
-                                    !codes[1].contains(frame.code))) {
+            const std::string_view name = without_clone(frame.function);
+            if (!frame.is_named &&
+                (frame.code.empty() || !codes[0].contains(frame.code) || !codes[1].contains(frame.code))) {
                 functions_.push_back(nameless);
                 continue;
             }
-            const std::string_view beside = frame.is_named ? frame.file : frame.code;
+            const std::string_view beside = frame.is_named ? file_of(frame, files[name]) : frame.code;
             functions_.push_back(
-                numbers
-                    .try_emplace({without_clone(frame.function), beside}, static_cast<std::uint32_t>(numbers.size() + 2))
-                    .first->second);
+                numbers.try_emplace({name, beside}, static_cast<std::uint32_t>(numbers.size() + 2)).first->second);
         }
+    }
+
+    // Of the base. A file that was renamed is the same where nothing else can be meant.
+    static std::string_view file_of(const SiteFrame& frame, const std::array<std::set<std::string_view>, 2>& files)
+    {
+        std::vector<std::string_view> gone;
+        std::vector<std::string_view> added;
+        std::ranges::set_difference(files[0], files[1], std::back_inserter(gone));
+        std::ranges::set_difference(files[1], files[0], std::back_inserter(added));
+        return gone.size() == 1 && added.size() == 1 && frame.file == added.front() ? gone.front()
+                                                                                    : std::string_view{frame.file};
     }
 
     // Each function's lines of both programs become places.
@@ -276,7 +294,7 @@ class MatchedStacks {
     const SiteFrames& frames_;
     Sides sides_;
     std::vector<std::uint32_t> functions_;  // by frame
-    std::vector<SitePlace> places_;             // the first is that of no stack
+    std::vector<SitePlace> places_;         // the first is that of no stack
     std::array<std::map<FunctionAndLine, std::uint32_t>, 2> place_of_;
     std::set<std::string> nameless_modules_;
     std::vector<Chain> chains_;
@@ -320,8 +338,7 @@ class SitesOfMetric {
         }
         whole_ = tally_of(all, metric.figure);
         const double base = median(whole_.base);
-        least_ = std::max(threshold_under_names({}, metric.unit, base, names_apart).absolute,
-                          varies ? least_varying_share * base : 0);
+        least_ = std::max(varies ? least_varying_share * base : 0, explained_by_names(base, names_apart));
         for (const auto& [place, chains] : by_place(all, 0)) {
             attribute(chains, 0, {});
         }
@@ -368,6 +385,18 @@ class SitesOfMetric {
         std::vector<std::string> through;
     };
 
+    // Of any site, where the whole changes by no more than the names explain.
+    [[nodiscard]] double explained_by_names(double base, std::uint64_t names_apart) const
+    {
+        constexpr std::uint64_t characters_per_call = 8;
+        const double of_whole = threshold_under_names({}, metric_.unit, base, names_apart).absolute;
+        if (std::fabs(whole_.change()) >= of_whole) {
+            return 0;
+        }
+        return metric_.unit == model::Unit::bytes ? of_whole
+                                                  : 2 + static_cast<double>(names_apart / characters_per_call);
+    }
+
     [[nodiscard]] bool differs(const Tally& tally) const
     {
         const double gap = tally.gap();
@@ -410,9 +439,8 @@ class SitesOfMetric {
     {
         const auto has_any = [](const RunFigures& runs) { return std::ranges::max(runs) > 0; };
         const Tally asked = tally_of(site.chains, &SiteFigures::allocations);
-        const auto most = std::ranges::max_element(site.chains, {}, [&](const Chain* chain) {
-            return std::fabs(tally_of({chain}, metric_.figure).change());
-        });
+        const auto most = std::ranges::max_element(
+            site.chains, {}, [&](const Chain* chain) { return std::fabs(tally_of({chain}, metric_.figure).change()); });
         model::SiteChange change{.site = stacks_.label(place),
                                  .through = site.through,
                                  .callers = {},
@@ -425,8 +453,8 @@ class SitesOfMetric {
                                  .scatter = tally.scatter(),
                                  .share = {}};
         const std::vector<std::uint32_t>& places = (*most)->places;
-        for (auto at = std::ranges::find(places, place) + 1;
-             at != places.end() && change.callers.size() < most_callers; ++at) {
+        for (auto at = std::ranges::find(places, place) + 1; at != places.end() && change.callers.size() < most_callers;
+             ++at) {
             change.callers.push_back(stacks_.label(*at));
         }
         if (metric_.blocks != nullptr) {
@@ -444,9 +472,8 @@ class SitesOfMetric {
 
 bool varies_in(const Chain& chain)
 {
-    return std::ranges::any_of(site_metrics, [&](const SiteMetric& metric) {
-        return tally_of({&chain}, metric.figure).scatter() > 0;
-    });
+    return std::ranges::any_of(
+        site_metrics, [&](const SiteMetric& metric) { return tally_of({&chain}, metric.figure).scatter() > 0; });
 }
 
 // Why nothing can be told apart; empty: something can.
@@ -514,8 +541,7 @@ ComparedSites compare_sites(const SiteFrames& frames, std::span<const RecordedRu
         changes.notes.push_back(fmt::format("no symbols: {}; what they ask for themselves is not told apart",
                                             fmt::join(stacks.nameless_modules(), ", ")));
     }
-    compared.is_settled =
-        runs >= varying_site_runs || (runs >= first_site_runs && (!changes.varies || !may_differ));
+    compared.is_settled = runs >= varying_site_runs || (runs >= first_site_runs && (!changes.varies || !may_differ));
     return compared;
 }
 

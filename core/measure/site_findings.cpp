@@ -14,10 +14,8 @@ Finding finding_of(const model::SiteComparison& sites, const model::MetricSites&
             .importance = importance,
             .case_id = sites.candidate_case,
             .base = sites.base_case,
-            .metrics = {{.metric = metric.metric,
-                         .unit = metric.unit,
-                         .value = metric.candidate,
-                         .base_value = metric.base}},
+            .metrics =
+                {{.metric = metric.metric, .unit = metric.unit, .value = metric.candidate, .base_value = metric.base}},
             .count = std::max<std::size_t>(metric.sites.size() + metric.more_sites, 1),
             .about = ChangedSites{metric, sites.runs}};
 }

@@ -29,10 +29,10 @@ struct SiteChange {
     std::vector<std::string> through;  // functions that it asks for memory through, as xmalloc; the innermost first
     std::vector<std::string> callers;  // of the stack that changes most, the innermost first
     SiteIn in{};
-    double base{}, candidate{};     // medians of the runs
-    double change{};                // candidate - base
-    double scatter{};               // the widest range of the runs of one program
-    std::optional<double> share;    // of the metric's change; empty: the whole did not change
+    double base{}, candidate{};      // medians of the runs
+    double change{};                 // candidate - base
+    double scatter{};                // the widest range of the runs of one program
+    std::optional<double> share;     // of the metric's change; empty: the whole did not change
     std::optional<double> blocks{};  // that are live then, candidate - base
 };
 

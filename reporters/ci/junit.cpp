@@ -326,9 +326,8 @@ std::string sites_part(const Comparison& comparison, const MetricComparison& met
                finding.case_id == comparison.cases[metric.pair].candidate_id &&
                finding.metrics.front().metric == metric.metric;
     });
-    return found == comparison.findings.end()
-               ? ""
-               : "; " + shares_text(std::get<measure::ChangedSites>(found->about).of);
+    return found == comparison.findings.end() ? ""
+                                              : "; " + shares_text(std::get<measure::ChangedSites>(found->about).of);
 }
 
 TestCase test_of(const ComparisonReport& report, const Comparison& comparison, const MetricComparison& metric)

@@ -25,8 +25,7 @@ std::vector<Cell> row_of(const MetricSites& metric, const SiteChange& site, bool
                           {measure::format_difference(metric.unit, site.change), exact_text(site.change, metric.unit)},
                           {site.share ? measure::format_percent(std::round(*site.share * 1000) / 1000) : ""}};
     if (has_blocks) {
-        row.push_back(
-            {site.blocks ? measure::format_difference(model::Unit::one, *site.blocks) : std::string{}});
+        row.push_back({site.blocks ? measure::format_difference(model::Unit::one, *site.blocks) : std::string{}});
     }
     return row;
 }

@@ -1,5 +1,5 @@
-// The call sites that make the change between two programs: a table for each metric in which some differ, and the callers
-// of the first of each.
+// The call sites that make the change between two programs: a table for each metric in which some differ, and the
+// callers of the first of each.
 #pragma once
 
 #include <vector>

@@ -93,16 +93,16 @@ Json json_comparison(const ComparisonReport& report, const Comparison& compariso
         judgements.push_back(json_judgement(report, comparison, *metric));
     }
     Json json{{"base", json_side(comparison.base)},
-            {"candidate", json_side(comparison.candidate)},
-            {"between", comparison.is_between},
-            {"outcome", outcomes[static_cast<std::size_t>(measure::outcome(comparison))]},
-            {"overruled", comparison.overruled},
-            {"machines", comparison.machines.empty() ? Json() : Json(comparison.machines)},
-            {"noisy_metrics", comparison.noisy_metrics},
-            {"counts", json_verdict_counts(comparison)},
-            {"findings", json_list(comparison.findings, said)},
-            {"finding_values", json_list(comparison.findings, finding_json)},
-            {"judgements", std::move(judgements)}};
+              {"candidate", json_side(comparison.candidate)},
+              {"between", comparison.is_between},
+              {"outcome", outcomes[static_cast<std::size_t>(measure::outcome(comparison))]},
+              {"overruled", comparison.overruled},
+              {"machines", comparison.machines.empty() ? Json() : Json(comparison.machines)},
+              {"noisy_metrics", comparison.noisy_metrics},
+              {"counts", json_verdict_counts(comparison)},
+              {"findings", json_list(comparison.findings, said)},
+              {"finding_values", json_list(comparison.findings, finding_json)},
+              {"judgements", std::move(judgements)}};
     if (!comparison.sites.empty()) {
         json["sites"] = json_value(comparison.sites);
     }

@@ -53,9 +53,8 @@ std::string shares_in_percent(const MetricSites& metric)
     for (std::size_t i = 0; i < named; ++i) {
         const SiteChange& site = metric.sites[i];
         left -= *site.share;
-        parts.push_back(
-            fmt::format("{}{} from {}", measure::format_percent(std::round(*site.share * 1000) / 1000),
-                        i == 0 ? " of it" : "", site_text(site)));
+        parts.push_back(fmt::format("{}{} from {}", measure::format_percent(std::round(*site.share * 1000) / 1000),
+                                    i == 0 ? " of it" : "", site_text(site)));
     }
     const RestOfSites rest = rest_of(metric, named);
     if (rest.sites > 0) {
@@ -75,8 +74,8 @@ std::string shares_in_unit(const MetricSites& metric)
                                     site_text(metric.sites[i])));
     }
     if (const RestOfSites rest = rest_of(metric, named); rest.sites > 0) {
-        parts.push_back(fmt::format("{} from {}", format_difference(metric.unit, rest.change),
-                                    counted(rest.sites, "more site")));
+        parts.push_back(
+            fmt::format("{} from {}", format_difference(metric.unit, rest.change), counted(rest.sites, "more site")));
     }
     return joined(parts);
 }
@@ -111,11 +110,10 @@ std::string sites_text(const MetricSites& metric)
 
 std::string equal_sites_text(const measure::ChangedSites& sites)
 {
-    return sites.of.metric.empty()
-               ? fmt::format("call sites: equal within their noise in {} of each program",
-                             counted(sites.runs, "recorded run"))
-               : fmt::format("{}: no call site differs by more than its {} of each program scatter", sites.of.metric,
-                             counted(sites.runs, "recorded run"));
+    return sites.of.metric.empty() ? fmt::format("call sites: equal within their noise in {} of each program",
+                                                 counted(sites.runs, "recorded run"))
+                                   : fmt::format("{}: no call site differs by more than its {} of each program scatter",
+                                                 sites.of.metric, counted(sites.runs, "recorded run"));
 }
 
 }  // namespace memsweep::reporters

@@ -130,7 +130,7 @@ class Leaks(CliTest):
         if static.exists():
             self.assertIn("statically linked", self.expect(2, "run", "--leaks", "n=[1,2]", "--", static, "${n}").errors)
         self.assertIn("n=1: ", self.expect(2, "run", "--leaks", "n=[1,2]", "--", "sh", "-c", "exit 3; ${n}").errors)
-        left = [name for name in os.listdir("/tmp") if name.startswith("memsweep-leaks-")]
+        left = [name for name in os.listdir("/tmp") if name.startswith("memsweep-stacks-")]
         self.assertEqual(left, [])
 
     def test_mono_with_and_without_dispose(self):

@@ -97,6 +97,10 @@ class Tasks(CliTest):
         self.need_commands([("gcc", "gcc")])
         self.run_task("Find out whether a library leaks")
 
+    def test_regression(self):
+        self.need_commands([("gcc", "gcc")])
+        self.run_task("Find out which line a regression comes from")
+
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
 

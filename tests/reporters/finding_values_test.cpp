@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,12 +25,15 @@ std::vector<std::string> kinds_of_schema(const char* which)
 
 }  // namespace
 
-TEST_CASE("every kind of finding is in one schema and in the document", "[unit]")
+TEST_CASE("every kind of finding is in a schema and in the document", "[unit]")
 {
     std::vector<std::string> listed;
     for (const char* which : {"result", "comparison", "history"}) {
-        const std::vector<std::string> kinds = kinds_of_schema(which);
-        listed.insert(listed.end(), kinds.begin(), kinds.end());
+        for (const std::string& kind : kinds_of_schema(which)) {
+            if (std::ranges::find(listed, kind) == listed.end()) {  // those of call sites are in two
+                listed.push_back(kind);
+            }
+        }
     }
     const std::string document = repository_file("docs/result-format.md");
     std::vector<std::string> named;
