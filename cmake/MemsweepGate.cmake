@@ -1,11 +1,13 @@
 # A test that a program got no worse: it and another build of it are measured in rounds until the verdict is sure.
 #
-#   memsweep_gate(TARGET app AGAINST /path/of/main/app [ARGS words...] [BUDGET 10m] [THRESHOLD wall_time=5% ...] [NAME name])
+#   memsweep_gate(TARGET app AGAINST /path/of/main/app [ARGS words...] [BUDGET 10m] [THRESHOLD wall_time=5% ...] [NAME name]
+#                 [STACKS])
 #
 # TARGET is an executable target, AGAINST another one or a path. The test is named memsweep.gate.<target>; its result is
 # <test>.json in the current binary folder. It runs alone, as what it measures must.
+# With STACKS it names the call sites that more memory comes from.
 function(memsweep_gate)
-  cmake_parse_arguments(PARSE_ARGV 0 gate "" "TARGET;AGAINST;BUDGET;NAME" "ARGS;THRESHOLD")
+  cmake_parse_arguments(PARSE_ARGV 0 gate "STACKS" "TARGET;AGAINST;BUDGET;NAME" "ARGS;THRESHOLD")
   if(NOT TARGET "${gate_TARGET}" OR NOT gate_AGAINST OR gate_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "memsweep_gate: give TARGET a target and AGAINST a target or a path; not known: ${gate_UNPARSED_ARGUMENTS}")
   endif()
@@ -24,6 +26,9 @@ function(memsweep_gate)
   endforeach()
   if(gate_BUDGET)
     list(APPEND options --budget "${gate_BUDGET}")
+  endif()
+  if(gate_STACKS)
+    list(APPEND options --stacks)
   endif()
   if(NOT gate_NAME)
     set(gate_NAME "memsweep.gate.${gate_TARGET}")

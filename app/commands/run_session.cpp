@@ -241,6 +241,7 @@ class RunSession {
                 std::ranges::move(site_warnings(report.sites), std::back_inserter(report.warnings));
             }
             code = worse(code, criteria ? compare_both(report, *criteria, comparison) : ExitCode::done);
+            code = command_.stacks && signals_.arrived() ? stop_code(signals_) : code;
         }
         report.run.exit_code = static_cast<int>(code);
         const std::optional<std::string> saved = observers->finish(report);

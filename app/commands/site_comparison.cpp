@@ -223,6 +223,8 @@ std::vector<model::SiteComparison> compare_call_sites(const model::Plan& plan, c
             auto compared = PairOfRecordings{pair, recordings, plan.settings.timeout}.compare();
             if (compared) {
                 sites = *std::move(compared);
+            } else if (signals.arrived()) {
+                sites.reason = "the recording was interrupted";
             } else {
                 const base::Error& error = compared.error();
                 sites.reason =

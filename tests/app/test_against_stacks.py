@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import signal
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from memsweep_cli import BINARY, NO_TIMES, CliTest, seed, validator
+from memsweep_cli import BINARY, NO_TIMES, CliTest, default_signals, environment, seed, validator
 
 STATIC = BINARY.parent / "recorded_static"
 METRICS = ("allocations", "allocated_bytes", "live_bytes_peak", "live_bytes_end")
@@ -213,6 +215,23 @@ int main(void) { noisy(500 + getpid() % 61); steady(COUNT); return 0; }
         self.assertEqual(self.named("allocations")[0][:2], ("steady (app.c:5)", 2000))
         self.expect(0, "run", "-n", "5", "-o", self.result, *NO_TIMES, *allowed, "--stacks", "--against", base, "--", base)
         self.assertNotIn("steady", json.dumps(self.sites()["metrics"]))
+
+    def test_an_interruption_keeps_the_verdict(self):
+        def recordings():
+            return [name for name in os.listdir(self.folder) if name.startswith("memsweep-stacks-")]
+
+        running = subprocess.Popen([BINARY, "run", "-q", "-n", "5", "--warmup", "0", "-o", self.result, "--stacks", "--against", "sleep 0.2", "--", "sleep", "0.2"],
+                                   env=environment(TMPDIR=os.fspath(self.folder)), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=default_signals)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not recordings():
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(60), 130)
+        document = json.loads(self.result.read_text())
+        self.assertEqual((document["run"]["interrupted"], [case["repetitions"] for case in document["cases"]]), (False, [5, 5]))
+        self.assertEqual(self.sites()["reason"], "the recording was interrupted")
+        self.assertEqual(recordings(), [])
 
     def test_nothing_is_left_behind(self):
         program = self.build("base", sites_program())
