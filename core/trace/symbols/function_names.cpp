@@ -8,6 +8,8 @@
 
 #include <cxxabi.h>
 
+#include "core/trace/symbols/rust_names.hpp"
+
 namespace memsweep::trace {
 namespace {
 
@@ -62,7 +64,13 @@ bool begins_with_one_of(std::string_view text, const auto& beginnings)
 
 std::string demangled(std::string_view name)
 {
-    if (!name.starts_with("_Z") || name.size() > longest_mangled) {
+    if (name.size() > longest_mangled) {
+        return std::string{name};
+    }
+    if (name.starts_with("_R")) {
+        return rust_name(name).value_or(std::string{name});
+    }
+    if (!name.starts_with("_Z")) {
         return std::string{name};
     }
     int problem = 0;
@@ -92,6 +100,8 @@ std::string_view bare_name(std::string_view function)
             return function.substr(begin, at - begin);
         } else if (function[at] == '<' || function[at] == '(') {
             ++depth;
+        } else if (rest.starts_with("->")) {  // before what a function of Rust returns
+            ++at;
         } else if ((function[at] == '>' || function[at] == ')') && depth != 0) {
             --depth;
         } else if (function[at] == ' ' && depth == 0) {

@@ -9,7 +9,7 @@
 
 namespace memsweep::trace {
 
-// C++ and Rust's older scheme; Rust's newer one ("_R...") and whatever else stay as they are.
+// C++ and both of Rust's schemes; whatever else stays as it is.
 [[nodiscard]] std::string demangled(std::string_view name);
 
 // The function without what it returns and takes: "std::vector<int>::push_back" of
