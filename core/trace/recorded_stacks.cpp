@@ -8,8 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/trace/format/stack_recording.hpp"
 #include "core/trace/recorded_pieces.hpp"
+#include "core/trace/stack_writer.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -87,6 +90,40 @@ class StackChunks {
     std::uint64_t sequence_{};
 };
 
+// As many lines as are whole.
+base::Expected<void> put_lines(const ReadAt& read, const StackFileHeader& header, SymbolsWriter symbols)
+{
+    const std::uint32_t count = std::min(header.lines, most_recorded_lines);
+    const auto used = static_cast<std::uint32_t>(std::min<std::uint64_t>(header.line_bytes, lines_room));
+    const auto bytes = MEMSWEEP_TRY(read_items<char>(read, stack_file_bytes(header.node_room), count == 0 ? 0U : used));
+    std::string_view rest{bytes.data(), bytes.size()};
+    for (std::uint32_t number = 0; number < count; ++number) {
+        RecordedLine line;
+        if (rest.size() < sizeof line) {
+            break;
+        }
+        std::memcpy(&line, rest.data(), sizeof line);
+        if (rest.size() < line.bytes()) {
+            break;
+        }
+        const SourceFrame frame{rest.substr(sizeof line, line.function_bytes),
+                                rest.substr(sizeof line + line.function_bytes, line.file_bytes), line.line};
+        symbols.add(first_interpreted + number, {}, {&frame, 1});
+        rest.remove_prefix(line.bytes());
+    }
+    return symbols.finish();
+}
+
+std::string python_of(const StackFileHeader& header)
+{
+    if (header.python == 0) {
+        return {};
+    }
+    const std::uint32_t version = header.python;
+    return fmt::format("{}.{}.{}{}", version >> 24U, version >> 16U & 0xFFU, version >> 8U & 0xFFU,
+                       header.reads_python != 0 ? "" : ", whose calls are not in the stacks");
+}
+
 }  // namespace
 
 base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
@@ -113,8 +150,9 @@ base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image,
         MEMSWEEP_TRY(chunks.put_frames(first, nodes));
         first += static_cast<std::uint32_t>(nodes.size());
     }
+    MEMSWEEP_TRY(put_lines(read, header, SymbolsWriter{take, image, &sealer}));
     return KeptStacks{header.sampled_every == 0 ? "full" : std::to_string(header.sampled_every), header.lost_stacks,
-                      static_cast<int>(header.lost_errno)};
+                      static_cast<int>(header.lost_errno), python_of(header)};
 }
 
 }  // namespace memsweep::trace

@@ -21,9 +21,10 @@ struct KeptStacks {
     std::string taken;            // as the fact `stacks` says it; empty: there are none
     std::uint64_t lost_events{};  // that should have a stack, and have none
     int problem{};                // errno of the first; 0: none is lost, or the table was full
+    std::string python;           // the interpreter's version, and whether its calls are told; empty: there was none
 };
 
-// Writes chunks of frames and of modules.
+// Writes chunks of frames, of modules and of the symbols of lines that an interpreter ran.
 [[nodiscard]] base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
                                                          ChunkSealer& sealer);
 

@@ -132,6 +132,9 @@ base::Expected<void> ImageWriter::put_stacks()
     const KeptStacks kept = MEMSWEEP_TRY(put_call_stacks(read, image, take_, progress_.translator.sealer()));
     progress_.stacks_taken = kept.taken.empty() ? progress_.stacks_taken : kept.taken;
     progress_.lost_stacks += kept.lost_events;
+    if (!kept.python.empty()) {
+        progress_.pythons.insert(kept.python);
+    }
     progress_.stacks_errno = progress_.stacks_errno != 0 ? progress_.stacks_errno : kept.problem;
     return {};
 }
@@ -317,6 +320,10 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     summary.stacks_errno = summary.stacks_errno != 0 ? summary.stacks_errno : progress.stacks_errno;
     if (!progress.stacks_taken.empty()) {
         facts["stacks"] = progress.stacks_taken;
+    }
+    for (const std::string& version : progress.pythons) {
+        std::string& versions = facts[python_fact];
+        versions += versions.empty() ? version : "; " + version;
     }
     facts.merge(program_facts(images));
     facts.merge(heap_facts(images));

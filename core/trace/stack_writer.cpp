@@ -49,8 +49,9 @@ void SymbolsWriter::add(std::uint64_t address, std::string_view module, std::spa
 void SymbolsWriter::end_chunk()
 {
     outcome_ = outcome_.and_then([&] {
-        return put_chunk(take_, {.kind = ChunkKind::symbols, .process = image_.process, .sequence = sequence_++},
-                         payload_);
+        const ChunkHeader header{.kind = ChunkKind::symbols, .process = image_.process, .sequence = sequence_++};
+        return sealer_ == nullptr ? put_chunk(take_, header, payload_)
+                                  : put_chunk(take_, sealer_->sealed(header, payload_));
     });
     payload_.clear();
     texts_.clear();

@@ -22,7 +22,11 @@ namespace memsweep::trace {
 // Chunks of kind `symbols` of one image.
 class SymbolsWriter {
   public:
-    SymbolsWriter(TakeBytes take, StackImage image) : take_{std::move(take)}, image_{image} {}
+    // With a sealer chunks are compressed.
+    SymbolsWriter(TakeBytes take, StackImage image, ChunkSealer* sealer = nullptr)
+        : take_{std::move(take)}, image_{image}, sealer_{sealer}
+    {
+    }
 
     void add(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     [[nodiscard]] base::Expected<void> finish();
@@ -34,6 +38,7 @@ class SymbolsWriter {
 
     TakeBytes take_;
     StackImage image_;
+    ChunkSealer* sealer_;
     base::Expected<void> outcome_;
     std::string payload_;
     std::map<std::string, std::uint64_t, std::less<>> texts_;  // of the chunk

@@ -47,6 +47,7 @@ inline constexpr const char* stated_fact = "stated.";          // and a total: w
 inline constexpr const char* ghosts_fact = "ghosts";           // blocks that were live before the log begins
 inline constexpr const char* sizes_fact = "sizes";             // what the log's sizes are: "as requested"
 inline constexpr const char* beginning_fact = "beginning";     // why the log does not begin with nothing live
+inline constexpr const char* python_fact = "python";           // the versions of the interpreters that were met
 inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can be nothing but blocks
 
 // What could not be used.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/base/expected.hpp"
@@ -29,10 +30,11 @@ struct TraceProgress {
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};
-    std::string stacks_taken;     // as the fact `stacks` says it; empty: none yet
-    std::uint64_t lost_stacks{};  // events
-    int stacks_errno{};           // why; 0: none is lost, or their table was full
-    ChunkTranslator translator;   // for the next chunks
+    std::string stacks_taken;       // as the fact `stacks` says it; empty: none yet
+    std::set<std::string> pythons;  // versions of interpreters
+    std::uint64_t lost_stacks{};    // events
+    int stacks_errno{};             // why; 0: none is lost, or their table was full
+    ChunkTranslator translator;     // for the next chunks
 };
 
 // Puts a chunk at the end of the trace. After an error it is not in the trace.

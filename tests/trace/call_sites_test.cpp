@@ -25,11 +25,14 @@ namespace {
 // A tree of stacks whose addresses have names, and the events of a trace.
 class StackedTrace {
   public:
+    // Of functions in files of Python an interpreter runs the lines.
     std::uint32_t stack(std::initializer_list<trace::SourceFrame> outermost_first)
     {
         std::uint32_t node = 0;
         for (const trace::SourceFrame& frame : outermost_first) {
-            const auto [address, is_new] = addresses_.try_emplace(std::string{frame.function}, 16 + addresses_.size());
+            const std::uint64_t base = frame.file.ends_with(".py") ? trace::first_interpreted : 16;
+            const auto [address, is_new] =
+                addresses_.try_emplace(std::string{frame.function}, base + addresses_.size());
             if (is_new) {
                 writer_.stacks().name(address->second, "/bin/app", {&frame, 1});
             }
@@ -333,4 +336,25 @@ TEST_CASE("a chain of callers as deep as a file can make it costs no more than i
     REQUIRE(sites);
     CHECK(sites->sites().size() == 200'000);
     CHECK(sites->stack_of({.stack = node}).size() == trace::most_frames_shown);
+}
+
+TEST_CASE("what an interpreter's own functions ask for is its line's", "[unit]")
+{
+    StackedTrace file;
+    const trace::SourceFrame module{"<module>", "/app/a.py", 9};
+    const trace::SourceFrame line{"std::odd", "/app/a.py", 4};  // whatever it is called
+    file.allocate(16, 100,
+                  file.stack({{"main", "python.c", 1},
+                              module,
+                              {"list_sort", "listobject.c", 2},
+                              line,
+                              {"bytearray_resize", "bytearrayobject.c", 3},
+                              {"malloc", "", 0}}));
+    file.allocate(160, 10, file.stack({{"main", "python.c", 1}, module, {"std::sort", "", 0}, {"malloc", "", 0}}));
+    file.allocate(320, 1, file.stack({{"main", "python.c", 1}, {"malloc", "", 0}}));
+    const auto sites = sites_of(file.finish(), SiteKind::site);
+    REQUIRE(sites.size() >= 3);
+    CHECK(sites[0].first == "std::odd");
+    CHECK(sites[1].first == "<module>");
+    CHECK(sites[2].first == "main");
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/trace/format/stack_recording.hpp"
 #include "core/trace/recorded_stacks.hpp"
 #include "core/trace/recording.hpp"
@@ -42,12 +44,29 @@ class StackFile {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             put(trace::nodes_offset + (i + 1) * sizeof(trace::StackNode), nodes[i]);
         }
-        put(0, trace::StackFileHeader{.node_room = 100,
-                                      .nodes = static_cast<std::uint32_t>(nodes.size()) + 1,
-                                      .modules = 1,
-                                      .lost_stacks = 3,
-                                      .lost_errno = ENOSPC});
+        header_ = {.node_room = node_room,
+                   .nodes = static_cast<std::uint32_t>(nodes.size()) + 1,
+                   .modules = 1,
+                   .lost_stacks = 3,
+                   .lost_errno = ENOSPC};
+        put(0, header_);
     }
+    void add_line(std::uint32_t number, const std::string& function, const std::string& path)
+    {
+        const trace::RecordedLine line{number, static_cast<std::uint16_t>(function.size()),
+                                       static_cast<std::uint16_t>(path.size())};
+        const std::size_t at = trace::stack_file_bytes(node_room) + header_.line_bytes;
+        bytes_.resize(at + line.bytes());
+        put(at, line);
+        bytes_.replace(at + sizeof line, function.size() + path.size(), function + path);
+        header_.line_bytes += line.bytes();
+        ++header_.lines;
+        header_.python = 0x030B02F0;
+        header_.reads_python = 1;
+        put(0, header_);
+    }
+    [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+    static constexpr std::uint32_t node_room = 100;
     [[nodiscard]] trace::OpenRecording opener(std::size_t bytes = SIZE_MAX) const
     {
         const std::string kept = bytes_.substr(0, bytes);
@@ -65,6 +84,7 @@ class StackFile {
         bytes_.replace(at, sizeof structure, reinterpret_cast<const char*>(&structure), sizeof structure);
     }
     std::string bytes_;
+    trace::StackFileHeader header_;
 };
 
 struct Assembled {
@@ -143,6 +163,37 @@ TEST_CASE("a file of stacks that ends anywhere costs no event", "[unit]")
     }
     const Assembled without = assembled(recording, {});
     CHECK(without.summary.events == 2 + 2);
+}
+
+TEST_CASE("lines that an interpreter ran have their names in the trace", "[unit]")
+{
+    RecordingBytes recording{2};
+    recording.slot(0, 41, 0, bytes_of({trace::stack_word(2), malloc_word(0)}));
+    StackFile file{{{.address = 0x100}, {.address = trace::first_interpreted + 1, .parent = 1}}};
+    file.add_line(7, "f", "/a.py");
+    file.add_line(70'000, "C.g.<locals>.<lambda>", "<string>");
+    const auto lines_with = [&](std::size_t bytes) {
+        const Assembled trace = assembled(recording, file.opener(bytes));
+        const std::string& all = trace.bytes;
+        auto reader = trace::TraceReader::open(
+                          trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()}), "t")
+                          .value();
+        CHECK(reader.facts().at("python") == "3.11.2");
+        std::vector<std::string> lines;
+        for (std::uint64_t number = 0; number < 3; ++number) {
+            const auto names = reader.read_stacks().names({own_process, 0}, trace::first_interpreted + number);
+            if (names) {
+                const trace::SourceFrame& frame = names->frames[0];
+                lines.push_back(fmt::format("{} {}:{}", frame.function, frame.file, frame.line));
+            }
+        }
+        CHECK(reader.damage().corrupted_chunks == 0);
+        return lines;
+    };
+    const std::string first = "f /a.py:7";
+    CHECK(lines_with(SIZE_MAX) == std::vector<std::string>{first, "C.g.<locals>.<lambda> <string>:70000"});
+    CHECK(lines_with(file.size() - 1) == std::vector<std::string>{first});
+    CHECK(lines_with(trace::stack_file_bytes(StackFile::node_room) + 3).empty());
 }
 
 TEST_CASE("what a file of stacks counts is believed as far as the file goes", "[unit]")

@@ -25,6 +25,13 @@ namespace memsweep::trace {
 // The outermost address of a stack that was not followed to its beginning.
 inline constexpr std::uint64_t callers_not_followed = 1;
 
+// From here on addresses are no code, but lines that an interpreter runs, which symbols name.
+inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
+[[nodiscard]] constexpr bool is_interpreted(std::uint64_t address) noexcept
+{
+    return address >= first_interpreted && address - first_interpreted <= UINT32_MAX;
+}
+
 // The numbers of one process begin anew with every program that it becomes: its images are 0, 1, ...
 struct StackImage {
     std::uint32_t process{};

@@ -3,12 +3,14 @@
 //
 //   0          StackFileHeader
 //   4096       RecordedModule, one after the other
-//   then       StackNode, by their numbers
+//   then       StackNode, by their numbers, and room for as many as the header says
+//   then       RecordedLine, one after the other
 //
 // A call stack is the number of a node: its address is where the innermost call returns to, its parent is the stack
 // that this call was made in. Number 0 is no stack. A stack that could not be followed to its beginning begins with a
 // node of the address cut_address. Of a frame that a signal interrupted the address is one beyond the instruction, so
-// that it lies behind what was being executed, as a return address does.
+// that it lies behind what was being executed, as a return address does. What an interpreter executes has the address
+// of its line, first_interpreted and up (stack_layout.hpp): the first RecordedLine, the second, ...
 //
 // A node is whole before the file says that there are so many, and before an event bears its number: the process may be
 // killed at any instruction. A node that could not be had makes the stack 0 and is counted.
@@ -27,6 +29,8 @@ inline constexpr std::uint32_t max_recorded_modules = 1024;
 inline constexpr std::uint32_t max_stack_nodes = 16U << 20U;
 inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
 inline constexpr std::uint64_t cut_address = 1;
+inline constexpr std::uint32_t most_recorded_lines = 96U << 10U;
+inline constexpr std::uint64_t lines_room = 16U << 20U;  // bytes
 
 struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
@@ -38,8 +42,12 @@ struct StackFileHeader {
     std::uint64_t lost_stacks{};    // events that should have one, and have none
     std::uint32_t lost_errno{};     // why; 0: the table is full
     std::uint32_t lost_modules{};   // that there was no room for
+    std::uint32_t lines{};          // that are whole
+    std::uint32_t line_bytes{};     // of them all
+    std::uint32_t python{};         // the first interpreter's version, as Py_Version has it; 0: none was met
+    std::uint32_t reads_python{};   // 1: its calls are in the stacks
 };
-static_assert(sizeof(StackFileHeader) == 48 && std::is_trivially_copyable_v<StackFileHeader>);
+static_assert(sizeof(StackFileHeader) == 64 && std::is_trivially_copyable_v<StackFileHeader>);
 
 struct StackNode {
     std::uint64_t address{};
@@ -60,6 +68,18 @@ struct RecordedModule {
     char path[944]{};  // its end, where it is longer
 };
 static_assert(sizeof(RecordedModule) == 1024 && std::is_trivially_copyable_v<RecordedModule>);
+
+// Of a function that an interpreter runs. Its texts follow: the function's, then the file's.
+struct RecordedLine {
+    std::uint32_t line{};
+    std::uint16_t function_bytes{};
+    std::uint16_t file_bytes{};
+    [[nodiscard]] constexpr std::uint32_t bytes() const noexcept
+    {
+        return (std::uint32_t{8} + function_bytes + file_bytes + 7U) / 8U * 8U;
+    }
+};
+static_assert(sizeof(RecordedLine) == 8 && std::is_trivially_copyable_v<RecordedLine>);
 
 inline constexpr std::uint64_t modules_offset = 4096;
 inline constexpr std::uint64_t nodes_offset = modules_offset + max_recorded_modules * sizeof(RecordedModule);

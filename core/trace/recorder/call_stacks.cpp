@@ -10,69 +10,16 @@
 #include <sys/mman.h>
 
 #include "core/trace/format/recording_layout.hpp"
-#include "core/trace/recorder/byte_sampler.hpp"
 #include "core/trace/recorder/call_tree.hpp"
 #include "core/trace/recorder/found_object.hpp"
 #include "core/trace/recorder/image.hpp"
+#include "core/trace/recorder/python_stacks.hpp"
 #include "core/trace/recorder/recording_file.hpp"
-#include "core/trace/recorder/stack_bounds.hpp"
+#include "core/trace/recorder/thread_stacks.hpp"
 #include "core/trace/recorder/unwind_rule.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
-
-constexpr std::uint32_t most_frames = 256;
-constexpr std::uint32_t most_nested_frames = 64;  // of a handler that interrupts this
-
-struct Registers {
-    std::uint64_t next{};   // the address behind the instruction that is executed: where a call returns to
-    std::uint64_t stack{};  // pointer
-    std::uint64_t frame{};  // pointer
-};
-
-struct Frame {
-    Registers registers;
-    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it is this one's
-    std::uint32_t node{};
-    bool is_remembered{};  // how it is left can be seen again by two words: its return address and that one
-};
-
-template <std::uint32_t most>
-struct Walk {
-    std::array<Frame, most> frames;             // innermost first
-    std::array<std::uint64_t, most> addresses;  // outermost first
-    std::array<std::uint32_t, most> numbers;
-};
-
-// What a walk has not filled yet, to read in.
-template <std::uint32_t most>
-std::span<char> room_of(Walk<most>& walk) noexcept
-{
-    return {reinterpret_cast<char*>(&walk), sizeof walk};
-}
-
-// A node that the thread has looked up.
-struct RecentNode {
-    std::uint64_t address;
-    std::uint32_t parent;
-    std::uint32_t number;
-};
-constexpr unsigned recent_bits = 9;
-
-// A forked child finds it as it was: it may return into code that was reading it.
-struct ThreadStacks {
-    std::uint32_t level;  // how often the thread is here
-    std::uint32_t depth;  // frames remembered
-    std::uint64_t entered_at;
-    std::uint64_t epoch;
-    ByteSampler sampler;
-    Bounds own;                                 // the thread's stack
-    Bounds other;                               // one that it was met on
-    std::array<Frame, most_frames> remembered;  // outermost first
-    Walk<most_frames> walk;
-    Walk<most_nested_frames> nested;
-    std::array<RecentNode, std::size_t{1} << recent_bits> recent;
-};
 
 using AllThreads = std::array<ThreadStacks, max_slots>;
 
@@ -112,7 +59,7 @@ void forget_rules() noexcept
     epoch.fetch_add(1, std::memory_order_release);
 }
 
-enum class Step : std::uint8_t { made, made_otherwise, outermost, failed };
+enum class Step : std::uint8_t { made, made_otherwise, interrupted, outermost, failed };
 
 #if defined(__x86_64__)
 
@@ -159,7 +106,7 @@ Step leave_signal_frame(Registers& registers, const Bounds& bounds) noexcept
         return Step::failed;
     }
     registers = {word(context + next_at) + 1, word(context + stack_at), word(context + frame_at)};
-    return Step::made_otherwise;
+    return Step::interrupted;
 }
 
 // Nothing says how this frame is left. A frame pointer that leads to something executable is believed.
@@ -303,11 +250,12 @@ std::uint32_t root(std::uint64_t generation, bool is_cut) noexcept
 // Follows the frames. `join` is asked of each what is known of it; true ends the walk.
 template <std::uint32_t most, typename Join>
 std::uint32_t follow(Registers registers, Bounds bounds, const Bounds& own, Walk<most>& walk, bool& is_cut,
-                     Join join) noexcept
+                     bool& has_signal, Join join) noexcept
 {
     std::uint32_t count = 0;
     bool has_changed_stack = false;
     is_cut = false;
+    has_signal = false;
     while (true) {
         const bool is_ours = us.contains(registers.next - 1);
         if (!is_ours && join(registers, count)) {
@@ -328,6 +276,7 @@ std::uint32_t follow(Registers registers, Bounds bounds, const Bounds& own, Walk
         } else if (count != 0) {
             walk.frames[count - 1].is_remembered = false;  // its caller is not the next
         }
+        has_signal = has_signal || step == Step::interrupted;
         if (step == Step::outermost || step == Step::failed) {
             is_cut = step == Step::failed;
             return count;
@@ -350,8 +299,9 @@ std::uint32_t number_by_itself(ThreadStacks& thread, const Registers& registers,
         thread.own.holds(registers.stack) ? thread.own : other_bounds(thread.other, registers.stack, room_of(walk));
     const std::uint64_t generation = tree->generation();
     bool is_cut = false;
-    const std::uint32_t count =
-        follow(registers, bounds, thread.own, walk, is_cut, [](const Registers&, std::uint32_t) { return false; });
+    bool has_signal = false;
+    const std::uint32_t count = follow(registers, bounds, thread.own, walk, is_cut, has_signal,
+                                       [](const Registers&, std::uint32_t) { return false; });
     for (std::uint32_t i = 0; i < count; ++i) {
         walk.addresses[i] = walk.frames[count - 1 - i].registers.next;
     }
@@ -403,6 +353,7 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
     const std::uint64_t generation = tree->generation();
     if (thread.epoch != now) {
         thread.depth = 0;
+        thread.evaluations_count = 0;
         thread.recent = {};
         thread.epoch = now;
     }
@@ -410,8 +361,9 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
     std::uint32_t kept = 0;  // remembered frames that are still there
     std::uint32_t at = thread.depth;
     bool is_cut = false;
-    const std::uint32_t count =
-        follow(registers, thread.own, thread.own, walk, is_cut, [&](const Registers& here, std::uint32_t so_far) {
+    bool has_signal = false;
+    const std::uint32_t count = follow(
+        registers, thread.own, thread.own, walk, is_cut, has_signal, [&](const Registers& here, std::uint32_t so_far) {
             while (at != 0 && thread.remembered[at - 1].registers.stack < here.stack) {
                 --at;
             }
@@ -430,23 +382,28 @@ std::uint32_t number_by_memory(ThreadStacks& thread, const Registers& registers)
             kept = at;
             return true;
         });
-    std::uint32_t number = kept != 0 ? thread.remembered[kept - 1].node : root(generation, is_cut);
+    thread.root = kept != 0 ? thread.root : root(generation, is_cut);
     thread.depth = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     for (std::uint32_t i = 0; i < count; ++i) {
-        const Frame& frame = walk.frames[count - 1 - i];
-        walk.addresses[i] = frame.registers.next;
-        thread.remembered[kept + i] = frame;
+        thread.remembered[kept + i] = walk.frames[count - 1 - i];
     }
-    if (count != 0) {
-        number = number_of_recent(thread, generation, number, count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            thread.remembered[kept + i].node = walk.numbers[i];
+    const std::uint32_t depth = kept + count;
+    std::uint32_t from = kept;  // frames from here on are numbered
+    if (has_python() || thread.evaluations_count != 0) [[unlikely]] {
+        from = unchanged_evaluations(thread, kept, !has_signal);
+    }
+    std::uint32_t number = from != 0 ? thread.remembered[from - 1].node : thread.root;
+    if (from != depth) {
+        const std::uint32_t addresses = list_addresses(thread, *tree, generation, from, depth);
+        number = number_of_recent(thread, generation, number, addresses);
+        for (std::uint32_t i = from; i < depth; ++i) {
+            thread.remembered[i].node = walk.numbers[thread.remembered[i].node - 1];
         }
     }
     const bool is_cut_by_depth = is_cut && count == most_frames;            // it would be cut elsewhere next time
     const bool still_holds = epoch.load(std::memory_order_relaxed) == now;  // no handler has forked
-    thread.depth = number == 0 || is_cut_by_depth || !still_holds ? 0 : kept + count;
+    thread.depth = number == 0 || is_cut_by_depth || !still_holds ? 0 : depth;
     return number;
 }
 
@@ -500,7 +457,7 @@ void prepare_stacks(std::uint64_t every) noexcept
     threads = static_cast<AllThreads*>(map_memory(sizeof(AllThreads)));
     rules = static_cast<std::atomic<std::uint64_t>*>(map_memory(sizeof(std::uint64_t) << place_bits));
     problem = -ENOMEM;
-    if (memory != nullptr && rules != nullptr && threads != nullptr &&
+    if (memory != nullptr && rules != nullptr && prepare_python_stacks() && threads != nullptr &&
         kernel(SYS_madvise, memory, sizeof(CallTree), MADV_WIPEONFORK) == 0) {
         tree = static_cast<CallTree*>(memory);
     }
@@ -532,6 +489,7 @@ void forget_stack(std::uint32_t log) noexcept
         ThreadStacks& thread = (*threads)[log];
         thread.level = 0;
         thread.depth = 0;
+        thread.evaluations_count = 0;
         thread.own = {};
         thread.other = {};
         thread.sampler.end();

@@ -1,6 +1,8 @@
 // The call stack of the calling thread as one number: frames followed by the objects' own call frame information, and
 // interned in the image's CallTree.
 //
+// Where an interpreter's loop evaluates calls of Python, these stand in its place (python_stacks.hpp).
+//
 // A rule is worked out once for each return address, and kept in a table that all threads share. What a thread has
 // followed last it remembers: how a stack goes on from a frame depends on nothing but its registers and the words read
 // there, so that a stack that meets a remembered frame, with the words behind it unchanged, needs no more than to look
@@ -12,7 +14,7 @@
 // Sources   unwind_rule.hpp; proc_pid_maps(5), sigaltstack(2), mincore(2) for the bounds of a stack.
 // Cost      some 1 ns a frame that was there before, 5 ns another, and 5 ns more for its number; some us for an address
 //           that is met for the first time. On other stacks than the thread's own a system call.
-// Memory    512 KiB of rules; of each thread some 40 KiB of addresses, of which it touches what it needs. Of the
+// Memory    512 KiB of rules; of each thread some 60 KiB of addresses, of which it touches what it needs. Of the
 //           program's stack a few hundred bytes.
 // Errors    without memory or a file there are no stacks; the image's facts say why.
 // Threads   any; async-signal-safe. A handler that interrupts its own thread here follows its frames by itself.

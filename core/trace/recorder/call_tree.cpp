@@ -9,6 +9,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include "core/trace/format/stack_layout.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
@@ -20,6 +21,7 @@ constexpr std::uint64_t first_places = 4096;
 constexpr std::uint32_t first_room = (64U << 10U) / sizeof(StackNode);
 constexpr std::uint32_t largest_step = (1U << 20U) / sizeof(StackNode);
 constexpr std::size_t modules_a_page = 4096 / sizeof(RecordedModule);
+constexpr std::uint32_t line_step = 64U << 10U;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
 constinit KeptFile file;
@@ -153,7 +155,7 @@ long CallTree::map() noexcept
 {
     long problem = 0;
     for (std::uint32_t nodes = max_stack_nodes; nodes >= fewest_stack_nodes; nodes /= 4) {
-        const std::uint64_t bytes = stack_file_bytes(nodes);
+        const std::uint64_t bytes = stack_file_bytes(nodes) + lines_room;
         problem = file.set_size(bytes);
         if (problem < 0) {
             continue;
@@ -164,6 +166,8 @@ long CallTree::map() noexcept
             const auto base = static_cast<std::uint64_t>(at);
             modules_ = static_cast<RecordedModule*>(pointer(base + modules_offset));
             nodes_ = static_cast<StackNode*>(pointer(base + nodes_offset));
+            lines_offset_ = stack_file_bytes(nodes);
+            lines_ = static_cast<std::uint8_t*>(pointer(base + lines_offset_));
             header_ = static_cast<StackFileHeader*>(pointer(base));
             header_->node_room = nodes;
             return 0;
@@ -202,6 +206,7 @@ long CallTree::open(const char* recording_path, std::uint32_t process, std::uint
     header_->process = process;
     header_->sampled_every = sampled_every;
     header_->nodes = 1;
+    note_version();
     std::atomic_signal_fence(std::memory_order_release);
     header_->magic = stacks_magic;
     for (std::uint32_t i = 0; i < known_count; ++i) {
@@ -296,6 +301,66 @@ void CallTree::count_lost() noexcept
     }
 }
 
+void CallTree::note_version() noexcept
+{
+    const PythonVersion version = python_version();
+    if (header_->python == 0) {
+        header_->python = version.number;
+        header_->reads_python = version.is_known ? 1 : 0;
+    }
+}
+
+// 0: there is no room.
+std::uint32_t CallTree::add_line(const PythonLine& line) noexcept
+{
+    const RecordedLine head{.line = line.line,
+                            .function_bytes = static_cast<std::uint16_t>(line.function.size()),
+                            .file_bytes = static_cast<std::uint16_t>(line.file.size())};
+    const std::uint32_t at = header_->line_bytes;
+    const std::uint32_t behind = at + head.bytes();
+    if (header_->lines == most_recorded_lines || behind > lines_room) {
+        return 0;
+    }
+    while (behind > line_bytes_room_) {
+        if (file.reserve(lines_offset_ + line_bytes_room_, line_step) != 0) {
+            return 0;
+        }
+        line_bytes_room_ += line_step;
+    }
+    std::memcpy(lines_ + at, &head, sizeof head);
+    std::memcpy(lines_ + at + sizeof head, line.function.data(), head.function_bytes);
+    std::memcpy(lines_ + at + sizeof head + head.function_bytes, line.file.data(), head.file_bytes);
+    header_->line_bytes = behind;
+    const std::uint32_t number = header_->lines + 1;
+    std::atomic_ref{header_->lines}.store(number, std::memory_order_release);
+    return number;
+}
+
+std::uint64_t CallTree::address_of_line(std::uint64_t generation, const PythonLine& line) noexcept
+{
+    std::uint64_t content = line.line;
+    for (const std::string_view text : {line.function, line.file}) {
+        content = (content ^ text.size()) * 0x9E3779B97F4A7C15U;
+        for (const char byte : text) {
+            content = (content ^ content >> 32U ^ static_cast<unsigned char>(byte)) * 0xC2B2AE3D27D4EB4FU;
+        }
+    }
+    content ^= content >> 29U;
+    const SignalsBlocked blocked;
+    acquire();
+    std::uint64_t number = 0;
+    if (generation != 0 && generation == this->generation()) {
+        std::size_t at = content % line_index_.size();
+        while (line_index_[at].number != 0 && line_index_[at].content != content) {
+            at = (at + 1) % line_index_.size();
+        }
+        number = line_index_[at].number != 0 ? line_index_[at].number : add_line(line);
+        line_index_[at] = {content, number};
+    }
+    release();
+    return number == 0 ? 0 : first_interpreted + number - 1;
+}
+
 // The same address means something else now. Without memory for it, old nodes go on to be found.
 void CallTree::begin_anew() noexcept
 {
@@ -334,6 +399,9 @@ bool CallTree::note_object(const FoundObject& object) noexcept
         before->gone_ticks = is_noted ? 0 : gone;  // it may have come back
     }
     if (!is_noted) {
+        if (note_python(object)) {
+            note_version();
+        }
         const std::uint32_t number = header_->modules;
         const bool fits =
             number < max_recorded_modules &&
@@ -370,6 +438,7 @@ bool CallTree::note_gone_objects() noexcept
             (!find_object(module.begin, now) || now.begin != module.begin || now.end != module.end)) {
             module.gone_ticks = tick_clock().ticks();
             is_any_gone = true;
+            forget_python(module.begin);
         }
     }
     if (is_any_gone) {

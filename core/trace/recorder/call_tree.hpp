@@ -1,8 +1,9 @@
 // The call stacks of a process image, each once: nodes of (parent, address), in a file of their own that is whole up to
-// its last node whenever the process dies (stack_recording.hpp); and the objects that their addresses lie in.
+// its last node whenever the process dies (stack_recording.hpp); the objects that their addresses lie in; and the lines
+// that an interpreter runs, each once.
 //
 // Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
-// Memory   16 bytes of the file a node, and 8 to 16 bytes beside it.
+// Memory   16 bytes of the file a node, and 8 to 16 bytes beside it; 8 a line, and its texts.
 // Errors   without a file, room or addresses there are no more nodes: stacks are 0, counted, and the file says why.
 // Threads  find(): any, without a lock; the rest takes one with all signals blocked, so that no handler meets it. It is
 //          to lie in memory that a forked child finds zeroed, and then begins anew.
@@ -15,6 +16,7 @@
 
 #include "core/trace/format/stack_recording.hpp"
 #include "core/trace/recorder/found_object.hpp"
+#include "core/trace/recorder/python_calls.hpp"
 
 namespace memsweep::trace::recorder {
 
@@ -46,6 +48,8 @@ class CallTree {
     // goes to numbers. False: there is no room, which is counted, or the parent is of another generation.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
+    // The address that stands for this line in stacks. 0: there is no room, or `generation` is another.
+    [[nodiscard]] std::uint64_t address_of_line(std::uint64_t generation, const PythonLine& line) noexcept;
     // An event that has none.
     void count_lost() noexcept;
 
@@ -74,6 +78,8 @@ class CallTree {
     bool grow_index() noexcept;
     bool have_room() noexcept;
     void begin_anew() noexcept;
+    void note_version() noexcept;
+    std::uint32_t add_line(const PythonLine& line) noexcept;
     long map() noexcept;
     void acquire() noexcept;
     void release() noexcept { lock_.store(0, std::memory_order_release); }
@@ -89,6 +95,14 @@ class CallTree {
     std::uint32_t first_;                               // that is in the index
     std::uint32_t problem_;                             // errno: no more nodes
     std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance
+    std::uint8_t* lines_;
+    std::uint64_t lines_offset_;     // in the file
+    std::uint32_t line_bytes_room_;  // that the disk has
+    struct IndexedLine {
+        std::uint64_t content;
+        std::uint64_t number;  // and one; 0: free
+    };
+    std::array<IndexedLine, 4 * std::size_t{most_recorded_lines} / 3> line_index_;
 };
 
 }  // namespace memsweep::trace::recorder

@@ -35,6 +35,12 @@ class SitePlaces {
         other_[node] = other_[caller];
         bool has_other = other_[caller] != nullptr;
         for (std::size_t i = frames.size(); i-- > 0;) {
+            if (frames[i].is_interpreted) {
+                program_[node] = &frames[i];
+            }
+            if (program_[node] != nullptr && program_[node]->is_interpreted) {
+                continue;
+            }
             const FunctionRole role = role_of(frames[i].function);
             program_[node] = role == FunctionRole::program ? &frames[i] : program_[node];
             if (role != FunctionRole::allocator || !has_other) {

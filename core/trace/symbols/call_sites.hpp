@@ -1,7 +1,8 @@
 // Who asks for the memory of a trace: its call sites, functions, files, threads or sizes, by what they have of it.
 //
 // A site is the innermost place of a stack that is the program's own: outside malloc, operator new and the like, and
-// outside of the standard library. Where all of a stack is there, it is the innermost outside the allocator.
+// outside of the standard library. Where all of a stack is there, it is the innermost outside the allocator. Of a stack
+// that has calls of an interpreter it is the innermost of these: what lies within works for it.
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and symbolizer.hpp for each address.

@@ -100,7 +100,9 @@ std::vector<ResolvedFrame> Symbolizer::named_by_trace(const NamedAddress& names,
 {
     std::vector<ResolvedFrame> frames;
     for (const SourceFrame& frame : names.frames) {
-        frames.push_back({kept(demangled(frame.function)), kept(frame.file), frame.line, names.module, true});
+        const bool is_ours = is_interpreted(address);
+        const std::string_view function = is_ours ? kept(frame.function) : kept(demangled(frame.function));
+        frames.push_back({function, kept(frame.file), frame.line, names.module, true, is_ours});
     }
     std::erase_if(frames, [](const ResolvedFrame& frame) { return frame.function.empty(); });
     if (frames.empty()) {

@@ -30,6 +30,7 @@ struct ResolvedFrame {
     std::uint32_t line{};         // 0: not known
     std::string_view module{};    // the path of what it lies in; empty: not known
     bool is_named{};
+    bool is_interpreted{};  // a line that an interpreter ran, in the place of its own loop
     friend bool operator==(const ResolvedFrame&, const ResolvedFrame&) = default;
 };
 

@@ -1,0 +1,79 @@
+// The calls of Python that the calling thread is in, where the process has a CPython of 3.11 to 3.13: read from the
+// interpreter's own frames, as py-spy and the like do from outside.
+//
+// An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has a frame on the thread's stack,
+// and in it the calls that Python makes of Python. What the loop keeps in its own frame marks where on the stack it is,
+// so that neither its address nor its name is needed.
+//
+// A thread reads what it alone changes, and between two of its own instructions: what it finds is whole, but for the
+// code of a call that ends, which is recognised. Only a signal's handler can find less, so that nothing is read below
+// one. What is no code object is not followed.
+//
+// Not seen  calls before the interpreter is initialised and once it is being finalised; those beyond the bounds below;
+//           of 3.11 those of other interpreters than the thread's first; and, as in tracebacks, calls that have not
+//           begun their first line. Builds without a GIL, and those that
+//           trace references, are other versions here.
+// Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
+//           Objects/locations.md for lines.
+// Cost      walk_python(): some 20 ns, and 5 ns a call. line_of(): some us.
+// Memory    none.
+// Threads   any. Not in a handler of signals.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/trace/recorder/found_object.hpp"
+
+namespace memsweep::trace::recorder {
+
+inline constexpr std::uint32_t most_python_calls = 256;
+inline constexpr std::uint32_t most_evaluations = 96;
+
+struct PythonCall {
+    std::uint64_t code{};  // the object's address
+    std::uint64_t key{};   // of what the object is and of the instruction: addresses are used again
+    std::int32_t unit{};   // of the code, that is executed
+};
+
+struct Evaluation {
+    std::uint64_t marker{};  // an address in the frame of the loop
+    std::uint64_t key{};     // of all its calls
+    std::uint32_t first{};   // of its calls, innermost first
+    std::uint32_t behind{};
+    bool is_cut{};  // it has more, further out
+};
+
+struct PythonCalls {
+    std::uint32_t evaluations_count{};
+    std::uint32_t calls_count{};
+    std::array<Evaluation, most_evaluations> evaluations;  // innermost first
+    std::array<PythonCall, most_python_calls> calls;
+};
+
+struct PythonLine {
+    std::string_view function;
+    std::string_view file;
+    std::uint32_t line{};
+};
+
+// Of an object that is loaded, when it is first met. Whether it is a CPython.
+bool note_python(const FoundObject& object) noexcept;
+// An object that begins there has been unloaded.
+void forget_python(std::uint64_t begin) noexcept;
+// As Py_Version has it; 0: there is none. is_known: calls can be read.
+struct PythonVersion {
+    std::uint32_t number{};
+    bool is_known{};
+};
+[[nodiscard]] PythonVersion python_version() noexcept;
+// Whether calls can be read.
+[[nodiscard]] bool has_python() noexcept;
+
+void walk_python(PythonCalls& calls) noexcept;
+// False: it is none any more. The texts are in `room`, cut where it is too small.
+[[nodiscard]] bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noexcept;
+
+}  // namespace memsweep::trace::recorder
