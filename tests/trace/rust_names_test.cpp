@@ -117,11 +117,29 @@ TEST_CASE("names of a compiler", "[unit]")
           "alloc::boxed::Box<dyn core::any::Any + core::marker::Send>>>"},
          {"_RNvC6_123foo3bar.llvm.0123456789", "123foo::bar"},
          {"_RNvC6_123foo3bar.cold", "123foo::bar.cold"}});
-    CHECK(trace::role_of(trace::demangled("_RINvMNtCslNYArtu3iFV_5alloc5sliceSh7sort_byFEuE")) ==
-          FunctionRole::program);
-    CHECK(trace::role_of("<alloc::vec::Vec<u8>>::push") == FunctionRole::library);
     CHECK(trace::role_of("<alloc::alloc::Global as core::alloc::Allocator>::allocate") == FunctionRole::allocator);
     CHECK(trace::bare_name("<fn(u8) -> r::Key as r::Shape<7>>::area") == "<fn(u8) -> r::Key as r::Shape<7>>::area");
+}
+
+TEST_CASE("functions of Rust's own crates are the library's", "[unit]")
+{
+    for (const char* const name :
+         {"<alloc::vec::Vec<r::Row>>::push", "<[r::Row]>::sort_by::<r::main::{closure#0}>",
+          "<u64 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem::<alloc::alloc::Global>",
+          "<&[u8] as core::fmt::Debug>::fmt", "<(r::Row, u8) as core::clone::Clone>::clone",
+          "<T as core::convert::Into<U>>::into", "<&T as core::fmt::Display>::fmt", "<I as core::iter::Iterator>::next",
+          "<fn(r::Row) -> u8 as core::ops::function::FnOnce<(r::Row,)>>::call_once", "<str>::to_owned",
+          "<dyn core::any::Any>::downcast_ref::<r::Row>", "hashbrown::raw::RawTable<T,A>::reserve_rehash"}) {
+        INFO(name);
+        CHECK(trace::role_of(name) == FunctionRole::library);
+    }
+    for (const char* const name :
+         {"<r::Row as core::clone::Clone>::clone", "<r::Rows<u64> as r::Fill>::fill",
+          "<alloc::vec::Vec<u8> as r::Fill>::fill", "<&r::Row as core::iter::traits::collect::IntoIterator>::into_iter",
+          "<r::Row>::new", "<dyn r::Fill>::all", "<u8 as r::Fill>::fill", "r::main", "<", "<u8", ">"}) {
+        INFO(name);
+        CHECK(trace::role_of(name) == FunctionRole::program);
+    }
 }
 
 TEST_CASE("what is no such name stays as it is, and nothing takes long", "[unit]")
@@ -141,6 +159,6 @@ TEST_CASE("what is no such name stays as it is, and nothing takes long", "[unit]
     CHECK_FALSE(trace::rust_name(doubling(100)));
     CHECK_FALSE(trace::rust_name("_RINvC1a1b" + std::string(100'000, 'R') + "hE"));
     CHECK_FALSE(trace::rust_name("_RINvC1a1bFGzzzzzzzz_EuE"));
-    // Hours, were it not bounded: that is no time to be asserted, but one not to be waited for.
+    // Were it not bounded it would take hours.
     CHECK(std::chrono::steady_clock::now() - before < std::chrono::minutes{1});
 }

@@ -60,6 +60,43 @@ bool begins_with_one_of(std::string_view text, const auto& beginnings)
     return std::ranges::any_of(beginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
+constexpr std::array<std::string_view, 4> crates_of_rust{"alloc::", "core::", "std::", "hashbrown::"};
+
+// Whether Rust's own crates have the type, as they have all that are no names: numbers, slices, tuples, parameters.
+bool is_type_of_rust(std::string_view type)
+{
+    for (const std::string_view sign : {"&", "mut ", "*const ", "*mut ", "dyn "}) {
+        type.remove_prefix(type.starts_with(sign) ? sign.size() : 0);
+    }
+    const std::string_view head = type.substr(0, type.find_first_of("<[( "));
+    return head.find("::") == std::string_view::npos || begins_with_one_of(head, crates_of_rust);
+}
+
+// "<TYPE as TRAIT>::function" or "<TYPE>::function", where neither is the program's: only whoever has one of them can have
+// written it.
+bool is_function_of_rust(std::string_view name)
+{
+    constexpr std::string_view as = " as ";
+    unsigned depth = 0;
+    std::string_view type;
+    std::size_t from = 1;
+    for (std::size_t at = 0; name.starts_with('<') && at < name.size(); ++at) {
+        const std::string_view rest = name.substr(at);
+        if (rest.starts_with("->")) {
+            ++at;
+        } else if (name[at] == '<') {
+            ++depth;
+        } else if (depth == 1 && rest.starts_with(as)) {
+            type = name.substr(from, at - from);
+            from = at + as.size();
+        } else if (name[at] == '>' && --depth == 0) {
+            const std::string_view last = name.substr(from, at - from);
+            return is_type_of_rust(last) && (type.empty() || is_type_of_rust(type));
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 std::string demangled(std::string_view name)
@@ -133,9 +170,8 @@ FunctionRole role_of(std::string_view function)
                                                                     "__rustc::__r",
                                                                     "c10::cuda::CUDACachingAllocator::",
                                                                     "c10::CachingDeviceAllocator"};
-    constexpr std::array<std::string_view, 12> library_beginnings{
-        "std::",  "__gnu_cxx::",   "alloc::",     "<alloc::",     "core::",  "<core::",
-        "<std::", "<T as alloc::", "hashbrown::", "<T as core::", "<&T as ", "<I as core::"};
+    constexpr std::array<std::string_view, 5> library_beginnings{
+        "std::", "__gnu_cxx::", "alloc::", "core::", "hashbrown::"};
     if (function.starts_with('[')) {  // no function's name
         return FunctionRole::library;
     }
@@ -143,7 +179,8 @@ FunctionRole role_of(std::string_view function)
     if (std::ranges::find(allocators, name) != allocators.end() || begins_with_one_of(name, allocator_beginnings)) {
         return FunctionRole::allocator;
     }
-    return begins_with_one_of(name, library_beginnings) ? FunctionRole::library : FunctionRole::program;
+    const bool is_library = begins_with_one_of(name, library_beginnings) || is_function_of_rust(name);
+    return is_library ? FunctionRole::library : FunctionRole::program;
 }
 
 }  // namespace memsweep::trace

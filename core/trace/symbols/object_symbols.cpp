@@ -368,7 +368,9 @@ class ObjectSymbols::Loaded {
     {
         const char* const name = symbol_at(address);
         const bool is_nameless = places.empty() || places.back().function.empty();
-        if (name != nullptr && (is_nameless || std::string_view{name}.starts_with("_Z"))) {
+        const bool is_mangled =
+            name != nullptr && (std::string_view{name}.starts_with("_Z") || std::string_view{name}.starts_with("_R"));
+        if (name != nullptr && (is_nameless || is_mangled)) {
             places.resize(std::max<std::size_t>(places.size(), 1));
             places.back().function = demangled(name);
         } else if (!places.empty() && is_nameless && places.back().file.empty()) {
