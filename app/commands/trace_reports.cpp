@@ -38,7 +38,7 @@ ExitCode write_trace_report(const Report& report, const TraceReportTo& to, const
 base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to, const GlobalOptions& global)
 {
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(trace));
-    reader.check_stacks();
+    reader.check_side_chunks();
     const trace::TraceSummary summary = trace::summarize(reader);
     MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, trace));

@@ -55,6 +55,7 @@ struct Event {
     std::uint32_t other{};
     std::uint32_t
         stack{};  // whence it was called: a node of a reader's StackTable, or of a writer's tree; 0: not known
+    std::uint32_t module{};  // map, unmap: whose code called, a place in a reader's ProgramNotes; 0: not known
     std::string_view text{};
 };
 
@@ -68,6 +69,12 @@ struct Event {
 {
     return is_allocation(kind) || (kind == EventKind::realloc && address != 0) || kind == EventKind::failed_alloc ||
            kind == EventKind::map;
+}
+
+// Whether a chunk of mappers has a module for it.
+[[nodiscard]] constexpr bool takes_mapper(EventKind kind) noexcept
+{
+    return kind == EventKind::map || kind == EventKind::unmap;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(EventKind kind)

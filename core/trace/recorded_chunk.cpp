@@ -78,16 +78,16 @@ bool has_stack(WordEvent event, std::uint64_t address)
     }
 }
 
-std::vector<std::uint8_t> runs_of(const std::vector<std::uint32_t>& stacks)
+std::vector<std::uint8_t> runs_of(const std::vector<std::uint32_t>& numbers)
 {
-    if (std::ranges::all_of(stacks, [](std::uint32_t stack) { return stack == 0; })) {
+    if (std::ranges::all_of(numbers, [](std::uint32_t number) { return number == 0; })) {
         return {};
     }
-    std::vector<std::uint8_t> runs((stacks.size() + 1) * StacksEncoder::max_run_bytes);
+    std::vector<std::uint8_t> runs((numbers.size() + 1) * StacksEncoder::max_run_bytes);
     StacksEncoder encoder;
     std::uint8_t* at = runs.data();
-    for (const std::uint32_t stack : stacks) {
-        at = encoder.add(at, stack);
+    for (const std::uint32_t number : numbers) {
+        at = encoder.add(at, number);
     }
     runs.resize(static_cast<std::size_t>(encoder.finish(at) - runs.data()));
     return runs;
@@ -122,6 +122,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     bool ends_thread = false;
     std::uint32_t stack = 0;
     stacks_.clear();
+    mappers_.clear();
     while (decoder.next(event, values)) {
         if (event == WordEvent::stack) {
             stack = static_cast<std::uint32_t>(values[0]);
@@ -131,6 +132,9 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
             stacks_.push_back(stack);
         }
         stack = 0;
+        if (event == WordEvent::map || event == WordEvent::unmap) {
+            mappers_.push_back(static_cast<std::uint32_t>(values[2]));
+        }
         if (event == WordEvent::process || event == WordEvent::fork) {
             values[0] = process_in_trace(image, values[0]);
         }
@@ -141,7 +145,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     written.last_ticks = encoder.last_ticks();
     const auto length = static_cast<std::size_t>(at - events_.data());
     return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), runs_of(stacks_),
-            decoder.damaged(), ends_thread};
+            runs_of(mappers_), decoder.damaged(), ends_thread};
 }
 
 }  // namespace memsweep::trace

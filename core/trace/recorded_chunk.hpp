@@ -18,9 +18,10 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    std::vector<std::uint8_t> stack_runs;  // of a chunk of stacks, what stands behind its head; empty: none has one
-    bool damaged{};                        // its events end before its payload does
-    bool ends_thread{};                    // its last event is the exit of its thread
+    std::vector<std::uint8_t> stack_runs;   // of a chunk of stacks, what stands behind its head; empty: none has one
+    std::vector<std::uint8_t> mapper_runs;  // likewise of a chunk of mappers
+    bool damaged{};                         // its events end before its payload does
+    bool ends_thread{};                     // its last event is the exit of its thread
 };
 
 class ChunkTranslator {
@@ -34,7 +35,8 @@ class ChunkTranslator {
   private:
     std::vector<std::uint64_t> words_;
     std::vector<std::uint8_t> events_;
-    std::vector<std::uint32_t> stacks_;  // of the events that have one, in their order
+    std::vector<std::uint32_t> stacks_;   // of the events that have one, in their order
+    std::vector<std::uint32_t> mappers_;  // likewise
     ChunkSealer sealer_;
 };
 

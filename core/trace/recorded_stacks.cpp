@@ -150,6 +150,9 @@ base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image,
         MEMSWEEP_TRY(chunks.put_frames(first, nodes));
         first += static_cast<std::uint32_t>(nodes.size());
     }
+    if (header.sampled_every == modules_alone) {
+        return KeptStacks{};
+    }
     MEMSWEEP_TRY(put_lines(read, header, SymbolsWriter{take, image, &sealer}));
     return KeptStacks{header.sampled_every == 0 ? "full" : std::to_string(header.sampled_every), header.lost_stacks,
                       static_cast<int>(header.lost_errno), python_of(header)};

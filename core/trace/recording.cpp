@@ -239,6 +239,23 @@ Facts heap_facts(const std::vector<RecordedImage>& images)
     return facts;
 }
 
+// For each process, where its malloc came from, of the last program that said so.
+Facts server_facts(const std::vector<RecordedImage>& images)
+{
+    constexpr std::size_t most_bytes = 200'000;  // all facts go into one chunk
+    std::size_t bytes = 0;
+    Facts facts;
+    for (const RecordedImage& image : images) {
+        const auto& path = image.facts.served_by;
+        const std::string server{path, ::strnlen(path, sizeof path)};
+        bytes += server.size();
+        if (!server.empty() && bytes < most_bytes) {
+            facts[std::string{server_fact} + std::to_string(number_in_trace(image.facts))] = server;
+        }
+    }
+    return facts;
+}
+
 }  // namespace
 
 std::string program_of(const RecordedImage& image)
@@ -327,6 +344,7 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     }
     facts.merge(program_facts(images));
     facts.merge(heap_facts(images));
+    facts.merge(server_facts(images));
     summary.may_have_unseen_blocks = std::ranges::any_of(images, [&](const RecordedImage& image) {
         return image.facts.foreign_malloc == 0 &&
                has_unseen_blocks(image.facts.heap_pages_bytes, 0, 0, summary.events / 2);

@@ -17,24 +17,24 @@ StackTable StackTable::read(TraceFile& file)
 {
     StackTable table;
     std::map<StackImage, std::vector<FrameNode>> trees;
-    for (const ChunkPlace& chunk : file.stack_chunks()) {
+    for (const ChunkPlace& chunk : file.side_chunks()) {
         if (chunk.header.kind == ChunkKind::stacks) {
             table.stacks_[key_of(chunk.header)] = chunk;
             continue;
         }
+        const bool is_for_stacks = chunk.header.kind <= ChunkKind::symbols;
         std::vector<std::uint8_t> payload;
-        if (!file.read_payload(chunk, payload)) {
+        if (!is_for_stacks || !file.read_payload(chunk, payload)) {
             continue;
         }
         if (chunk.header.kind == ChunkKind::frames) {
             table.take_frames(payload, chunk.header.process, trees, file);
-            continue;
-        }
-        table.payloads_.push_back(std::move(payload));
-        if (chunk.header.kind == ChunkKind::modules) {
-            table.take_modules(chunk.header.process, file);
-        } else {
+        } else if (chunk.header.kind == ChunkKind::symbols) {
+            table.payloads_.push_back(std::move(payload));
             table.take_symbols(chunk.header.process, file);
+        } else if (!table.modules_.take(std::move(payload), chunk.header.process, table.held_,
+                                        most_held_by_trace(file.stored_bytes()))) {
+            file.count_corrupted();
         }
     }
     table.join(trees);
@@ -82,27 +82,6 @@ void StackTable::join(std::map<StackImage, std::vector<FrameNode>>& trees)
             nodes_.push_back({node.parent == 0 ? 0 : first + node.parent - 1, node.address});
         }
         tree = {};
-    }
-}
-
-void StackTable::take_modules(std::uint32_t process, TraceFile& file)
-{
-    ModulesDecoder decoder{payloads_.back()};
-    std::vector<LoadedModule>& modules = modules_[{process, decoder.image()}];
-    LoadedModule module;
-    while (decoder.next(module) && ++held_ <= most_held_by_trace(file.stored_bytes())) {
-        // What was said before of the same module is said again when it is gone.
-        const auto same = std::ranges::find_if(modules, [&](const LoadedModule& other) {
-            return other.begin == module.begin && other.first_ticks == module.first_ticks && other.path == module.path;
-        });
-        if (same != modules.end()) {
-            *same = module;
-        } else {
-            modules.push_back(module);
-        }
-    }
-    if (decoder.damaged()) {
-        file.count_corrupted();
     }
 }
 
@@ -170,13 +149,6 @@ std::uint32_t StackTable::find(const StackImage& image, std::uint32_t node) cons
     const auto place = std::ranges::lower_bound(places_, image, {}, &Place::image);
     const bool is_there = place != places_.end() && place->image == image && node != 0 && node <= place->count;
     return is_there ? place->first + node - 1 : 0;
-}
-
-const std::vector<LoadedModule>& StackTable::modules(const StackImage& image) const
-{
-    static const std::vector<LoadedModule> none;
-    const auto found = modules_.find(image);
-    return found == modules_.end() ? none : found->second;
 }
 
 std::optional<NamedAddress> StackTable::names(const StackImage& image, std::uint64_t address) const

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/trace/format/stack_layout.hpp"
+#include "core/trace/module_table.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::trace {
@@ -41,7 +42,7 @@ class StackTable {
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
     // Of an image, in the order of the trace.
-    [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const;
+    [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
     // The chunk that says which nodes the events of another have.
@@ -65,14 +66,13 @@ class StackTable {
 
     void take_frames(const std::vector<std::uint8_t>& payload, std::uint32_t process,
                      std::map<StackImage, std::vector<FrameNode>>& trees, TraceFile& file);
-    void take_modules(std::uint32_t process, TraceFile& file);
     void take_symbols(std::uint32_t process, TraceFile& file);
     bool take_symbol(payload::Cursor& cursor, Symbol& symbol, std::vector<std::string_view>& texts);
     void join(std::map<StackImage, std::vector<FrameNode>>& trees);
 
     std::vector<FrameNode> nodes_{FrameNode{}};
     std::vector<Place> places_;  // by first
-    std::map<StackImage, std::vector<LoadedModule>> modules_;
+    ModuleTable modules_;
     std::vector<Symbol> symbols_;  // by image and address
     std::vector<SourceFrame> frames_;
     std::map<ChunkKey, ChunkPlace> stacks_;

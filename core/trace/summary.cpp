@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -37,6 +38,48 @@ void take_stated_totals(TraceSummary& summary)
     std::erase_if(summary.facts, [&](const auto& fact) { return fact.first.starts_with(prefix); });
 }
 
+// Modules of the same file are one, whatever process they are of, and wherever they lay.
+class ModuleFiles {
+  public:
+    ModuleFiles(const ProgramNotes& notes, const Facts& facts)
+    {
+        files_.emplace_back();
+        for (const NotedModule& noted : notes.modules()) {
+            const auto server = facts.find(std::string{server_fact} + std::to_string(noted.image.process));
+            const bool serves = server != facts.end() && noted.module.path.ends_with(server->second);
+            const auto [number, is_new] = numbers_.try_emplace({std::string{noted.module.path}, serves}, files_.size());
+            if (is_new) {
+                files_.push_back({.path = std::string{noted.module.path}, .is_allocator = serves});
+            }
+            of_module_.push_back(number->second);
+        }
+    }
+    // Of Event::module; 0: not known.
+    [[nodiscard]] std::uint32_t number_of(std::uint32_t module) const
+    {
+        return module == 0 ? 0 : static_cast<std::uint32_t>(of_module_[module - 1]);
+    }
+    [[nodiscard]] std::vector<MappingModule> with(const std::vector<MappedFigures>& mapped)
+    {
+        std::vector<MappingModule> found;
+        for (std::size_t number = 0; number < mapped.size(); ++number) {
+            if (mapped[number].mappings != 0) {
+                found.push_back(std::move(files_[number]));
+                found.back().mapped = mapped[number];
+                found.back().mapped.end_bytes =
+                    base::saturating_add(mapped[number].end_bytes, mapped[number].live_bytes);
+            }
+        }
+        std::ranges::stable_sort(found, std::greater{}, [](const MappingModule& one) { return one.mapped.peak_bytes; });
+        return found;
+    }
+
+  private:
+    std::vector<MappingModule> files_;
+    std::map<std::pair<std::string, bool>, std::size_t> numbers_;
+    std::vector<std::size_t> of_module_;
+};
+
 // What each process has of the accounting's counts, event by event.
 class ProcessAccounts {
   public:
@@ -70,12 +113,15 @@ class ProcessAccounts {
             const auto heap = summary.facts.find(std::string{heap_pages_fact} + std::to_string(process.process));
             process.heap_pages_bytes =
                 heap == summary.facts.end() ? 0 : std::strtoull(heap->second.c_str(), nullptr, 10);
+            const auto server = summary.facts.find(std::string{server_fact} + std::to_string(process.process));
+            process.malloc_from = server == summary.facts.end() ? std::string{} : server->second;
             process.program = program == summary.facts.end() ? std::string{} : program->second;
         }
         summary.processes = std::move(processes_);
         summary.live = std::move(history_);
         std::erase_if(summary.facts, [](const auto& fact) {
-            return fact.first.starts_with(program_fact) || fact.first.starts_with(heap_pages_fact);
+            return fact.first.starts_with(program_fact) || fact.first.starts_with(heap_pages_fact) ||
+                   fact.first.starts_with(server_fact);
         });
         summary.unrecorded = take_unrecorded(summary.facts);
     }
@@ -182,7 +228,10 @@ void Accounting::abandon(std::uint32_t process)
         abandoned_bytes_ = sum.value_or(abandoned_bytes_);
         ++abandoned_blocks_;
     });
-    mapped_.remove_process(process, [this](const BlockKey&, const LiveBlock& block) { mapped_bytes_ -= block.size; });
+    mapped_.remove_process(process, [this](std::uint64_t bytes, std::uint32_t module) {
+        mapped_by_[module].end_bytes = base::saturating_add(mapped_by_[module].end_bytes, bytes);
+        forget_mapping(bytes, module);
+    });
 }
 
 void Accounting::overflow()
@@ -190,31 +239,43 @@ void Accounting::overflow()
     totals_.impossible_event = totals_.impossible_event == 0 ? totals_.events : totals_.impossible_event;
 }
 
+void Accounting::forget_mapping(std::uint64_t bytes, std::uint32_t module)
+{
+    mapped_bytes_ -= bytes;
+    mapped_by_[module].live_bytes -= bytes;
+}
+
 void Accounting::map(const Event& event)
 {
-    if (const auto replaced = mapped_.insert(key_of(event, event.address), {event.size, 0})) {
-        mapped_bytes_ -= replaced->size;
+    if (mapped_by_.size() <= event.module) {
+        mapped_by_.resize(event.module + std::size_t{1});
     }
+    const auto end = base::checked_add(event.address, event.size);
     const auto sum = base::checked_add(mapped_bytes_, event.size);
-    if (!sum) {
-        mapped_.remove(key_of(event, event.address));
+    if (!end || !sum) {
         overflow();
         return;
     }
-    mapped_bytes_ = *sum;
+    mapped_.insert({event.process, event.space, event.address}, event.size, event.module,
+                   [this](std::uint64_t bytes, std::uint32_t module) { forget_mapping(bytes, module); });
+    mapped_bytes_ += event.size;
     totals_.peak_mapped_bytes = std::max(totals_.peak_mapped_bytes, mapped_bytes_);
+    MappedFigures& figures = mapped_by_[event.module];
+    ++figures.mappings;
+    figures.bytes = base::saturating_add(figures.bytes, event.size);
+    figures.live_bytes += event.size;
+    figures.peak_bytes = std::max(figures.peak_bytes, figures.live_bytes);
 }
 
-// Where a mapping is unmapped in part, the rest stays.
+// Without a size, and beyond the end of addresses, all that begins there.
 void Accounting::unmap(const Event& event)
 {
-    const BlockKey key = key_of(event, event.address);
-    if (const auto block = mapped_.remove(key)) {
-        mapped_bytes_ -= block->size;
-        if (event.size != 0 && event.size < block->size) {
-            mapped_.insert({key.address + event.size, key.process, key.space}, {block->size - event.size, 0});
-            mapped_bytes_ += block->size - event.size;
-        }
+    const MappedRanges::Place place{event.process, event.space, event.address};
+    const auto forget = [this](std::uint64_t bytes, std::uint32_t module) { forget_mapping(bytes, module); };
+    if (event.size == 0 || !base::checked_add(event.address, event.size)) {
+        mapped_.remove_whole(place, forget);
+    } else {
+        mapped_.remove(place, event.size, forget);
     }
 }
 
@@ -251,6 +312,8 @@ TraceSummary summarize(TraceReader& reader)
     TraceSummary summary;
     Accounting accounting;
     ProcessAccounts accounts;
+    const ProgramNotes& notes = reader.read_notes();
+    ModuleFiles files{notes, reader.facts()};
     Event event;
     std::uint64_t of_spaces = 0;
     while (reader.next(event) && reader.may_hold(accounting.held() + of_spaces)) {
@@ -259,6 +322,7 @@ TraceSummary summarize(TraceReader& reader)
             of_spaces += things_of_a_thread + event.text.size() / bytes_of_a_thing;
             continue;
         }
+        event.module = files.number_of(event.module);
         const Totals before = accounting.counts();
         const std::uint64_t live_before = accounting.live_bytes();
         accounting.add(event);
@@ -266,6 +330,9 @@ TraceSummary summarize(TraceReader& reader)
         ++summary.by_kind[event.kind];
     }
     summary.totals = accounting.totals();
+    if (notes.has_mappers()) {
+        summary.mapped_by = files.with(accounting.mapped_by());
+    }
     summary.sizes = accounting.sizes();
     summary.lifetimes = accounting.lifetimes();
     summary.facts = reader.facts();

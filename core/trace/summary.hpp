@@ -20,6 +20,7 @@
 #include "core/trace/bounds.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/live_history.hpp"
+#include "core/trace/mapped_ranges.hpp"
 #include "core/trace/trace_reader.hpp"
 #include "core/trace/unrecorded.hpp"
 
@@ -56,6 +57,15 @@ using Histogram = std::array<std::uint64_t, 65>;
     return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
 }
 
+// What was mapped at the call of one module, or of several.
+struct MappedFigures {
+    std::uint64_t mappings{};
+    std::uint64_t bytes{};       // of all of them
+    std::uint64_t live_bytes{};  // now
+    std::uint64_t peak_bytes{};  // the most at any time
+    std::uint64_t end_bytes{};   // still mapped when their process ended, or at the end of the trace
+};
+
 class Accounting {
   public:
     void add(const Event& event);
@@ -65,6 +75,8 @@ class Accounting {
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
+    // By Event::module.
+    [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
     // The part of totals() that needs no adding up.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
@@ -79,12 +91,14 @@ class Accounting {
     void abandon(std::uint32_t process);
     void map(const Event& event);
     void unmap(const Event& event);
+    void forget_mapping(std::uint64_t bytes, std::uint32_t module);
     void overflow();
 
     Totals totals_;
     BlockWalk walk_;
     std::vector<std::uint32_t> born_;  // by a block's number: how many allocations came before it
-    LiveBlocks mapped_;
+    MappedRanges mapped_;
+    std::vector<MappedFigures> mapped_by_;
     std::uint64_t mapped_bytes_{};
     std::uint64_t abandoned_blocks_{};
     std::uint64_t abandoned_bytes_{};
@@ -124,7 +138,15 @@ struct ProcessSummary {
     std::uint64_t last_event{};
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
+    std::string malloc_from{};         // the end of that file's path; empty: not known
     std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks (recorder/heap_pages.hpp); 0: not known
+};
+
+// What was mapped by the code of one file.
+struct MappingModule {
+    std::string path{};   // empty: code that lies in no file, or is not known
+    bool is_allocator{};  // malloc came from it
+    MappedFigures mapped;
 };
 
 struct TraceSummary {
@@ -135,11 +157,12 @@ struct TraceSummary {
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact and of unrecorded programs
+    Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact, server_fact and of unrecorded programs
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};                  // in the log that the trace was imported from
     std::vector<StatedTotal> stated_totals;     // by that log
+    std::vector<MappingModule> mapped_by;       // the largest peak first; empty: the trace does not say
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 

@@ -33,9 +33,9 @@ constexpr std::size_t search_bytes = 64 << 10;
 constexpr std::size_t max_facts_bytes = 1 << 20;
 constexpr std::size_t first_piece_bytes = 256 << 10;
 
-bool tells_callers(ChunkKind kind)
+bool stands_beside_events(ChunkKind kind)
 {
-    return kind >= ChunkKind::frames && kind <= ChunkKind::symbols;
+    return kind >= ChunkKind::frames && kind <= ChunkKind::mappers;
 }
 
 bool is_possible(const ChunkHeader& header)
@@ -206,7 +206,7 @@ base::Expected<void> TraceFile::check_bounds(const std::string& name)
 {
     std::uint64_t unpacked = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> largest;  // chunk of each stream
-    for (const auto* chunks : {&chunks_, &recorded_chunks_, &stack_chunks_}) {
+    for (const auto* chunks : {&chunks_, &recorded_chunks_, &side_chunks_}) {
         for (const ChunkPlace& chunk : *chunks) {
             stored_bytes_ += sizeof(ChunkHeader) + chunk.header.stored_bytes;
             unpacked += chunk.header.raw_bytes;
@@ -248,7 +248,8 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
     std::vector<std::uint8_t> window(searching ? search_bytes : sizeof(ChunkHeader));
     const std::size_t got = MEMSWEEP_TRY(read_(offset, window));
     if (got < sizeof(ChunkHeader)) {
-        damage_.truncated = damage_.truncated || (got != 0 && !searching) || MEMSWEEP_TRY(ends_within_stacks(offset));
+        damage_.truncated =
+            damage_.truncated || (got != 0 && !searching) || MEMSWEEP_TRY(ends_within_side_chunk(offset));
         damage_.skipped_bytes += got;
         return false;
     }
@@ -271,8 +272,8 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
             } else {
                 ++damage_.corrupted_chunks;
             }
-        } else if (tells_callers(chunk.header.kind)) {
-            stack_chunks_.push_back(chunk);
+        } else if (stands_beside_events(chunk.header.kind)) {
+            side_chunks_.push_back(chunk);
         } else if (chunk.header.kind == ChunkKind::facts) {
             facts_at_ = facts_at_.value_or(chunk.offset);
             take_facts(chunk);
@@ -294,11 +295,11 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
     return true;
 }
 
-// Who does not ask for stacks does not read them, and would not see that the last chunk of them is cut off.
-base::Expected<bool> TraceFile::ends_within_stacks(std::uint64_t end)
+// Who does not ask for what they say does not read them, and would not see that the last chunk of them is cut off.
+base::Expected<bool> TraceFile::ends_within_side_chunk(std::uint64_t end)
 {
     const bool is_last =
-        !stack_chunks_.empty() && stack_chunks_.back().offset + stack_chunks_.back().header.span_bytes == end;
+        !side_chunks_.empty() && side_chunks_.back().offset + side_chunks_.back().header.span_bytes == end;
     std::uint8_t last{};
     return is_last && MEMSWEEP_TRY(read_(end - 1, {&last, 1})) == 0;
 }
@@ -372,9 +373,9 @@ bool TraceFile::read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>&
     return false;
 }
 
-void TraceFile::check_stack_chunks()
+void TraceFile::check_side_chunks()
 {
-    for (const ChunkPlace& chunk : stack_chunks_) {
+    for (const ChunkPlace& chunk : side_chunks_) {
         if (read_stored(chunk, stored_) && crc32c(stored_.data(), stored_.size()) != chunk.header.payload_crc) {
             count_corrupted();
         }

@@ -48,6 +48,7 @@ inline constexpr const char* ghosts_fact = "ghosts";           // blocks that we
 inline constexpr const char* sizes_fact = "sizes";             // what the log's sizes are: "as requested"
 inline constexpr const char* beginning_fact = "beginning";     // why the log does not begin with nothing live
 inline constexpr const char* python_fact = "python";           // the versions of the interpreters that were met
+inline constexpr const char* server_fact = "malloc_from.";     // and a process: the end of that file's path
 inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can be nothing but blocks
 
 // What could not be used.
@@ -71,8 +72,8 @@ class TraceFile {
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
     // Chunks that a recorder wrote; a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
-    // Those that say who called: frames, stacks, modules and symbols.
-    [[nodiscard]] const std::vector<ChunkPlace>& stack_chunks() const noexcept { return stack_chunks_; }
+    // Those that say something beside events: frames, stacks, modules, symbols and mappers.
+    [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
     // Where the first of them stand.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
@@ -87,8 +88,8 @@ class TraceFile {
     // The chunk that begins there, with its payload, where both are whole: whoever writes the file may not be done.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
-    // Counts in damage() which chunks of call stacks are not what was written. Costs their reading.
-    void check_stack_chunks();
+    // Counts in damage() which of those are not what was written. Costs their reading.
+    void check_side_chunks();
     void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
 
   private:
@@ -96,7 +97,7 @@ class TraceFile {
     base::Expected<void> find_chunks();
     base::Expected<void> check_bounds(const std::string& name);
     base::Expected<bool> next_chunk(std::uint64_t& offset, bool& searching);
-    base::Expected<bool> ends_within_stacks(std::uint64_t end);
+    base::Expected<bool> ends_within_side_chunk(std::uint64_t end);
     void take_facts(const ChunkPlace& chunk);
     void find_gaps();
     bool read_stored(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
@@ -106,7 +107,7 @@ class TraceFile {
     FileHeader header_;
     std::vector<ChunkPlace> chunks_;
     std::vector<ChunkPlace> recorded_chunks_;
-    std::vector<ChunkPlace> stack_chunks_;
+    std::vector<ChunkPlace> side_chunks_;
     Facts facts_;
     std::optional<std::uint64_t> facts_at_;
     std::uint64_t facts_bytes_{};

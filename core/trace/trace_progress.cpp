@@ -33,29 +33,33 @@ std::optional<OtherOperation> end_in(const SealedChunk& chunk)
     return end != ends.end() ? std::optional{*end} : std::nullopt;
 }
 
-base::Expected<void> put_stacks(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk)
+// What says something of the events of a chunk, by runs.
+base::Expected<void> put_runs(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk,
+                              ChunkKind kind, const std::vector<std::uint8_t>& runs)
 {
+    if (runs.empty()) {
+        return {};
+    }
     ChunkHeader header = chunk.chunk.header;
-    header.kind = ChunkKind::stacks;
+    header.kind = kind;
     header.events = 0;
     std::vector<std::uint8_t> payload(StacksEncoder::max_head_bytes);
     const auto image = static_cast<std::uint32_t>(progress.ended_images[header.process]);
     const std::uint8_t* const end = StacksEncoder{}.head(payload.data(), image, header.sequence);
     payload.resize(static_cast<std::size_t>(end - payload.data()));
-    payload.insert(payload.end(), chunk.stack_runs.begin(), chunk.stack_runs.end());
+    payload.insert(payload.end(), runs.begin(), runs.end());
     return put_chunk(take, progress.translator.sealer().sealed(
                                header, {reinterpret_cast<const char*>(payload.data()), payload.size()}));
 }
 
 }  // namespace
 
-// The stacks come first: an event that is in the trace has its own.
+// What is said of it comes first: an event that is in the trace has its stack.
 base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk)
 {
     const ChunkHeader& header = chunk.chunk.header;
-    if (!chunk.stack_runs.empty()) {
-        MEMSWEEP_TRY(put_stacks(progress, take, chunk));
-    }
+    MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::stacks, chunk.stack_runs));
+    MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::mappers, chunk.mapper_runs));
     MEMSWEEP_TRY(put_chunk(take, chunk.chunk));
     StreamEnds& ends = progress.streams[header.process];
     const auto end = end_in(chunk.chunk);
@@ -84,7 +88,7 @@ base::Expected<TraceProgress> UnfinishedTrace::copy_chunks(const TakeBytes& take
 {
     TraceProgress progress{.damaged_chunks = file_.damage().corrupted_chunks};
     std::vector<std::uint8_t> bytes;
-    for (const ChunkPlace& place : file_.stack_chunks()) {
+    for (const ChunkPlace& place : file_.side_chunks()) {
         if (!is_finished() && file_.facts_at() && place.offset > *file_.facts_at()) {
             break;
         }

@@ -38,9 +38,15 @@ bool EventStream::next(TraceFile& file, Event& event)
                 if (table_ != nullptr && takes_stack(event.kind, event.address)) {
                     event.stack = stacks_.next();
                 }
+                if (notes_ != nullptr && takes_mapper(event.kind)) {
+                    event.module = mappers_.next();
+                }
                 return true;
             }
             if (table_ != nullptr && !decoder_.damaged() && !stacks_.is_whole()) {
+                file.count_corrupted();
+            }
+            if (notes_ != nullptr && !decoder_.damaged() && !mappers_.is_whole()) {
                 file.count_corrupted();
             }
             if (decoder_.damaged() && (chunks_[next_chunk_ - 1].header.flags & chunk_unsealed) == 0) {
@@ -61,6 +67,9 @@ bool EventStream::next(TraceFile& file, Event& event)
         decoder_ = EventDecoder{chunk.header, payload_};
         if (table_ != nullptr) {
             stacks_ = ChunkStacks{*table_, file, chunk.header};
+        }
+        if (notes_ != nullptr) {
+            mappers_ = ChunkMappers{*notes_, file, chunk.header};
         }
     }
 }
@@ -105,6 +114,16 @@ const StackTable& TraceReader::read_stacks()
     }
     rewind();
     return *table_;
+}
+
+const ProgramNotes& TraceReader::read_notes()
+{
+    notes_ = std::make_unique<ProgramNotes>(ProgramNotes::read(file_));
+    for (Queue& queue : streams_) {
+        queue.stream.take_notes(*notes_);
+    }
+    rewind();
+    return *notes_;
 }
 
 base::Expected<TraceReader> TraceReader::open(const std::string& path)

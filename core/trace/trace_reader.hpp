@@ -9,6 +9,7 @@
 // Errors   as TraceFile, and outcome(); damaged chunks are left out, and damage() counts them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "core/trace/event.hpp"
 #include "core/trace/live_blocks.hpp"
+#include "core/trace/program_notes.hpp"
 #include "core/trace/stack_table.hpp"
 #include "core/trace/trace_file.hpp"
 
@@ -36,6 +38,8 @@ class EventStream {
     void rewind();
     // Events have their stacks from the next chunk on.
     void take_stacks(const StackTable& table) { table_ = &table; }
+    // Likewise the modules that called.
+    void take_notes(const ProgramNotes& notes) { notes_ = &notes; }
 
   private:
     std::vector<ChunkPlace> chunks_;
@@ -44,6 +48,8 @@ class EventStream {
     EventDecoder decoder_;
     const StackTable* table_{};
     ChunkStacks stacks_;
+    const ProgramNotes* notes_{};
+    ChunkMappers mappers_;
     std::uint64_t latest_ticks_{};
 };
 
@@ -58,14 +64,21 @@ class TraceReader {
     void rewind();
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();
-    // What of the stacks is damaged stands in damage() too, without reading them.
-    void check_stacks()
+    // From the first event on, those that map and unmap say whose code called. Costs what reading that costs.
+    const ProgramNotes& read_notes();
+    // What is damaged of what stands beside events is in damage() too, without reading it.
+    void check_side_chunks()
     {
-        file_.check_stack_chunks();
+        file_.check_side_chunks();
         damage_ = file_.damage();
     }
     // Whether the trace says of any event whence it was called.
-    [[nodiscard]] bool has_stacks() const noexcept { return !file_.stack_chunks().empty(); }
+    [[nodiscard]] bool has_stacks() const noexcept
+    {
+        return std::ranges::any_of(file_.side_chunks(), [](const ChunkPlace& chunk) {
+            return chunk.header.kind <= ChunkKind::symbols && chunk.header.kind != ChunkKind::modules;
+        });
+    }
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
@@ -121,6 +134,7 @@ class TraceReader {
     std::optional<std::size_t> last_;   // whose event was handed out last
     LiveBlocks live_;
     std::unique_ptr<StackTable> table_;
+    std::unique_ptr<ProgramNotes> notes_;
     bool was_read_{};
 };
 

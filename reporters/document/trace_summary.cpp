@@ -135,6 +135,22 @@ Table histogram_table(const std::string& title, const std::string& note, const H
     return table;
 }
 
+Table mapping_modules_table(const TraceSummary& summary)
+{
+    Table table{.title = "Mapped by whom",
+                .columns = {Column::key("code of"), Column::text("which is"), Column::number("mappings"),
+                            Column::number("mapped"), Column::number("at most"), Column::number("at the end")}};
+    for (const trace::MappingModule& one : summary.mapped_by) {
+        table.rows.push_back({{one.path.empty() ? std::string{"no file that is known"} : inert_text(one.path)},
+                              {one.is_allocator ? "the allocator" : "the program"},
+                              {count_text(one.mapped.mappings)},
+                              {base::format_size(one.mapped.bytes)},
+                              {base::format_size(one.mapped.peak_bytes)},
+                              {base::format_size(one.mapped.end_bytes)}});
+    }
+    return table;
+}
+
 Table spaces_table(const TraceSummary& summary)
 {
     Table table{.title = "Memories", .columns = {Column::key("name"), Column::text("kind"), Column::number("device")}};
@@ -219,6 +235,9 @@ Document document(const trace::TraceSummary& summary)
         document.add(
             TableBlock{.table = histogram_table("Lifetimes", "in allocations between a block's own and its free",
                                                 summary.lifetimes, count_text)});
+    }
+    if (!summary.mapped_by.empty()) {
+        document.add(TableBlock{.table = mapping_modules_table(summary), .id = "mapped_by", .most_rows = 10});
     }
     if (!summary.spaces.empty()) {
         document.add(TableBlock{.table = spaces_table(summary)});

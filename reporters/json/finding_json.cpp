@@ -204,6 +204,7 @@ Json json_processes(const trace::TraceSummary& summary)
                     {"bytes_allocated", process.bytes_allocated},
                     {"peak_live_bytes", process.peak_live_bytes},
                     {"end_live_bytes", process.end_live_bytes},
+                    {"malloc_from", json_text_or_null(process.malloc_from)},
                     {"heap_pages_bytes", process.heap_pages_bytes == 0 ? Json{} : Json(process.heap_pages_bytes)},
                     {"first_seconds", seconds_of(summary, process.first_ticks)},
                     {"last_seconds", seconds_of(summary, process.last_ticks)}};
@@ -222,6 +223,18 @@ Json json_live(const trace::TraceSummary& summary)
     return list;
 }
 
+Json json_mapping_modules(const trace::TraceSummary& summary)
+{
+    return json_list(summary.mapped_by, [](const trace::MappingModule& one) {
+        return Json{{"module", json_text_or_null(one.path)},
+                    {"is_allocator", one.is_allocator},
+                    {"mappings", one.mapped.mappings},
+                    {"bytes_mapped", one.mapped.bytes},
+                    {"peak_mapped_bytes", one.mapped.peak_bytes},
+                    {"end_mapped_bytes", one.mapped.end_bytes}};
+    });
+}
+
 Json unrecorded_json(const trace::UnrecordedProgram& one)
 {
     return {{"process", one.process},
@@ -238,6 +251,7 @@ void add_details(Json& document, const trace::TraceSummary& summary)
     document["transfers"] = totals.transfers;
     document["peak_mapped_bytes"] = totals.peak_mapped_bytes;
     document["seconds"] = seconds_of(summary, totals.last_ticks);
+    document["mapped_by"] = json_mapping_modules(summary);
     document["facts"] = json_texts_by_name(summary.facts);
     document["unrecorded"] = json_list(summary.unrecorded, unrecorded_json);
     document["damage"] = json_damage(summary.damage);

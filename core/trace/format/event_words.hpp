@@ -44,8 +44,8 @@ enum class WordEvent : std::uint8_t {
     realloc,        // address, size, old address
     aligned_alloc,  // address, size, alignment
     failed_alloc,   // size
-    map,            // address, size
-    unmap,          // address, size
+    map,            // address, size, number of the module that called (stack_recording.hpp)
+    unmap,          // likewise
     thread_start,   // thread
     process,        // process: that of the events that follow
     thread,         // likewise
@@ -64,7 +64,7 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
 {
-    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0, 0};
+    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 3, 3, 1, 1, 1, 1, 0, 0, 0};
     return counts[static_cast<std::size_t>(event)];
 }
 

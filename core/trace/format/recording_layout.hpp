@@ -30,7 +30,7 @@ namespace memsweep::trace {
 
 inline constexpr const char* recording_ending = ".mst";
 inline constexpr const char* refusal_ending = ".refused";
-inline constexpr std::uint32_t recording_version = 3;
+inline constexpr std::uint32_t recording_version = 4;
 inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
@@ -58,8 +58,9 @@ struct ImageFacts {
     std::uint64_t end_ticks{};       // when it did; 0: not known. Events of a thread that records few bear older stamps
     std::uint32_t home_namespace{};  // the recording memsweep's; 0: not known
     std::uint32_t stacks_errno{};    // why call stacks that were asked for are not there; 0: they are
+    char served_by[256]{};  // the end of the path of the file that malloc comes from, and zeroes; empty: not known
 };
-static_assert(sizeof(ImageFacts) == 160 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 416 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The number that a trace gives to a process of the image's pid namespace. Two namespaces have the same numbers

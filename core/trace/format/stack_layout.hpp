@@ -1,5 +1,5 @@
 // Call stacks in a trace, as docs/trace-format.md describes them: the payloads of chunks of kind `frames`, `stacks`,
-// `modules` and `symbols`.
+// `modules` and `symbols`; and of kind `mappers`.
 //
 // A stack is a node of a tree of its process image: an address, and the node of its caller. Node 0 is no stack, and
 // parents come before their children, so that any stack is a number. An address is a return address: what called is
@@ -179,7 +179,8 @@ class FramesDecoder {
     bool damaged_{};
 };
 
-// Kind `stacks`: image, number of the events chunk; then runs: so many events have this node.
+// Kind `stacks`: image, number of the events chunk; then runs: so many events have this node. Kind `mappers`: the same
+// with the number of a module, of the events that map or unmap.
 
 class StacksEncoder {
   public:
@@ -252,7 +253,7 @@ class StacksDecoder {
     bool damaged_{};
 };
 
-// Kind `modules`: image; then of each module its begin, size, begin - bias, file offset, build id, path, both ticks.
+// Kind `modules`: image; then of each module, by their numbers from 1 on, its begin, size, begin - bias, file offset, build id, path, both ticks.
 
 inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // and those of its build id and path
 

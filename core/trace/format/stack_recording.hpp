@@ -1,10 +1,14 @@
-// What a recorder keeps of call stacks while its process runs: the file <process>.<number>.stacks beside the image's
-// own (recording_layout.hpp). Who reads it makes chunks of frames and of modules of it.
+// What a recorder keeps of call stacks, and of the objects whose code calls, while its process runs: the file
+// <process>.<number>.stacks beside the image's own (recording_layout.hpp). Who reads it makes chunks of frames and of
+// modules of it. Where no stacks were asked for, it begins with the first mapping and has modules alone.
 //
 //   0          StackFileHeader
 //   4096       RecordedModule, one after the other
 //   then       StackNode, by their numbers, and room for as many as the header says
 //   then       RecordedLine, one after the other
+//
+// A module's number is its place, from 1; number 0 is code that lies in none: it was made at run time, or the file has
+// no room for its module.
 //
 // A call stack is the number of a node: its address is where the innermost call returns to, its parent is the stack
 // that this call was made in. Number 0 is no stack. A stack that could not be followed to its beginning begins with a
@@ -31,6 +35,7 @@ inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
 inline constexpr std::uint64_t cut_address = 1;
 inline constexpr std::uint32_t most_recorded_lines = 96U << 10U;
 inline constexpr std::uint64_t lines_room = 16U << 20U;  // bytes
+inline constexpr std::uint64_t modules_alone = UINT64_MAX;  // instead of sampled_every: there are no stacks
 
 struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
@@ -38,7 +43,8 @@ struct StackFileHeader {
     std::uint32_t node_room{};      // the file reaches so far
     std::uint32_t nodes{};          // numbers below this one are whole
     std::uint32_t modules{};        // likewise
-    std::uint64_t sampled_every{};  // bytes, on average; 0: all events that ask for memory have a stack
+    std::uint64_t sampled_every{};  // bytes, on average; 0: all events that ask for memory have a stack;
+                                    // modules_alone: none has
     std::uint64_t lost_stacks{};    // events that should have one, and have none
     std::uint32_t lost_errno{};     // why; 0: the table is full
     std::uint32_t lost_modules{};   // that there was no room for

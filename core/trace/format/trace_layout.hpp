@@ -38,8 +38,8 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames on:
-// call stacks (stack_layout.hpp)
+// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames on,
+// what is said beside events (stack_layout.hpp): call stacks and what is needed for them, and who called for mappings
 enum class ChunkKind : std::uint8_t {
     events = 1,
     facts = 2,
@@ -49,6 +49,7 @@ enum class ChunkKind : std::uint8_t {
     stacks = 6,
     modules = 7,
     symbols = 8,
+    mappers = 9,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and

@@ -27,7 +27,7 @@ using AllThreads = std::array<ThreadStacks, max_slots>;
 constexpr unsigned place_bits = 16;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
-CallTree* tree;  // a forked child finds it zeroed
+CallTree* tree;  // a forked child finds it zeroed; null: no stacks are asked for, or can be had
 AllThreads* threads;
 std::atomic<std::uint64_t>* rules;
 FoundObject us;
@@ -72,7 +72,7 @@ __attribute__((noinline)) UnwindRule new_rule(std::uint64_t next, std::uint64_t 
     if (!find_object(next - 1, object)) {
         return {RuleKind::by_frame_pointer};  // code that was made at run time: another may be there tomorrow
     }
-    if (tree->note_object(object)) {
+    if (tree->note_object(object).replaces) {
         forget_rules();
     }
     const UnwindRule rule = object.frame_header == nullptr ? UnwindRule{RuleKind::by_frame_pointer}
@@ -194,7 +194,7 @@ void note_objects_of(const std::uint64_t* addresses, std::size_t count) noexcept
 {
     for (std::size_t i = 0; i < count; ++i) {
         FoundObject object;
-        if (find_object(addresses[i] - 1, object) && tree->note_object(object)) {
+        if (find_object(addresses[i] - 1, object) && tree->note_object(object).replaces) {
             forget_rules();
         }
     }
@@ -446,20 +446,17 @@ std::uint32_t number_in(ThreadStacks& thread, const Registers& registers) noexce
 
 }  // namespace
 
-void prepare_stacks(std::uint64_t every) noexcept
+void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept
 {
     sampled_every = every;
-    prepare_finding_objects();
     if (!find_object(reinterpret_cast<std::uint64_t>(&prepare_stacks), us)) {
         return;
     }
-    void* const memory = map_memory(sizeof(CallTree));
     threads = static_cast<AllThreads*>(map_memory(sizeof(AllThreads)));
     rules = static_cast<std::atomic<std::uint64_t>*>(map_memory(sizeof(std::uint64_t) << place_bits));
     problem = -ENOMEM;
-    if (memory != nullptr && rules != nullptr && prepare_python_stacks() && threads != nullptr &&
-        kernel(SYS_madvise, memory, sizeof(CallTree), MADV_WIPEONFORK) == 0) {
-        tree = static_cast<CallTree*>(memory);
+    if (rules != nullptr && threads != nullptr && prepare_python_stacks()) {
+        tree = &kept;
     }
 }
 
@@ -496,9 +493,26 @@ void forget_stack(std::uint32_t log) noexcept
     }
 }
 
+std::uint32_t calling_module(std::uint64_t returns_to) noexcept
+{
+    const int error = errno;
+    FoundObject object;
+    CallTree* const modules = find_object(returns_to - 1, object) ? open_call_tree() : nullptr;
+    if (modules == nullptr) {
+        return 0;
+    }
+    const CallTree::NotedObject noted = modules->note_object(object);
+    errno = error;
+    if (noted.replaces && tree != nullptr) {
+        forget_rules();
+    }
+    return noted.number;
+}
+
 void note_unloading() noexcept
 {
-    if (tree != nullptr && tree->is_open() && tree->note_gone_objects()) {
+    CallTree* const modules = call_tree();
+    if (modules != nullptr && modules->note_gone_objects() && tree != nullptr) {
         forget_rules();
     }
 }

@@ -22,11 +22,14 @@
 
 #include <cstdint>
 
+#include "core/trace/recorder/call_tree.hpp"
+
 namespace memsweep::trace::recorder {
 
-// Once, when stacks are asked for, before the first image begins. `every`: only of a sample of the allocations, so many
+// Once, when stacks are asked for, before the first image begins; `kept` lies in memory that a forked child finds
+// zeroed. `every`: only of a sample of the allocations, so many
 // bytes apart on average (a Poisson process, so that a block of z bytes is in it with 1 - e^(-z / every)); 0: of all.
-void prepare_stacks(std::uint64_t every) noexcept;
+void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept;
 // Of an image that begins, with its lock held. A negative errno: it has no stacks.
 [[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;
 // `log`: the number of the calling thread's; `size`: what it asks for; `unsampled`: of its sample, the bytes before the
@@ -34,6 +37,8 @@ void prepare_stacks(std::uint64_t every) noexcept;
 [[nodiscard]] std::uint32_t call_stack(std::uint32_t log, std::uint64_t size, std::uint64_t& unsampled) noexcept;
 // A log is another thread's from now on.
 void forget_stack(std::uint32_t log) noexcept;
+// The number of the module whose code calls and returns to this address (stack_recording.hpp); 0: it lies in none.
+[[nodiscard]] std::uint32_t calling_module(std::uint64_t returns_to) noexcept;
 // Objects may have been unloaded.
 void note_unloading() noexcept;
 

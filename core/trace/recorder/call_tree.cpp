@@ -102,6 +102,9 @@ void describe(const FoundObject& object, RecordedModule& module) noexcept
     }
 }
 
+constexpr unsigned number_bits = 11;  // of a module, in the place of the lowest ones of its object's mark
+static_assert(max_recorded_modules < 1U << number_bits);
+
 std::uint64_t mark_of(const FoundObject& object) noexcept
 {
     std::uint64_t mark = 0;
@@ -110,7 +113,7 @@ std::uint64_t mark_of(const FoundObject& object) noexcept
         mark = (mark ^ part) * 0x9E3779B97F4A7C15U;
         mark ^= mark >> 32U;
     }
-    return mark | 1U << 6U;  // never zero
+    return (mark | 1U << number_bits) >> number_bits << number_bits;  // never zero
 }
 
 bool are_same(const RecordedModule& one, const RecordedModule& other) noexcept
@@ -151,11 +154,11 @@ void CallTree::put(Index& index, const StackNode& node, std::uint32_t number) no
     std::atomic_ref{index.numbers[at & index.mask]}.store(number, std::memory_order_release);
 }
 
-long CallTree::map() noexcept
+long CallTree::map(std::uint32_t most_nodes) noexcept
 {
     long problem = 0;
-    for (std::uint32_t nodes = max_stack_nodes; nodes >= fewest_stack_nodes; nodes /= 4) {
-        const std::uint64_t bytes = stack_file_bytes(nodes) + lines_room;
+    for (std::uint32_t nodes = most_nodes; nodes >= std::min(most_nodes, fewest_stack_nodes); nodes /= 4) {
+        const std::uint64_t bytes = stack_file_bytes(nodes) + (most_nodes == 0 ? 0 : lines_room);
         problem = file.set_size(bytes);
         if (problem < 0) {
             continue;
@@ -173,6 +176,9 @@ long CallTree::map() noexcept
             return 0;
         }
         problem = at;
+        if (nodes == 0) {
+            break;
+        }
     }
     return problem;
 }
@@ -190,16 +196,17 @@ long CallTree::open(const char* recording_path, std::uint32_t process, std::uint
     if (problem != 0) {
         return problem;
     }
+    const bool has_nodes = sampled_every != modules_alone;
     problem = file.reserve(0, modules_offset);
-    problem = problem == 0 ? file.reserve(nodes_offset, first_room * sizeof(StackNode)) : problem;
-    problem = problem == 0 ? map() : problem;
-    Index* const index = problem == 0 ? new_index(first_places) : nullptr;
-    if (index == nullptr) {
+    problem = problem == 0 && has_nodes ? file.reserve(nodes_offset, first_room * sizeof(StackNode)) : problem;
+    problem = problem == 0 ? map(has_nodes ? max_stack_nodes : 0) : problem;
+    Index* const index = problem == 0 && has_nodes ? new_index(first_places) : nullptr;
+    if (problem != 0 || (has_nodes && index == nullptr)) {
         header_ = nullptr;
         file.remove();
         return problem == 0 ? -ENOMEM : problem;
     }
-    room_ = first_room;
+    room_ = has_nodes ? first_room : 0;
     first_ = 1;
     generation_.store(++generations, std::memory_order_relaxed);
     index_.store(index, std::memory_order_release);
@@ -364,6 +371,9 @@ std::uint64_t CallTree::address_of_line(std::uint64_t generation, const PythonLi
 // The same address means something else now. Without memory for it, old nodes go on to be found.
 void CallTree::begin_anew() noexcept
 {
+    if (index_.load(std::memory_order_relaxed) == nullptr) {
+        return;
+    }
     if (Index* const index = new_index(first_places)) {
         first_ = header_->nodes;
         indexed_ = 0;
@@ -371,12 +381,12 @@ void CallTree::begin_anew() noexcept
     }
 }
 
-bool CallTree::note_object(const FoundObject& object) noexcept
+CallTree::NotedObject CallTree::note_object(const FoundObject& object) noexcept
 {
     const std::uint64_t mark = mark_of(object);
-    std::atomic<std::uint64_t>& noted = noted_[mark % noted_.size()];
-    if (noted.load(std::memory_order_relaxed) == mark) {
-        return false;
+    std::atomic<std::uint64_t>& noted = noted_[(mark >> number_bits) % noted_.size()];
+    if (const std::uint64_t same = noted.load(std::memory_order_relaxed) ^ mark; same >> number_bits == 0) {
+        return {static_cast<std::uint32_t>(same)};
     }
     const SignalsBlocked blocked;
     RecordedModule module{};
@@ -385,7 +395,7 @@ bool CallTree::note_object(const FoundObject& object) noexcept
     acquire();
     if (header_ == nullptr) {  // a child that has been forked meanwhile
         release();
-        return false;
+        return {};
     }
     RecordedModule* before = nullptr;  // the last at its place
     for (std::uint32_t i = 0; i < header_->modules; ++i) {
@@ -398,18 +408,20 @@ bool CallTree::note_object(const FoundObject& object) noexcept
         const std::uint64_t gone = before->gone_ticks == 0 ? tick_clock().ticks() : before->gone_ticks;
         before->gone_ticks = is_noted ? 0 : gone;  // it may have come back
     }
+    std::uint32_t number = is_noted ? static_cast<std::uint32_t>(before - modules_) + 1 : 0;
     if (!is_noted) {
-        if (note_python(object)) {
+        if (header_->node_room != 0 && note_python(object)) {
             note_version();
         }
-        const std::uint32_t number = header_->modules;
+        const std::uint32_t place = header_->modules;
         const bool fits =
-            number < max_recorded_modules &&
-            (number % modules_a_page != 0 || file.reserve(modules_offset + number * sizeof(RecordedModule), 4096) == 0);
+            place < max_recorded_modules &&
+            (place % modules_a_page != 0 || file.reserve(modules_offset + place * sizeof(RecordedModule), 4096) == 0);
         if (fits) {
             module.seen_ticks = tick_clock().ticks();
-            std::memcpy(&modules_[number], &module, sizeof module);
-            std::atomic_ref{header_->modules}.store(number + 1, std::memory_order_release);
+            std::memcpy(&modules_[place], &module, sizeof module);
+            number = place + 1;
+            std::atomic_ref{header_->modules}.store(number, std::memory_order_release);
         } else {
             ++header_->lost_modules;
         }
@@ -421,9 +433,9 @@ bool CallTree::note_object(const FoundObject& object) noexcept
             known_objects[known_count++] = module.begin;
         }
     }
-    noted.store(mark, std::memory_order_relaxed);
+    noted.store(mark | number, std::memory_order_relaxed);
     release();
-    return replaces;
+    return {number, replaces};
 }
 
 bool CallTree::note_gone_objects() noexcept

@@ -1,6 +1,6 @@
 // The call stacks of a process image, each once: nodes of (parent, address), in a file of their own that is whole up to
-// its last node whenever the process dies (stack_recording.hpp); the objects that their addresses lie in; and the lines
-// that an interpreter runs, each once.
+// its last node whenever the process dies (stack_recording.hpp); the objects that their addresses lie in, or those of
+// other callers; and the lines that an interpreter runs, each once.
 //
 // Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
 // Memory   16 bytes of the file a node, and 8 to 16 bytes beside it; 8 a line, and its texts.
@@ -22,7 +22,7 @@ namespace memsweep::trace::recorder {
 
 class CallTree {
   public:
-    // Beside the image's file. A negative errno: there are no stacks.
+    // Beside the image's file. A negative errno: there are no stacks. For modules_alone it takes no nodes.
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
@@ -53,8 +53,11 @@ class CallTree {
     // An event that has none.
     void count_lost() noexcept;
 
-    // True: another was at its place before, and nodes from here on are other ones than those before.
-    [[nodiscard]] bool note_object(const FoundObject& object) noexcept;
+    struct NotedObject {
+        std::uint32_t number{};  // as stack_recording.hpp has it
+        bool replaces{};  // another was at its place before, and nodes from here on are other ones than those before
+    };
+    [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
     // After objects have been unloaded: true if one of those noted is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;
 
@@ -80,7 +83,7 @@ class CallTree {
     void begin_anew() noexcept;
     void note_version() noexcept;
     std::uint32_t add_line(const PythonLine& line) noexcept;
-    long map() noexcept;
+    long map(std::uint32_t most_nodes) noexcept;
     void acquire() noexcept;
     void release() noexcept { lock_.store(0, std::memory_order_release); }
 
@@ -94,7 +97,7 @@ class CallTree {
     std::uint32_t indexed_;                             // nodes in the index
     std::uint32_t first_;                               // that is in the index
     std::uint32_t problem_;                             // errno: no more nodes
-    std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance
+    std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance: marks, numbers
     std::uint8_t* lines_;
     std::uint64_t lines_offset_;     // in the file
     std::uint32_t line_bytes_room_;  // that the disk has

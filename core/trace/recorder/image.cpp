@@ -12,6 +12,7 @@
 #include "core/trace/format/crc32c.hpp"
 #include "core/trace/recorder/call_stacks.hpp"
 #include "core/trace/recorder/counting.hpp"
+#include "core/trace/recorder/found_object.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
 
@@ -24,7 +25,10 @@ struct Image {
     std::atomic<std::uint32_t> slots_lock;  // taken for a moment, also with the other one held
     bool is_started;
     bool is_stopped;
-    ImageFacts* facts;  // in the mapped file
+    std::atomic<bool> has_call_tree;
+    bool has_no_call_tree;  // and cannot have one
+    ImageFacts* facts;      // in the mapped file
+    CallTree tree;
     bool stamps_every_event;
     std::uint32_t logs_used;
     std::array<ThreadLog, max_slots> logs;
@@ -38,6 +42,7 @@ std::array<char, max_path_bytes> folder;
 // These outlive a fork: the child lets go of its parent's file, and knows where it comes from.
 constinit RecordingFile file;
 std::uint32_t last_process;
+const char* server;  // the path of the file that malloc comes from; null: not known
 // The number of the slot that each log writes to.
 std::array<std::uint32_t, max_slots> slot_numbers;
 bool is_counting;
@@ -115,6 +120,13 @@ void find_program(ImageFacts& facts) noexcept
     std::memcpy(facts.program, name, std::min(static_cast<std::size_t>(end - name), sizeof facts.program - 1));
 }
 
+void put_server(ImageFacts& facts) noexcept
+{
+    const std::size_t length = server == nullptr ? 0 : std::strlen(server);
+    const std::size_t kept = std::min(length, sizeof facts.served_by - 1);
+    std::memcpy(facts.served_by, server + (length - kept), kept);
+}
+
 void write_headers(std::uint32_t process) noexcept
 {
     ImageFacts facts{.process = process,
@@ -127,6 +139,7 @@ void write_headers(std::uint32_t process) noexcept
                      .pid_namespace = own_pid_namespace(),
                      .home_namespace = the_choice.home_namespace};
     find_program(facts);
+    put_server(facts);
     std::memcpy(file.memory() + facts_offset, &facts, sizeof facts);
     image->facts = reinterpret_cast<ImageFacts*>(file.memory() + facts_offset);
     ChunkHeader room{.kind = ChunkKind::slots,
@@ -164,7 +177,10 @@ bool start_image() noexcept
     }
     write_headers(process);
     if (the_choice.stacks) {
-        image->facts->stacks_errno = static_cast<std::uint32_t>(-begin_stacks(file.path(), process));
+        const long problem = begin_stacks(file.path(), process);
+        image->facts->stacks_errno = static_cast<std::uint32_t>(-problem);
+        image->has_no_call_tree = problem != 0;
+        image->has_call_tree.store(problem == 0, std::memory_order_release);
     }
     image->is_stopped = false;
     return true;
@@ -419,8 +435,11 @@ void attach_thread() noexcept
         is_counting = the_choice.on && the_choice.counts && begin_counting(folder.data());
         the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
+        if (image != nullptr) {
+            prepare_finding_objects();
+        }
         if (the_choice.stacks && image != nullptr) {
-            prepare_stacks(the_choice.stacks_every);
+            prepare_stacks(image->tree, the_choice.stacks_every);
         }
         has_exit_key = image != nullptr && ::pthread_key_create(&exit_key, record_thread_exit) == 0;
         if (the_choice.on && image == nullptr) {
@@ -520,6 +539,38 @@ void note_foreign_malloc() noexcept
     }
     if (image != nullptr && image->facts != nullptr) {
         image->facts->foreign_malloc = 1;
+    }
+}
+
+CallTree* call_tree() noexcept
+{
+    const bool has_one = image != nullptr && image->has_call_tree.load(std::memory_order_acquire);
+    return has_one ? &image->tree : nullptr;
+}
+
+CallTree* open_call_tree() noexcept
+{
+    if (CallTree* const open = call_tree(); open != nullptr || image == nullptr) {
+        return open;
+    }
+    const SignalsBlocked blocked;
+    acquire(image->lock);
+    if (image->facts != nullptr && !image->has_no_call_tree && !image->has_call_tree.load(std::memory_order_relaxed)) {
+        image->has_no_call_tree = image->tree.open(file.path(), image->facts->process, modules_alone) != 0;
+        image->has_call_tree.store(!image->has_no_call_tree, std::memory_order_release);
+    }
+    release(image->lock);
+    return call_tree();
+}
+
+void note_server(const char* path) noexcept
+{
+    server = path;
+    if (is_counting) {
+        note_serving_library(path);
+    }
+    if (image != nullptr && image->facts != nullptr) {
+        put_server(*image->facts);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/trace/format/ticks.hpp"
+#include "core/trace/recorder/call_tree.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 
 namespace memsweep::trace::recorder {
@@ -33,6 +34,12 @@ void count_lost_event() noexcept;
 void note_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
+// What is kept of this process's callers, once that has begun; null before.
+[[nodiscard]] CallTree* call_tree() noexcept;
+// Begins it. Null: it cannot be had.
+[[nodiscard]] CallTree* open_call_tree() noexcept;
+// The file that malloc comes from; the path stays where it is.
+void note_server(const char* path) noexcept;
 // Where this process records or counts to; null: nothing is to be recorded. Once a thread is attached.
 [[nodiscard]] const char* recording_folder() noexcept;
 

@@ -1,5 +1,6 @@
 // The functions that programs find before those of the C library: allocation, mappings, threads; and what happens when
 // the library is loaded.
+#include <array>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/operators.hpp"
+#include "core/trace/recorder/own_mappings.hpp"
 #include "core/trace/recorder/real_calls.hpp"
 #include "core/trace/recorder/starting.hpp"
 #include "core/trace/recorder/thread_log.hpp"
@@ -53,6 +55,13 @@ bool is_foreign(void* function) noexcept
            ::dladdr(reinterpret_cast<void*>(&is_foreign), &us) != 0 && owner.dli_fbase != us.dli_fbase;
 }
 
+bool is_of_file(const void* mapping) noexcept
+{
+    std::array<char, mapping_room_bytes> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
+    OwnMapping found;
+    return find_own_mapping(place(mapping), room, found) && found.is_of_file;
+}
+
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own it
 pid_t first_process;
 
@@ -71,9 +80,8 @@ __attribute__((constructor)) void begin() noexcept
     if (is_foreign(::dlsym(RTLD_DEFAULT, "malloc"))) {
         note_foreign_malloc();
     }
-    if (Dl_info server{}; current->state == LogState::counting &&
-                          ::dladdr(reinterpret_cast<void*>(real.malloc), &server) != 0 && server.dli_fname != nullptr) {
-        note_serving_library(server.dli_fname);
+    if (Dl_info server{}; ::dladdr(reinterpret_cast<void*>(real.malloc), &server) != 0 && server.dli_fname != nullptr) {
+        note_server(server.dli_fname);
     }
     begin_noting_starts();
 }
@@ -185,7 +193,7 @@ MEMSWEEP_PRELOADED void* mmap(void* hint, std::size_t bytes, int protection, int
 {
     void* const at = real.mmap(hint, bytes, protection, flags, fd, offset);
     if (at != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0) {
-        record<Call::map>(place(at), bytes);
+        record<Call::map>(place(at), bytes, place(__builtin_return_address(0)));
     }
     note_mapping(__builtin_return_address(0), bytes, flags);
     return at;
@@ -196,12 +204,11 @@ MEMSWEEP_PRELOADED void* mmap64(void* hint, std::size_t bytes, int protection, i
 
 MEMSWEEP_PRELOADED int munmap(void* at, std::size_t bytes)
 {
-    record<Call::unmap>(place(at), bytes);
+    record<Call::unmap>(place(at), bytes, place(__builtin_return_address(0)));
     return real.munmap(at, bytes);
 }
 
-// Records an unmap and a map, whatever the mapping was. Since mmap records anonymous mappings alone, another kind is
-// recorded from its first mremap on.
+// Records an unmap and a map; of a file's mapping no more than the unmap, as mmap and munmap do.
 MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after, int flags, ...)
 {
     void* to = nullptr;
@@ -213,8 +220,11 @@ MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after,
     }
     void* const moved = real.mremap(at, before, after, flags, to);
     if (moved != MAP_FAILED) {
-        record<Call::unmap>(place(at), before);
-        record<Call::map>(place(moved), after);
+        const std::uint64_t caller = place(__builtin_return_address(0));
+        record<Call::unmap>(place(at), before, caller);
+        if (!is_of_file(moved)) {
+            record<Call::map>(place(moved), after, caller);
+        }
         note_mapping(__builtin_return_address(0), after, MAP_PRIVATE);
     }
     return moved;

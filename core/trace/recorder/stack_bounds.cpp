@@ -3,104 +3,30 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstddef>
-#include <cstring>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "core/trace/recorder/own_mappings.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
 
-// One line of /proc/self/maps after the other, in the room given.
-class Mappings {
-  public:
-    explicit Mappings(std::span<char> room) noexcept
-        : room_{room.data()}, bytes_{room.size()},
-          fd_{kernel(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)}
-    {
-    }
-    Mappings(const Mappings&) = delete;
-    Mappings& operator=(const Mappings&) = delete;
-    ~Mappings()
-    {
-        if (fd_ >= 0) {
-            kernel(SYS_close, fd_);
-        }
-    }
-
-    bool next(Bounds& bounds, bool& is_main_stack) noexcept
-    {
-        const auto* end = static_cast<const char*>(std::memchr(room_ + at_, '\n', filled_ - at_));
-        if (end == nullptr) {
-            std::memmove(room_, room_ + at_, filled_ - at_);
-            filled_ -= at_;
-            at_ = 0;
-            for (long got = 1; got > 0 && filled_ < bytes_ && end == nullptr;) {
-                got = fd_ < 0 ? 0 : kernel(SYS_read, fd_, room_ + filled_, bytes_ - filled_);
-                filled_ += got > 0 ? static_cast<std::size_t>(got) : 0;
-                end = static_cast<const char*>(std::memchr(room_, '\n', filled_));
-            }
-            if (end == nullptr) {
-                return false;
-            }
-        }
-        const char* at = room_ + at_;
-        bounds.low = take_hexadecimal(at);
-        ++at;
-        bounds.high = take_hexadecimal(at);
-        constexpr std::size_t length = 7;
-        is_main_stack =
-            end - at > static_cast<std::ptrdiff_t>(length) && std::memcmp(end - length, "[stack]", length) == 0;
-        at_ = static_cast<std::size_t>(end - room_) + 1;
-        return true;
-    }
-
-  private:
-    static std::uint64_t take_hexadecimal(const char*& at) noexcept
-    {
-        std::uint64_t number = 0;
-        for (;; ++at) {
-            const char digit = *at;
-            if (digit >= '0' && digit <= '9') {
-                number = number << 4U | static_cast<std::uint64_t>(digit - '0');
-            } else if (digit >= 'a' && digit <= 'f') {
-                number = number << 4U | static_cast<std::uint64_t>(digit - 'a' + 10);
-            } else {
-                return number;
-            }
-        }
-    }
-
-    char* room_;
-    std::size_t bytes_;
-    long fd_;
-    std::size_t at_{};
-    std::size_t filled_{};
-};
-
 // Empty: it lies in none that is known.
 Bounds mapping_of(std::uint64_t address, std::span<char> room) noexcept
 {
-    Mappings mappings{room};
-    Bounds found;
-    bool is_main_stack = false;
-    while (mappings.next(found, is_main_stack)) {
-        if (found.holds(address)) {
-            if (is_main_stack) {  // it grows
-                rlimit limit{};
-                constexpr std::uint64_t most = 1ULL << 30U;
-                const bool is_known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
-                found.low =
-                    std::min(found.low, found.high - std::min<std::uint64_t>(is_known ? limit.rlim_cur : 0, most));
-            }
-            return found;
-        }
+    OwnMapping found;
+    if (!find_own_mapping(address, room, found)) {
+        return {};
     }
-    return {};
+    if (found.is_main_stack) {  // it grows
+        rlimit limit{};
+        constexpr std::uint64_t most = 1ULL << 30U;
+        const bool is_known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
+        found.low = std::min(found.low, found.high - std::min<std::uint64_t>(is_known ? limit.rlim_cur : 0, most));
+    }
+    return {found.low, found.high};
 }
 
 bool is_mapped(std::uint64_t from, std::uint64_t to) noexcept

@@ -1,7 +1,7 @@
 // Where a stack ends, so that nothing beyond it is read: the thread's own, a signal's, a coroutine's.
 //
-// Sources  proc_pid_maps(5), sigaltstack(2), mincore(2), RLIMIT_STACK of getrlimit(2).
-// Cost     a look at /proc/self/maps some 10 to 100 us; of another stack than the thread's a system call or two.
+// Sources  own_mappings.hpp, sigaltstack(2), mincore(2), RLIMIT_STACK of getrlimit(2).
+// Cost     that of a look for a mapping; of another stack than the thread's a system call or two.
 // Memory   none: `room` is used meanwhile.
 // Threads  any; async-signal-safe.
 #pragma once

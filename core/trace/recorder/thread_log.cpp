@@ -336,6 +336,9 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
         return address;
     }
     CallEvent event{call, address, size, other};
+    if (call == Call::map || call == Call::unmap) {
+        event.other = calling_module(other);
+    }
     if (choice().selects() && !select(event, old_block_was_chosen)) {
         return address;
     }

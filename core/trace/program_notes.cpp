@@ -1,0 +1,71 @@
+#include "core/trace/program_notes.hpp"
+
+#include <set>
+#include <utility>
+
+#include "core/trace/bounds.hpp"
+
+namespace memsweep::trace {
+
+ProgramNotes ProgramNotes::read(TraceFile& file)
+{
+    ProgramNotes notes;
+    std::set<StackImage> images;
+    std::uint64_t held = 0;
+    for (const ChunkPlace& chunk : file.side_chunks()) {
+        const ChunkHeader& header = chunk.header;
+        if (header.kind == ChunkKind::mappers) {
+            notes.mappers_[{header.process, header.thread, header.sequence, header.first_ticks}] = chunk;
+        }
+        std::vector<std::uint8_t> payload;
+        if (header.kind == ChunkKind::modules && file.read_payload(chunk, payload)) {
+            images.insert({header.process, ModulesDecoder{payload}.image()});
+            if (!notes.table_.take(std::move(payload), header.process, held, most_held_by_trace(file.stored_bytes()))) {
+                file.count_corrupted();
+            }
+        }
+    }
+    for (const StackImage& image : images) {
+        const auto before = static_cast<std::uint32_t>(notes.modules_.size());
+        for (const LoadedModule& module : notes.table_.of(image)) {
+            notes.modules_.push_back({image, module});
+        }
+        notes.places_[image] = {before, static_cast<std::uint32_t>(notes.modules_.size()) - before};
+    }
+    return notes;
+}
+
+std::uint32_t ProgramNotes::place_of(const StackImage& image, std::uint32_t number) const
+{
+    const auto places = places_.find(image);
+    const bool is_there = places != places_.end() && number != 0 && number <= places->second.count;
+    return is_there ? places->second.before + number : 0;
+}
+
+const ChunkPlace* ProgramNotes::mappers_of(const ChunkHeader& events) const
+{
+    const auto found = mappers_.find({events.process, events.thread, events.sequence, events.first_ticks});
+    return found == mappers_.end() ? nullptr : &found->second;
+}
+
+ChunkMappers::ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events) : notes_{&notes}
+{
+    const ChunkPlace* const place = notes.mappers_of(events);
+    if (place == nullptr || !file.read_payload(*place, payload_)) {
+        return;
+    }
+    decoder_ = StacksDecoder{payload_};
+    image_ = {events.process, decoder_.image()};
+    has_strange_ = decoder_.sequence() != events.sequence;
+    if (has_strange_) {
+        decoder_ = {};
+    }
+}
+
+std::uint32_t ChunkMappers::next()
+{
+    const std::uint32_t number = decoder_.next();
+    return number == 0 ? 0 : notes_->place_of(image_, number);
+}
+
+}  // namespace memsweep::trace

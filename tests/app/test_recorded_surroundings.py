@@ -1,0 +1,95 @@
+"""What a recording says beside blocks: who mapped, whose malloc served."""
+
+import json
+import os
+import pathlib
+import signal
+
+from memsweep_cli import MIB, environment, execute
+from test_record import Recording, program
+
+PROGRAM = program("recorded_surroundings")
+PLUGIN = program("librecorded_stacks_plugin.so")
+OWN, OF_PLUGIN = (3, 3 * MIB, 3 * MIB, 2 * MIB), (2, 4 * MIB, 4 * MIB, 3 * MIB)  # mappings, bytes, at most, at the end
+
+
+class Surroundings(Recording):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        rows = json.loads(execute("list", "allocators", "--json").out)["rows"]
+        cls.libraries = {"glibc": ""}
+        cls.libraries.update({row["allocator"]: row["library"] for row in rows if row["installed"] and row["allocator"] != "glibc"})
+
+    def recorded(self, *words, library="", options=(), code=0):
+        self.outcome = self.record(*words, options=options, code=code, env=environment(LD_PRELOAD=library) if library else None)
+        return self.info()
+
+
+class Mappers(Surroundings):
+    def figures(self, info):
+        return {pathlib.Path(one["module"] or "").name: tuple(one[key] for key in
+                ("mappings", "bytes_mapped", "peak_mapped_bytes", "end_mapped_bytes")) for one in info["mapped_by"]}
+
+    def assert_maps(self, info):
+        figures = self.figures(info)
+        self.assertEqual(figures[PROGRAM.name], OWN)
+        self.assertEqual(figures[PLUGIN.name], OF_PLUGIN)
+        self.assertEqual(sum(one["mappings"] for one in info["mapped_by"]), info["by_kind"]["map"])
+
+    def test_each_mapping_has_its_module(self):
+        for options in ((), ("--stacks",), ("--stacks=4KiB",)):
+            with self.subTest(options=options):
+                info = self.recorded(PROGRAM, "maps", PLUGIN, options=options)
+                self.assert_maps(info)
+                self.assertFalse(any(one["is_allocator"] for one in info["mapped_by"]), "glibc does not call mmap by name")
+                self.assertEqual("stacks" in info["facts"], "--stacks" in " ".join(options))
+
+    def test_without_stacks_there_are_none(self):
+        self.recorded(PROGRAM, "maps", PLUGIN)
+        self.assertIn("was recorded without stacks", self.expect(2, "info", self.trace, "--by", "site").errors)
+
+    def test_what_the_allocator_maps_is_told_from_what_the_program_does(self):
+        for name, library in self.libraries.items():
+            with self.subTest(allocator=name):
+                info = self.recorded(PROGRAM, "maps", PLUGIN, library=library)
+                self.assert_maps(info)
+                served_by = info["by_process"][0]["malloc_from"]
+                self.assertTrue(served_by.endswith(os.path.basename(library) or "libc.so.6"), served_by)
+                allocators = [one for one in info["mapped_by"] if one["is_allocator"]]
+                maps_by_name = name not in ("glibc", "tcmalloc")  # which asks sbrk
+                self.assertEqual(len(allocators), 1 if maps_by_name else 0)
+                for one in allocators:
+                    self.assertEqual(os.path.basename(one["module"]), os.path.basename(served_by))
+                    self.assertGreater(one["mappings"], 0)
+
+    def test_killed(self):
+        self.assert_maps(self.recorded(PROGRAM, "killed", PLUGIN, code=128 + signal.SIGKILL))
+
+    def test_a_forked_child(self):
+        for options in ((), ("--stacks",)):
+            self.assert_maps(self.recorded(PROGRAM, "fork", PLUGIN, options=options))
+
+    def test_handlers_that_map(self):
+        info = self.recorded(program("recorded_program"), "signals")
+        self.assertEqual(set(self.figures(info)), {"recorded_program"})
+        self.assertGreaterEqual(self.figures(info)["recorded_program"][0], 300)
+
+    def test_plugins_that_come_and_go(self):
+        threads, rounds = 64, 20
+        for options in ((), ("--stacks",)):
+            info = self.recorded(PROGRAM, "storm", str(threads), str(rounds), PLUGIN, options=options)
+            mappings, size, _, at_end = self.figures(info)[PLUGIN.name]
+            self.assertEqual((mappings, size, at_end), (threads * rounds, threads * rounds * MIB // 16, 0))
+
+    def test_a_mapping_of_a_file_stays_one(self):
+        info = self.recorded(PROGRAM, "remap", self.folder / "file")
+        self.assertEqual(info["by_kind"]["map"], 4, "two anonymous ones, each made and resized")
+        self.assertEqual(info["by_kind"]["unmap"], 6)
+        self.assertEqual(self.figures(info)[PROGRAM.name], (4, 6 * MIB, 3 * MIB, 2 * MIB))
+
+    def test_text_says_who_maps(self):
+        self.recorded(PROGRAM, "maps", PLUGIN)
+        text = self.expect(0, "info", self.trace).text
+        self.assertIn("Mapped by whom", text)
+        self.assertIn(PLUGIN.name, text)

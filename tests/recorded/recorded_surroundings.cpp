@@ -1,0 +1,130 @@
+// What a program has beside its blocks, for what a recording says of it:
+//
+//   maps PLUGIN        itself 3 mappings of 1 MiB, of which one goes; the plugin 2 of 2 MiB, of which one loses its tail
+//   killed PLUGIN      the same, and dies by SIGKILL
+//   fork PLUGIN        the same in a child
+//   storm N R PLUGIN   N threads open the plugin, let it map and unmap 64 KiB, and close it, R times each
+//   remap FILE         mappings of a file, anonymous ones and shared ones, moved and resized
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr std::size_t mib = 1U << 20U;
+constexpr int readable = PROT_READ | PROT_WRITE;
+
+int failed(const char* what)
+{
+    std::perror(what);
+    return 1;
+}
+
+struct Plugin {
+    explicit Plugin(const char* path) : library{dlopen(path, RTLD_NOW)}
+    {
+        if (library == nullptr) {
+            std::fprintf(stderr, "%s\n", dlerror());
+            std::exit(2);
+        }
+        map = reinterpret_cast<void* (*)(std::size_t)>(dlsym(library, "plugin_map"));
+        unmap = reinterpret_cast<int (*)(void*, std::size_t)>(dlsym(library, "plugin_unmap"));
+    }
+    void* library;
+    void* (*map)(std::size_t);
+    int (*unmap)(void*, std::size_t);
+};
+
+int maps(const char* path)
+{
+    std::vector<void*> own(3);
+    for (void*& at : own) {
+        at = mmap(nullptr, mib, readable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    munmap(own[1], mib);
+    const Plugin plugin{path};
+    static_cast<void>(plugin.map(2 * mib));
+    void* const second = plugin.map(2 * mib);
+    return plugin.unmap(static_cast<char*>(second) + mib, mib);
+}
+
+int forks(const char* path)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(maps(path));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+int storm(unsigned threads, unsigned rounds, const char* path)
+{
+    std::vector<std::thread> running;
+    for (unsigned i = 0; i < threads; ++i) {
+        running.emplace_back([=] {
+            for (unsigned round = 0; round < rounds; ++round) {
+                const Plugin plugin{path};
+                plugin.unmap(plugin.map(mib / 16), mib / 16);
+                dlclose(plugin.library);
+            }
+        });
+    }
+    for (std::thread& thread : running) {
+        thread.join();
+    }
+    return 0;
+}
+
+int remap(const char* path)
+{
+    const int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, 4 * mib) != 0) {
+        return failed(path);
+    }
+    for (const int flags : {MAP_SHARED, MAP_PRIVATE}) {
+        void* const mapped = mmap(nullptr, mib, readable, flags, file, 0);
+        void* const moved = mremap(mapped, mib, 2 * mib, MREMAP_MAYMOVE);
+        munmap(moved, 2 * mib);
+    }
+    for (const int flags : {MAP_SHARED, MAP_PRIVATE}) {
+        void* const mapped = mmap(nullptr, 2 * mib, readable, flags | MAP_ANONYMOUS, -1, 0);
+        static_cast<void>(mremap(mapped, 2 * mib, mib, MREMAP_MAYMOVE));
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words)
+{
+    const std::string_view what = count > 1 ? words[1] : "";
+    const auto number = [&](int at) { return static_cast<unsigned>(std::strtoul(words[at], nullptr, 10)); };
+    if (what == "maps" && count == 3) {
+        return maps(words[2]);
+    }
+    if (what == "killed" && count == 3) {
+        maps(words[2]);
+        return raise(SIGKILL);
+    }
+    if (what == "fork" && count == 3) {
+        return forks(words[2]);
+    }
+    if (what == "storm" && count == 5) {
+        return storm(number(2), number(3), words[4]);
+    }
+    if (what == "remap" && count == 3) {
+        return remap(words[2]);
+    }
+    return 64;
+}
