@@ -12,15 +12,20 @@ ProgramNotes ProgramNotes::read(TraceFile& file)
     ProgramNotes notes;
     std::set<StackImage> images;
     std::uint64_t held = 0;
+    const std::uint64_t most_held = most_held_by_trace(file.stored_bytes());
     for (const ChunkPlace& chunk : file.side_chunks()) {
         const ChunkHeader& header = chunk.header;
         if (header.kind == ChunkKind::mappers) {
             notes.mappers_[{header.process, header.thread, header.sequence, header.first_ticks}] = chunk;
         }
         std::vector<std::uint8_t> payload;
+        if (header.kind == ChunkKind::thread_stacks && file.read_payload(chunk, payload) &&
+            !notes.take_thread_stacks(header, payload, held, most_held)) {
+            file.count_corrupted();
+        }
         if (header.kind == ChunkKind::modules && file.read_payload(chunk, payload)) {
             images.insert({header.process, ModulesDecoder{payload}.image()});
-            if (!notes.table_.take(std::move(payload), header.process, held, most_held_by_trace(file.stored_bytes()))) {
+            if (!notes.table_.take(std::move(payload), header.process, held, most_held)) {
                 file.count_corrupted();
             }
         }
@@ -33,6 +38,22 @@ ProgramNotes ProgramNotes::read(TraceFile& file)
         notes.places_[image] = {before, static_cast<std::uint32_t>(notes.modules_.size()) - before};
     }
     return notes;
+}
+
+bool ProgramNotes::take_thread_stacks(const ChunkHeader& header, std::span<const std::uint8_t> payload,
+                                      std::uint64_t& held, std::uint64_t most_held)
+{
+    payload::Cursor cursor{payload};
+    std::uint64_t image{};
+    bool is_good = cursor.number(image);
+    while (is_good && !cursor.at_end()) {
+        ThreadStack stack{.process = header.process, .thread = header.thread, .first_ticks = header.first_ticks};
+        is_good = cursor.number(stack.begin) && cursor.number(stack.bytes) && ++held <= most_held;
+        if (is_good) {
+            thread_stacks_.push_back(stack);
+        }
+    }
+    return is_good;
 }
 
 std::uint32_t ProgramNotes::place_of(const StackImage& image, std::uint32_t number) const

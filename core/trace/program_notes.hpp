@@ -1,5 +1,5 @@
-// What a trace says of its processes beside their events and call stacks: the objects that were loaded, and whose code
-// called for each mapping.
+// What a trace says of its processes beside their events and call stacks: the objects that were loaded, whose code
+// called for each mapping, and where threads' stacks lie.
 //
 // Cost     some 100 ns a chunk that says so, once.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,15 @@ struct NotedModule {
     LoadedModule module;
 };
 
+// From its thread's start on; what is left of it as its guard lies below.
+struct ThreadStack {
+    std::uint32_t process{};
+    std::uint32_t thread{};
+    std::uint64_t begin{};
+    std::uint64_t bytes{};
+    std::uint64_t first_ticks{};  // when its thread was begun to be recorded
+};
+
 class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
@@ -37,7 +47,12 @@ class ProgramNotes {
     // The chunk that says it of the events of another.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
+    [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
+
   private:
+    bool take_thread_stacks(const ChunkHeader& header, std::span<const std::uint8_t> payload, std::uint64_t& held,
+                            std::uint64_t most_held);
+
     using ChunkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
     struct Places {
         std::uint32_t before{};  // modules of other images
@@ -48,6 +63,7 @@ class ProgramNotes {
     std::vector<NotedModule> modules_;
     std::map<StackImage, Places> places_;
     std::map<ChunkKey, ChunkPlace> mappers_;
+    std::vector<ThreadStack> thread_stacks_;
 };
 
 // Who called for the mappings of one chunk, in their order.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "core/trace/format/event_encoder.hpp"
 #include "core/trace/format/event_words.hpp"
@@ -49,6 +50,7 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
         return encoder.bare(at, OtherOperation::thread_exit);
     case WordEvent::stamp:
         return encoder.stamp(at, values[0]);
+    case WordEvent::thread_stack:
     case WordEvent::stack:
         break;
     }
@@ -58,7 +60,7 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
 bool is_context(WordEvent event)
 {
     return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread ||
-           event == WordEvent::stack;
+           event == WordEvent::stack || event == WordEvent::thread_stack;
 }
 
 // As takes_stack() has it.
@@ -123,9 +125,14 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     std::uint32_t stack = 0;
     stacks_.clear();
     mappers_.clear();
+    std::vector<std::uint64_t> thread_stacks;
     while (decoder.next(event, values)) {
         if (event == WordEvent::stack) {
             stack = static_cast<std::uint32_t>(values[0]);
+            continue;
+        }
+        if (event == WordEvent::thread_stack) {
+            thread_stacks.insert(thread_stacks.end(), {values[0], values[1]});
             continue;
         }
         if (has_stack(event, values[0])) {
@@ -144,8 +151,12 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     }
     written.last_ticks = encoder.last_ticks();
     const auto length = static_cast<std::size_t>(at - events_.data());
-    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), runs_of(stacks_),
-            runs_of(mappers_), decoder.damaged(), ends_thread};
+    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}),
+            runs_of(stacks_),
+            runs_of(mappers_),
+            std::move(thread_stacks),
+            decoder.damaged(),
+            ends_thread};
 }
 
 }  // namespace memsweep::trace

@@ -9,6 +9,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/base/text.hpp"
+#include "core/trace/thread_stacks.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -314,6 +315,7 @@ TraceSummary summarize(TraceReader& reader)
     ProcessAccounts accounts;
     const ProgramNotes& notes = reader.read_notes();
     ModuleFiles files{notes, reader.facts()};
+    ThreadStacks stacks{notes};
     Event event;
     std::uint64_t of_spaces = 0;
     while (reader.next(event) && reader.may_hold(accounting.held() + of_spaces)) {
@@ -323,6 +325,7 @@ TraceSummary summarize(TraceReader& reader)
             continue;
         }
         event.module = files.number_of(event.module);
+        stacks.add(event);
         const Totals before = accounting.counts();
         const std::uint64_t live_before = accounting.live_bytes();
         accounting.add(event);
@@ -330,6 +333,11 @@ TraceSummary summarize(TraceReader& reader)
         ++summary.by_kind[event.kind];
     }
     summary.totals = accounting.totals();
+    summary.thread_stacks.threads = stacks.all().size();
+    summary.thread_stacks.peak_bytes = stacks.peak_bytes();
+    for (const ThreadStackState& one : stacks.all()) {
+        summary.thread_stacks.bytes = base::saturating_add(summary.thread_stacks.bytes, one.stack.bytes);
+    }
     if (notes.has_mappers()) {
         summary.mapped_by = files.with(accounting.mapped_by());
     }

@@ -149,6 +149,13 @@ struct MappingModule {
     MappedFigures mapped;
 };
 
+// The stacks of threads but for the first of each process.
+struct ThreadStackTotals {
+    std::uint64_t threads{};
+    std::uint64_t bytes{};       // of all of them
+    std::uint64_t peak_bytes{};  // the most of threads that ran at a time
+};
+
 struct TraceSummary {
     Totals totals;
     std::vector<ProcessSummary> processes;  // in the order of their first event
@@ -160,8 +167,9 @@ struct TraceSummary {
     Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact, server_fact and of unrecorded programs
     Damage damage;
     std::uint64_t ticks_per_second{};
-    std::uint64_t bad_lines{};                  // in the log that the trace was imported from
-    std::vector<StatedTotal> stated_totals;     // by that log
+    std::uint64_t bad_lines{};               // in the log that the trace was imported from
+    std::vector<StatedTotal> stated_totals;  // by that log
+    ThreadStackTotals thread_stacks;
     std::vector<MappingModule> mapped_by;       // the largest peak first; empty: the trace does not say
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };

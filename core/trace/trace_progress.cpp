@@ -52,6 +52,26 @@ base::Expected<void> put_runs(TraceProgress& progress, const TakeBytes& take, co
                                header, {reinterpret_cast<const char*>(payload.data()), payload.size()}));
 }
 
+// What its events say of their thread, or process, alone.
+base::Expected<void> put_numbers(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk,
+                                 ChunkKind kind, const std::vector<std::uint64_t>& numbers)
+{
+    if (numbers.empty()) {
+        return {};
+    }
+    ChunkHeader header = chunk.chunk.header;
+    header.kind = kind;
+    header.events = 0;
+    std::vector<std::uint8_t> payload((numbers.size() + 1) * max_varint_bytes);
+    std::uint8_t* at = put_varint(payload.data(), progress.ended_images[header.process]);
+    for (const std::uint64_t number : numbers) {
+        at = put_varint(at, number);
+    }
+    const std::string_view bytes{reinterpret_cast<const char*>(payload.data()),
+                                 static_cast<std::size_t>(at - payload.data())};
+    return put_chunk(take, progress.translator.sealer().sealed(header, bytes));
+}
+
 }  // namespace
 
 // What is said of it comes first: an event that is in the trace has its stack.
@@ -60,6 +80,7 @@ base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const R
     const ChunkHeader& header = chunk.chunk.header;
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::stacks, chunk.stack_runs));
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::mappers, chunk.mapper_runs));
+    MEMSWEEP_TRY(put_numbers(progress, take, chunk, ChunkKind::thread_stacks, chunk.thread_stacks));
     MEMSWEEP_TRY(put_chunk(take, chunk.chunk));
     StreamEnds& ends = progress.streams[header.process];
     const auto end = end_in(chunk.chunk);

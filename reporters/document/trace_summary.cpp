@@ -69,6 +69,9 @@ Table totals_table(const TraceSummary& summary)
     if (totals.peak_mapped_bytes != 0) {
         row("peak mapped bytes", base::format_size(totals.peak_mapped_bytes));
     }
+    if (summary.thread_stacks.threads != 0) {
+        row("threads' stacks, at most at a time", base::format_size(summary.thread_stacks.peak_bytes));
+    }
     if (tells_time(summary)) {
         row("time", base::format_duration(seconds_between(summary, totals.first_ticks, totals.last_ticks)));
     }

@@ -251,6 +251,9 @@ void add_details(Json& document, const trace::TraceSummary& summary)
     document["transfers"] = totals.transfers;
     document["peak_mapped_bytes"] = totals.peak_mapped_bytes;
     document["seconds"] = seconds_of(summary, totals.last_ticks);
+    document["thread_stacks"] = {{"threads", summary.thread_stacks.threads},
+                                 {"bytes", summary.thread_stacks.bytes},
+                                 {"peak_bytes", summary.thread_stacks.peak_bytes}};
     document["mapped_by"] = json_mapping_modules(summary);
     document["facts"] = json_texts_by_name(summary.facts);
     document["unrecorded"] = json_list(summary.unrecorded, unrecorded_json);

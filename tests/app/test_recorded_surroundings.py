@@ -1,12 +1,15 @@
-"""What a recording says beside blocks: who mapped, whose malloc served."""
+"""What a recording says beside blocks: who mapped, whose malloc served, where threads' stacks lie."""
 
 import json
 import os
 import pathlib
 import signal
+import struct
+import subprocess
 
 from memsweep_cli import MIB, environment, execute
-from test_record import Recording, program
+from test_record import CALLS, Recording, program
+from trace_stacks import Stacks
 
 PROGRAM = program("recorded_surroundings")
 PLUGIN = program("librecorded_stacks_plugin.so")
@@ -93,3 +96,36 @@ class Mappers(Surroundings):
         text = self.expect(0, "info", self.trace).text
         self.assertIn("Mapped by whom", text)
         self.assertIn(PLUGIN.name, text)
+
+
+class Threads(Surroundings):
+    def test_each_thread_has_its_stack(self):
+        count = 16
+        for name, library in self.libraries.items():
+            for options in ((), ("--stacks",)):
+                with self.subTest(allocator=name, options=options):
+                    info = self.recorded(PROGRAM, "threads", str(count), library=library, options=options)
+                    said = {}
+                    for line in self.outcome.text.splitlines():
+                        if line[:1].isdigit():
+                            thread, low, size = map(int, line.split())
+                            said[thread] = (low, size)
+                    found = {thread: stack for (_, thread), stack in Stacks(self.trace).thread_stacks.items()}
+                    self.assertEqual({thread: found.get(thread) for thread in said}, said)
+                    self.assertEqual(info["by_kind"]["thread_start"], info["by_kind"]["thread_exit"])
+                    self.assertGreaterEqual(info["by_kind"]["thread_start"], 2 * count)
+                    self.assertGreaterEqual(info["thread_stacks"]["threads"], 2 * count)
+                    self.assertLess(info["thread_stacks"]["peak_bytes"], info["thread_stacks"]["bytes"])
+
+    def test_the_recorder_allocates_nothing_for_it(self):
+        counts = self.folder / "alone"
+        counts.write_bytes(bytes(4096))
+        subprocess.run([PROGRAM, "threads", "8"], stdout=subprocess.DEVNULL, check=True, env=environment(
+            LD_PRELOAD=os.fspath(program("libmemsweep_count_calls.so")), COUNT_CALLS=os.fspath(counts)))
+        alone = struct.unpack(f"{len(CALLS)}Q", counts.read_bytes()[:8 * len(CALLS)])
+        _, counted = self.counted(PROGRAM, "threads", "8")
+        self.assertEqual(counted, dict(zip(CALLS, alone)))
+
+    def test_a_forked_child_has_the_stack_of_the_thread_that_forked(self):
+        info = self.recorded(program("recorded_program"), "fork")
+        self.assertEqual(info["thread_stacks"]["threads"], 0, "that of a first thread is the kernel's to name")

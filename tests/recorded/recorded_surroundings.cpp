@@ -4,7 +4,10 @@
 //   killed PLUGIN      the same, and dies by SIGKILL
 //   fork PLUGIN        the same in a child
 //   storm N R PLUGIN   N threads open the plugin, let it map and unmap 64 KiB, and close it, R times each
+//   threads N          N threads at a time, twice, with stacks of the default size, one of their own and a given one, that
+//                      never allocate: prints number, first address and bytes of each, as the C library has them
 //   remap FILE         mappings of a file, anonymous ones and shared ones, moved and resized
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +90,67 @@ int storm(unsigned threads, unsigned rounds, const char* path)
     return 0;
 }
 
+std::atomic<unsigned> waiting;
+std::atomic<bool> may_end;
+std::vector<pid_t> numbers;
+
+void* wait_to_end(void* number)
+{
+    *static_cast<pid_t*>(number) = gettid();
+    ++waiting;
+    while (!may_end) {
+        usleep(100);
+    }
+    return nullptr;
+}
+
+// The given stacks lie in one mapping, and have no guards.
+int threads(unsigned count)
+{
+    const std::size_t bytes = mib / 4;
+    auto* const given =
+        static_cast<char*>(mmap(nullptr, count * bytes, readable, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    for (int round = 0; round < 2; ++round) {
+        waiting = 0;
+        may_end = false;
+        numbers.assign(count, 0);
+        std::vector<pthread_t> running(count);
+        for (unsigned i = 0; i < count; ++i) {
+            pthread_attr_t attributes;
+            pthread_attr_init(&attributes);
+            if (i % 4 == 1) {
+                pthread_attr_setstacksize(&attributes, bytes * (1 + i));
+            } else if (i % 4 == 2) {
+                pthread_attr_setstack(&attributes, given + i * bytes, bytes);
+            } else if (i % 4 == 3) {
+                pthread_attr_setstacksize(&attributes, bytes);
+                pthread_attr_setguardsize(&attributes, 0);
+            }
+            if (pthread_create(&running[i], i % 4 == 0 ? nullptr : &attributes, wait_to_end, &numbers[i]) != 0) {
+                return failed("pthread_create");
+            }
+            pthread_attr_destroy(&attributes);
+        }
+        while (waiting != count) {
+            usleep(1000);
+        }
+        for (unsigned i = 0; i < count; ++i) {
+            pthread_attr_t attributes;
+            void* low = nullptr;
+            std::size_t size = 0;
+            pthread_getattr_np(running[i], &attributes);
+            pthread_attr_getstack(&attributes, &low, &size);
+            pthread_attr_destroy(&attributes);
+            std::printf("%d %zu %zu\n", numbers[i], reinterpret_cast<std::size_t>(low), size);
+        }
+        may_end = true;
+        for (const pthread_t thread : running) {
+            pthread_join(thread, nullptr);
+        }
+    }
+    return 0;
+}
+
 int remap(const char* path)
 {
     const int file = open(path, O_RDWR | O_CREAT, 0600);
@@ -122,6 +187,9 @@ int main(int count, char** words)
     }
     if (what == "storm" && count == 5) {
         return storm(number(2), number(3), words[4]);
+    }
+    if (what == "threads" && count == 3) {
+        return threads(number(2));
     }
     if (what == "remap" && count == 3) {
         return remap(words[2]);

@@ -15,6 +15,7 @@
 #include "core/trace/recorder/found_object.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
+#include "core/trace/recorder/thread_starts.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
@@ -367,20 +368,23 @@ ThreadLog* take_log(std::uint32_t thread) noexcept
 }
 
 // A stream of its own for each thread; the first of a process says what it came from.
-void begin_stream(ThreadLog& log, bool is_first) noexcept
+void begin_stream(ThreadLog& log, bool is_first, const Bounds& stack) noexcept
 {
     if (is_first && last_process != 0) {  // forked
-        put_event(log, WordEvent::process, last_process);
-        put_event(log, WordEvent::thread, recorded_thread);
-        put_event(log, WordEvent::fork, image->facts->process);
-        put_event(log, WordEvent::process, image->facts->process);
-        put_event(log, WordEvent::thread, log.thread);
+        put_event(log, WordEvent::process, {last_process});
+        put_event(log, WordEvent::thread, {recorded_thread});
+        put_event(log, WordEvent::fork, {image->facts->process});
+        put_event(log, WordEvent::process, {image->facts->process});
+        put_event(log, WordEvent::thread, {log.thread});
     } else if (!is_first) {
-        put_event(log, WordEvent::thread_start, log.thread);
+        put_event(log, WordEvent::thread_start, {log.thread});
+    }
+    if (stack.high != 0) {
+        put_event(log, WordEvent::thread_stack, {stack.low, stack.high - stack.low});
     }
 }
 
-bool attach(std::uint32_t thread) noexcept
+bool attach(std::uint32_t thread, const Bounds& stack) noexcept
 {
     const bool is_first = !image->is_started;
     if ((is_first && !start_image()) || image->is_stopped) {
@@ -395,7 +399,7 @@ bool attach(std::uint32_t thread) noexcept
     }
     begin_chunk(*log, log->slot, 0);
     open_window(*log);
-    begin_stream(*log, is_first);
+    begin_stream(*log, is_first, stack);
     make_ready(*log, the_choice.selects() ? LogState::selecting : LogState::ready);
     current = log;
     if (!is_first) {
@@ -420,6 +424,11 @@ const TickClock& tick_clock() noexcept
     return the_clock();
 }
 
+bool is_recording() noexcept
+{
+    return image != nullptr;
+}
+
 bool stamps_every_event() noexcept
 {
     return image != nullptr && image->stamps_every_event;
@@ -437,6 +446,7 @@ void attach_thread() noexcept
         image = the_choice.on ? make_image() : nullptr;
         if (image != nullptr) {
             prepare_finding_objects();
+            prepare_thread_starts();
         }
         if (the_choice.stacks && image != nullptr) {
             prepare_stacks(image->tree, the_choice.stacks_every);
@@ -448,8 +458,10 @@ void attach_thread() noexcept
     }
     go_without_log(is_counting ? LogState::counting : LogState::ignored);
     if (image != nullptr) {
+        const bool may_be_main = last_process == 0;  // whose stack the kernel names
+        const Bounds stack = may_be_main ? Bounds{} : own_stack();
         acquire(image->lock);
-        if (!attach(id_of(SYS_gettid)) && image->facts != nullptr) {
+        if (!attach(id_of(SYS_gettid), stack) && image->facts != nullptr) {
             go_without_log(LogState::stopped);
         }
         release(image->lock);

@@ -17,6 +17,7 @@ namespace memsweep::trace::recorder {
 // Gives the calling thread a log and sets `current` to it. In a child that the program forked, the log is in a file of
 // the child's own. If nothing is to be recorded, `current` takes nothing.
 void attach_thread() noexcept;
+[[nodiscard]] bool is_recording() noexcept;
 // From here on every event is stamped, since several threads may run.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;

@@ -22,6 +22,7 @@
 #include "core/trace/recorder/real_calls.hpp"
 #include "core/trace/recorder/starting.hpp"
 #include "core/trace/recorder/thread_log.hpp"
+#include "core/trace/recorder/thread_starts.hpp"
 
 #define MEMSWEEP_PRELOADED extern "C" __attribute__((visibility("default")))
 
@@ -242,6 +243,11 @@ MEMSWEEP_PRELOADED int pthread_create(pthread_t* thread, const pthread_attr_t* a
 {
     expect_threads();
     note_thread(attributes);
-    return real.pthread_create(thread, attributes, run, argument);
+    ThreadStart start{attributes, run, argument};
+    const int problem = real.pthread_create(thread, attributes, start.run(), start.argument());
+    if (problem != 0) {
+        start.abandon();
+    }
+    return problem;
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

@@ -277,9 +277,9 @@ void open_window(ThreadLog& log) noexcept
     log.window_end = end;
 }
 
-void put_event(ThreadLog& log, WordEvent event, std::uint64_t value) noexcept
+void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept
 {
-    put(log, put_long_form(word_at(log.end), event, {value}));
+    put(log, put_long_form(word_at(log.end), event, values));
 }
 
 void make_ready(ThreadLog& log, LogState state) noexcept
