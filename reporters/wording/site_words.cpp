@@ -44,9 +44,6 @@ RestOfSites rest_of(const MetricSites& metric, std::size_t named)
 
 std::string shares_in_percent(const MetricSites& metric)
 {
-    if (std::fabs(*metric.sites.front().share - 1) < noticed_share) {
-        return "all of it from " + site_text(metric.sites.front());
-    }
     std::vector<std::string> parts;
     double left = 1;
     const std::size_t named = std::min(metric.sites.size(), named_sites_of_metric);
@@ -94,6 +91,10 @@ std::string site_text(const SiteChange& site)
 
 std::string shares_text(const MetricSites& metric)
 {
+    const SiteChange& first = metric.sites.front();
+    if (first.share && std::fabs(*first.share - 1) < noticed_share) {
+        return "all of it from " + site_text(first);
+    }
     const bool are_parts = std::ranges::all_of(metric.sites, [](const SiteChange& site) {
         return site.share && *site.share > 0 && *site.share < 1 + noticed_share;
     });

@@ -185,6 +185,20 @@ TEST_CASE("sites: who asks through a wrapper is named, and the wrapper only wher
     }
 }
 
+TEST_CASE("sites: a wrapper that is also the outermost function known keeps what is its own", "[unit]")
+{
+    InventedPrograms programs;
+    const std::uint32_t wrapper = programs.frame("xcalloc", 2);
+    const auto run_of = [&](std::uint64_t more) {
+        return RecordedRun{stack({wrapper}, 100), stack({wrapper, programs.frame("load", 9)}, 50 + more),
+                           stack({wrapper, programs.frame("save", 19)}, 70)};
+    };
+    const std::vector<RecordedRun> base(2, run_of(0));
+    const ComparedSites compared = compare_sites(programs.frames, base, std::vector<RecordedRun>(2, run_of(4)));
+    REQUIRE(compared.changes.metrics[0].sites.size() == 1);
+    CHECK(compared.changes.metrics[0].sites[0].site == "load (app.c:9)");
+}
+
 TEST_CASE("sites: what a function's few callers ask for is the function's", "[unit]")
 {
     InventedPrograms programs;

@@ -34,6 +34,7 @@ TEST_CASE("sites: one that makes all of a change", "[unit]")
 {
     CHECK(sites_text(peak({site("parse_row (table.cpp:210)", 12 * mib, 1)}, 12 * mib)) ==
           "live_bytes_peak +12.0 MiB: all of it from parse_row (table.cpp:210)");
+    CHECK(shares_text(peak({site("a", 1002, 1.002), site("b", -2, -0.002)}, 1000)) == "all of it from a");
     model::SiteChange one = site("load (a.c:3)", -12 * mib, 1);
     one.in = model::SiteIn::base;
     one.through = {"xmalloc (m.c:4)"};

@@ -1,0 +1,90 @@
+// The stacks of recorded runs of two programs, brought together by their functions: for site_changes.hpp alone.
+//
+// Cost     as site_changes.hpp says.
+// Ownership  frames and runs must outlive it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/measure/site_changes.hpp"
+
+namespace memsweep::measure {
+
+// A function with a line that asks for memory, in both programs or in one.
+struct SitePlace {
+    std::uint32_t function{};
+    std::array<std::uint32_t, 2> frame{no_frame, no_frame};  // of the base and the candidate
+    static constexpr std::uint32_t no_frame = ~0U;
+};
+
+// Stacks that are one, but for lines that moved: places from the site on outwards.
+struct Chain {
+    std::vector<std::uint32_t> places;
+    std::array<std::vector<SiteFigures>, 2> runs;  // of the base and the candidate
+};
+
+class MatchedStacks {
+  public:
+    using Sides = std::array<std::span<const RecordedRun>, 2>;  // the base and the candidate, as many runs of each
+    MatchedStacks(const SiteFrames& frames, const Sides& sides);
+
+    [[nodiscard]] const std::vector<Chain>& chains() const noexcept { return chains_; }
+    // The function of a place, in the candidate if that has it.
+    [[nodiscard]] const std::string& function_of(std::uint32_t place) const
+    {
+        return frame_of(places_[place]).function;
+    }
+    [[nodiscard]] std::string label(std::uint32_t place) const;
+    [[nodiscard]] bool is_nameless(std::uint32_t place) const { return places_[place].function == nameless; }
+    // Files of either side whose places cannot be compared.
+    [[nodiscard]] const std::set<std::string>& nameless_modules() const noexcept { return nameless_modules_; }
+
+  private:
+    static constexpr std::uint32_t stackless = 0;
+    static constexpr std::uint32_t nameless = 1;  // all places that have no name that the other program knows too
+    using FunctionAndLine = std::pair<std::uint32_t, std::uint32_t>;
+    using FilesOfSides = std::array<std::set<std::string_view>, 2>;
+
+    // A function's lines in one program.
+    struct UsedLines {
+        std::map<std::uint32_t, LineUse> lines;
+        std::map<std::uint32_t, std::uint32_t> frames;  // by line
+    };
+
+    void name_functions();
+    static std::string_view file_of(const SiteFrame& frame, const FilesOfSides& files);
+    void pair_places();
+    void note_lines(const RecordedStack& stack, std::size_t side,
+                    std::map<std::uint32_t, std::array<UsedLines, 2>>& used);
+    void pair_lines_of(std::uint32_t function, const std::array<UsedLines, 2>& both);
+    void chain_stacks();
+    [[nodiscard]] std::vector<std::uint32_t> links_of(const RecordedStack& stack) const;
+    [[nodiscard]] std::uint32_t innermost(const RecordedStack& stack) const;
+    [[nodiscard]] std::vector<std::uint32_t> places_of(const RecordedStack& stack, std::size_t side) const;
+    [[nodiscard]] std::uint32_t line_of(std::uint32_t frame) const
+    {
+        return functions_[frame] == nameless ? 0 : frames_.at(frame).line;
+    }
+    [[nodiscard]] const SiteFrame& frame_of(const SitePlace& place) const
+    {
+        return frames_.at(place.frame[1] != SitePlace::no_frame ? place.frame[1] : place.frame[0]);
+    }
+
+    const SiteFrames& frames_;
+    Sides sides_;
+    std::vector<std::uint32_t> functions_;  // by frame
+    std::vector<SitePlace> places_;         // the first is that of no stack
+    std::array<std::map<FunctionAndLine, std::uint32_t>, 2> place_of_;
+    std::set<std::string> nameless_modules_;
+    std::vector<Chain> chains_;
+};
+
+}  // namespace memsweep::measure
