@@ -4,6 +4,7 @@
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/trace_reports.hpp"
 #include "app/commands/traces.hpp"
 #include "core/trace/symbols/call_sites.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -18,12 +19,14 @@ struct ExportCommand {
     std::string out;
     std::string format;
     trace::SiteOrder weight{trace::SiteOrder::peak};
+    bool debuginfod{};
 };
 
 base::Expected<void> export_stacks(const ExportCommand& command, trace::TraceReader& reader, reporters::TextSink& sink)
 {
     const trace::StackTable& table = reader.read_stacks();
-    trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table);
+    const trace::DebugFiles files = MEMSWEEP_TRY(debug_files(command.debuginfod));
+    trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, files);
     const trace::CountedAllocations counted = trace::count_allocations(reader, trace::CountedBy::stack);
     MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(trace::possible_total(counted.impossible_event, command.trace));
@@ -90,6 +93,7 @@ void add_export(Command& root, const GlobalOptions& global)
     command.option("--weight FIGURE", value::choice(to_export.weight, site_orders),
                    "The number behind each stack of collapsed: peak, allocated, end (bytes), count or temporary "
                    "(allocations); pprof has them all");
+    add_debuginfod(command, to_export.debuginfod);
     command.footer =
         "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable, without the stacks that "
         "the format needs, or sizes that add up to more than 64 bits hold.";

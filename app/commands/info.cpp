@@ -22,12 +22,14 @@ struct InfoCommand {
     std::optional<trace::SiteKind> by;
     trace::SiteOrder order{trace::SiteOrder::peak};
     std::uint64_t top{20};
+    bool debuginfod{};
 };
 
 base::Expected<void> check(const InfoCommand& command)
 {
-    if (!command.by && (command.top != InfoCommand{}.top || command.order != InfoCommand{}.order)) {
-        return base::fail(base::ErrorCode::invalid_input, "--sort and --top belong to --by", "--by");
+    if (!command.by &&
+        (command.top != InfoCommand{}.top || command.order != InfoCommand{}.order || command.debuginfod)) {
+        return base::fail(base::ErrorCode::invalid_input, "--sort, --top and --debuginfod belong to --by", "--by");
     }
     return check_out(command.out, {command.trace});
 }
@@ -36,8 +38,12 @@ base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions
 {
     MEMSWEEP_TRY(check(command));
     const TraceReportTo to{command.format, command.out};
-    return command.by ? report_call_sites(command.trace, {*command.by, command.order}, command.top, to, global)
-                      : report_trace(command.trace, to, global);
+    if (!command.by) {
+        return report_trace(command.trace, to, global);
+    }
+    const trace::SiteQuery query{
+        .by = *command.by, .order = command.order, .debug_files = MEMSWEEP_TRY(debug_files(command.debuginfod))};
+    return report_call_sites(command.trace, query, command.top, to, global);
 }
 
 }  // namespace
@@ -64,6 +70,7 @@ void add_info(Command& root, const GlobalOptions& global)
                    "With --by: the most first of peak (live at the trace's peak), allocated, end (live at the end), "
                    "count (allocations) or temporary (freed by the next event of their thread)");
     command.option("--top N", value::number(info.top, 0, 1'000'000), "With --by: so many; 0: all");
+    add_debuginfod(command, info.debuginfod);
     command.footer = "Exit codes: 0 all of it was read; 1 parts were damaged and left out; 2 unreadable, or without "
                      "the stacks that --by needs.";
 }

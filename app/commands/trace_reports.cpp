@@ -1,6 +1,7 @@
 #include "app/commands/trace_reports.hpp"
 
 #include <array>
+#include <cstdlib>
 
 #include <unistd.h>
 
@@ -34,6 +35,23 @@ ExitCode write_trace_report(const Report& report, const TraceReportTo& to, const
 }
 
 }  // namespace
+
+void add_debuginfod(Command& command, bool& may_fetch)
+{
+    command.flag("--debuginfod", may_fetch,
+                 "Fetch debugging information that this machine lacks from the servers that DEBUGINFOD_URLS names; "
+                 "else nothing is fetched");
+}
+
+base::Expected<trace::DebugFiles> debug_files(bool may_fetch)
+{
+    const char* const servers = std::getenv("DEBUGINFOD_URLS");
+    if (may_fetch && (servers == nullptr || *servers == '\0')) {
+        return base::fail(base::ErrorCode::invalid_input, "needs a server, which DEBUGINFOD_URLS names",
+                          "--debuginfod");
+    }
+    return may_fetch ? trace::DebugFiles::fetched_too : trace::DebugFiles::of_this_machine;
+}
 
 base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to, const GlobalOptions& global)
 {

@@ -15,6 +15,11 @@ struct TraceReportTo {
     std::string path;    // empty: stdout
 };
 
+// The flag --debuginfod, of commands that name functions.
+void add_debuginfod(Command& command, bool& may_fetch);
+// invalid_input: it is given, and no server is.
+[[nodiscard]] base::Expected<trace::DebugFiles> debug_files(bool may_fetch);
+
 // Totals, sizes, lifetimes and processes of a trace.
 [[nodiscard]] base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to,
                                                     const GlobalOptions& global);

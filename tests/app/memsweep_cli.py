@@ -41,7 +41,7 @@ COMMON_METRICS = {"wall_time", "cpu_time", "working_set_peak", "residual_working
 NO_TIMES = tuple(word for metric in ("wall_time", "cpu_time", "working_set_peak", "instructions")
                  for word in ("--threshold", f"{metric}=100000%"))
 # What memsweep reads from the environment: the caller's own settings must not decide a test.
-READ_BY_MEMSWEEP = ("MEMSWEEP_", "HWLOC_", "SLURM", "OMPI_", "PMI_", "NO_COLOR", "CLICOLOR", "LC_", "LANG", "TMPDIR")
+READ_BY_MEMSWEEP = ("MEMSWEEP_", "HWLOC_", "SLURM", "OMPI_", "PMI_", "NO_COLOR", "CLICOLOR", "DEBUGINFOD_", "LC_", "LANG", "TMPDIR")
 
 MIB = 1 << 20
 

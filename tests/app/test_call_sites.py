@@ -5,6 +5,7 @@ import collections
 import gzip
 import hashlib
 import html
+import http.server
 import json
 import os
 import pathlib
@@ -12,9 +13,10 @@ import pickle
 import re
 import shutil
 import subprocess
+import threading
 import unittest
 
-from memsweep_cli import SOURCE, CliTest, strict_json
+from memsweep_cli import SOURCE, CliTest, environment, strict_json
 from trace_bytes import Trace
 
 LOG = SOURCE / "tests/trace/logs/heaptrack_v3.zst"
@@ -357,14 +359,14 @@ class DebuggingInformation(CallSiteTest):
                 found.append(int(place[1], 16))
         return found
 
-    def record(self, path, addresses, build_id=None, bias=BIAS):
+    def record(self, path, addresses, build_id=None, bias=BIAS, options=(), env=None):
         trace = Trace()
         for index, address in enumerate(addresses):
             trace.malloc(0x10000 + 64 * index, 1, [bias + address + 1])
         begin = bias + (min(addresses) & ~0xFFFFF)
         trace.module(begin, 1 << 21, bias, path, self.build_id(path) if build_id is None else build_id)
         self.write("trace.mst", trace.bytes())
-        outcome = self.expect(0, "export", "trace.mst", "-f", "pprof", "-o", "trace.pb.gz")
+        outcome = self.expect(0, "export", "trace.mst", "-f", "pprof", "-o", "trace.pb.gz", *options, env=env)
         frames = located_frames((self.folder / "trace.pb.gz").read_bytes())
         return {address - bias - 1: named for address, named in frames.items()}, outcome.err.decode()
 
@@ -408,6 +410,46 @@ class DebuggingInformation(CallSiteTest):
             subprocess.run(command, cwd=self.folder, check=True)
         self.assertEqual(self.record(path, addresses)[0], expected)
         self.assertTrue(any(line for frames in expected.values() for _, _, line in frames))
+
+    def test_debugging_information_is_fetched_where_it_is_asked_for(self):
+        if not list(pathlib.Path("/usr/lib").glob("*/libdebuginfod.so.1")):
+            self.skipTest("skipped: fetching debugging information: there is no libdebuginfod.so.1")
+        path = self.build("-O2", "-g")
+        addresses = self.addresses(path, "parse_row")
+        expected, _ = self.record(path, addresses)
+        for command in (["objcopy", "--only-keep-debug", "program", "kept.elsewhere"], ["strip", "program"]):
+            subprocess.run(command, cwd=self.folder, check=True)
+        asked = []
+        whole = (self.folder / "kept.elsewhere").read_bytes()
+        place = f"/buildid/{self.build_id(path).hex()}/debuginfo"
+
+        class Server(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(200 if self.path == place else 404)
+                self.end_headers()
+                self.wfile.write(whole if self.path == place else b"")
+
+            def log_message(self, *words):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Server) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            env = environment(DEBUGINFOD_URLS=f"http://127.0.0.1:{server.server_port}", DEBUGINFOD_CACHE_PATH=str(self.folder / "cache"))
+            without, _ = self.record(path, addresses, env=env)
+            self.assertEqual((asked, {line for frames in without.values() for _, _, line in frames}), ([], {0}))
+            fetched, notes = self.record(path, addresses, options=("--debuginfod",), env=env)
+            sites = json.loads(self.expect(0, "info", "trace.mst", "--by", "site", "-f", "json", "--debuginfod", env=env).out)["sites"]
+            server.shutdown()
+        self.assertEqual((fetched, notes), (expected, ""))
+        self.assertEqual(set(asked), {place})
+        self.assertTrue(all(site["line"] for site in sites), sites)
+
+    def test_fetching_needs_a_server(self):
+        self.write("trace.mst", Trace().bytes())
+        outcome = self.expect(2, "info", "trace.mst", "--by", "site", "--debuginfod", env=environment())
+        self.assertIn("DEBUGINFOD_URLS", outcome.errors)
+        self.assertIn("--by", self.expect(2, "info", "trace.mst", "--debuginfod", env=environment()).errors)
 
     def test_without_debugging_information_the_symbol_table_names_functions(self):
         path = self.build("-O2")

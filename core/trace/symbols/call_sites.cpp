@@ -153,11 +153,11 @@ std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& 
     return uses;
 }
 
-Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table)
+Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files)
 {
     constexpr std::uint64_t ns_per_second = 1'000'000'000;
     return Symbolizer{table, first_uses_of(reader, table),
-                      static_cast<std::int64_t>(reader.header().start_unix_ns / ns_per_second)};
+                      static_cast<std::int64_t>(reader.header().start_unix_ns / ns_per_second), files};
 }
 
 base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name)
@@ -179,7 +179,7 @@ base::Expected<CallSites> CallSites::of(TraceReader& reader, const SiteQuery& qu
     if (needs_stacks) {
         MEMSWEEP_TRY(require_stacks(reader, name));
         result.table_ = &reader.read_stacks();
-        result.symbolizer_ = std::make_unique<Symbolizer>(symbolizer_of(reader, *result.table_));
+        result.symbolizer_ = std::make_unique<Symbolizer>(symbolizer_of(reader, *result.table_, query.debug_files));
         const Groups groups = group(*result.table_, SitePlaces{*result.table_, *result.symbolizer_}, query);
         CountedAllocations counted = count_allocations(reader, CountedBy::stack, groups.of);
         result.total_ = counted.total;

@@ -39,6 +39,7 @@ struct SiteQuery {
     SiteKind by{SiteKind::site};
     SiteOrder order{SiteOrder::peak};
     bool by_process{};  // the same place in another process is another site
+    DebugFiles debug_files{DebugFiles::of_this_machine};
 };
 
 class CallSites {
@@ -75,7 +76,7 @@ class CallSites {
 // for it, and goes back to its beginning.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
 // A symbolizer for all stacks of a trace.
-[[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table);
+[[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
 // What figures are exported with stacks, and what the whole of a trace has to have for it: invalid_input where it has
 // no stacks.

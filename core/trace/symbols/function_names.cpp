@@ -72,8 +72,8 @@ bool is_type_of_rust(std::string_view type)
     return head.find("::") == std::string_view::npos || begins_with_one_of(head, crates_of_rust);
 }
 
-// "<TYPE as TRAIT>::function" or "<TYPE>::function", where neither is the program's: only whoever has one of them can have
-// written it.
+// "<TYPE as TRAIT>::function" or "<TYPE>::function", where neither is the program's: only whoever has one of them can
+// have written it.
 bool is_function_of_rust(std::string_view name)
 {
     constexpr std::string_view as = " as ";

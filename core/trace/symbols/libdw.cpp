@@ -9,9 +9,11 @@
 
 namespace memsweep::trace {
 
-base::Expected<Libdw> load_libdw()
+base::Expected<Libdw> load_libdw(bool may_fetch)
 {
-    ::unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): no other thread reads the environment
+    if (!may_fetch) {
+        ::unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): no other thread reads the environment
+    }
     void* const loaded = ::dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) {
         return base::fail(base::ErrorCode::not_supported,

@@ -49,7 +49,8 @@ struct Libdw {
 #undef MEMSWEEP_LIBDW_MEMBER
 };
 
-// not_supported, with what to install. Takes DEBUGINFOD_URLS out of the environment: nothing is fetched.
-[[nodiscard]] base::Expected<Libdw> load_libdw();
+// not_supported, with what to install. `may_fetch`: libdw asks the servers of DEBUGINFOD_URLS for what it does not
+// find; else that variable is taken out of the environment, and nothing is fetched.
+[[nodiscard]] base::Expected<Libdw> load_libdw(bool may_fetch);
 
 }  // namespace memsweep::trace

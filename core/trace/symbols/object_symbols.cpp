@@ -32,9 +32,9 @@ std::string hex_of(std::string_view bytes)
 #ifdef MEMSWEEP_WITH_LIBDW
 namespace {
 
-const base::Expected<Libdw>& libdw()
+const base::Expected<Libdw>& libdw(DebugFiles files = DebugFiles::of_this_machine)
 {
-    static const base::Expected<Libdw> library = load_libdw();
+    static const base::Expected<Libdw> library = load_libdw(files == DebugFiles::fetched_too);
     return library;
 }
 
@@ -392,9 +392,9 @@ class ObjectSymbols::Loaded {
     bool has_linkage_name_{};  // the function that was found last
 };
 
-base::Expected<ObjectSymbols> ObjectSymbols::open(const std::string& path, std::string_view build_id)
+base::Expected<ObjectSymbols> ObjectSymbols::open(const std::string& path, std::string_view build_id, DebugFiles files)
 {
-    if (!libdw()) {
+    if (!libdw(files)) {
         return base::fail(libdw().error());
     }
     const auto try_file = [&](const std::string& name) -> base::Expected<std::unique_ptr<Loaded>> {
@@ -436,7 +436,8 @@ std::vector<NamedPlace> ObjectSymbols::at(std::uint64_t address)
 #else
 class ObjectSymbols::Loaded {};
 
-base::Expected<ObjectSymbols> ObjectSymbols::open(const std::string& /*path*/, std::string_view /*build_id*/)
+base::Expected<ObjectSymbols> ObjectSymbols::open(const std::string& /*path*/, std::string_view /*build_id*/,
+                                                  DebugFiles /*files*/)
 {
     return base::fail(base::ErrorCode::not_supported,
                       "this memsweep was built without libdw, and tells no functions and lines (Debian: libdw-dev)");

@@ -137,7 +137,7 @@ ObjectSymbols* Symbolizer::symbols_of(const LoadedModule& module)
     const auto [place, is_new] = objects_.try_emplace({module.path, module.build_id});
     const bool is_file = module.path.starts_with('/');  // others are the kernel's: the vdso
     if (is_new && is_file) {
-        auto opened = ObjectSymbols::open(std::string{module.path}, module.build_id);
+        auto opened = ObjectSymbols::open(std::string{module.path}, module.build_id, files_);
         if (opened) {
             place->second.emplace(std::move(*opened));
         } else {

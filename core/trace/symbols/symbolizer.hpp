@@ -38,8 +38,9 @@ class Symbolizer {
   public:
     // When each node was first used, in ticks, where modules of one place are to be told apart; or empty. `since`: what
     // was written before that second of 1970's clock tells of another process.
-    explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0)
-        : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}
+    explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
+                        DebugFiles files = DebugFiles::of_this_machine)
+        : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
     {
     }
 
@@ -69,6 +70,7 @@ class Symbolizer {
     const StackTable* table_;
     std::vector<std::uint64_t> first_uses_;
     std::int64_t since_;
+    DebugFiles files_;
     std::map<Key, std::vector<ResolvedFrame>> known_;
     std::map<std::pair<std::string_view, std::string_view>, std::optional<ObjectSymbols>> objects_;  // path, build id
     std::map<std::uint32_t, std::vector<MapEntry>> maps_;
