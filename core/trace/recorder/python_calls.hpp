@@ -11,11 +11,11 @@
 //
 // Not seen  calls before the interpreter is initialised and once it is being finalised; those beyond the bounds below;
 //           of 3.11 those of other interpreters than the thread's first; and, as in tracebacks, calls that have not
-//           begun their first line. Builds without a GIL, and those that
-//           trace references, are other versions here.
+//           begun their first line. Builds without a GIL, and those that trace references, are other versions here.
 // Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
 //           Objects/locations.md for lines.
-// Cost      walk_python(): some 20 ns, and 5 ns a call. line_of(): some us.
+// Cost      walk_python(): some 30 ns, 9 ns a call and 10 ns an evaluation (3.11 to 3.13, a busy EPYC under KVM).
+//           line_of(): some us.
 // Memory    none.
 // Threads   any. Not in a handler of signals.
 #pragma once
