@@ -23,6 +23,10 @@ ProgramNotes ProgramNotes::read(TraceFile& file)
             !notes.take_thread_stacks(header, payload, held, most_held)) {
             file.count_corrupted();
         }
+        if (header.kind == ChunkKind::usable_sizes && file.read_payload(chunk, payload) &&
+            !notes.take_usable_sizes(header.process, payload, held, most_held)) {
+            file.count_corrupted();
+        }
         if (header.kind == ChunkKind::modules && file.read_payload(chunk, payload)) {
             images.insert({header.process, ModulesDecoder{payload}.image()});
             if (!notes.table_.take(std::move(payload), header.process, held, most_held)) {
@@ -54,6 +58,30 @@ bool ProgramNotes::take_thread_stacks(const ChunkHeader& header, std::span<const
         }
     }
     return is_good;
+}
+
+bool ProgramNotes::take_usable_sizes(std::uint32_t process, std::span<const std::uint8_t> payload, std::uint64_t& held,
+                                     std::uint64_t most_held)
+{
+    payload::Cursor cursor{payload};
+    std::uint64_t image{};
+    bool is_good = cursor.number(image);
+    while (is_good && !cursor.at_end()) {
+        UsableSize block{.process = process};
+        std::uint64_t usable{};
+        is_good =
+            cursor.number(block.size) && cursor.number(block.alignment) && cursor.number(usable) && ++held <= most_held;
+        if (is_good) {
+            usable_sizes_[block] = usable;
+        }
+    }
+    return is_good;
+}
+
+std::optional<std::uint64_t> ProgramNotes::usable_size(const UsableSize& block) const
+{
+    const auto found = usable_sizes_.find(block);
+    return found == usable_sizes_.end() ? std::nullopt : std::optional{found->second};
 }
 
 std::uint32_t ProgramNotes::place_of(const StackImage& image, std::uint32_t number) const

@@ -1,5 +1,5 @@
 // What a trace says of its processes beside their events and call stacks: the objects that were loaded, whose code
-// called for each mapping, and where threads' stacks lie.
+// called for each mapping, where threads' stacks lie, and how large the allocator says that its blocks are.
 //
 // Cost     some 100 ns a chunk that says so, once.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -34,6 +35,14 @@ struct ThreadStack {
     std::uint64_t first_ticks{};  // when its thread was begun to be recorded
 };
 
+// What malloc_usable_size said of blocks that were asked for so.
+struct UsableSize {
+    std::uint32_t process{};
+    std::uint64_t size{};
+    std::uint64_t alignment{};  // 0: as malloc has it
+    friend auto operator<=>(const UsableSize&, const UsableSize&) = default;
+};
+
 class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
@@ -48,8 +57,14 @@ class ProgramNotes {
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
+    // Of a process's allocator; absent: it was not asked, as glibc is not (usable_size.hpp). A block that a realloc left
+    // where it was may have more.
+    [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
+    [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 
   private:
+    bool take_usable_sizes(std::uint32_t process, std::span<const std::uint8_t> payload, std::uint64_t& held,
+                           std::uint64_t most_held);
     bool take_thread_stacks(const ChunkHeader& header, std::span<const std::uint8_t> payload, std::uint64_t& held,
                             std::uint64_t most_held);
 
@@ -64,6 +79,7 @@ class ProgramNotes {
     std::map<StackImage, Places> places_;
     std::map<ChunkKey, ChunkPlace> mappers_;
     std::vector<ThreadStack> thread_stacks_;
+    std::map<UsableSize, std::uint64_t> usable_sizes_;
 };
 
 // Who called for the mappings of one chunk, in their order.

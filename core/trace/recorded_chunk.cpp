@@ -51,6 +51,7 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
     case WordEvent::stamp:
         return encoder.stamp(at, values[0]);
     case WordEvent::thread_stack:
+    case WordEvent::usable_size:
     case WordEvent::stack:
         break;
     }
@@ -60,7 +61,7 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
 bool is_context(WordEvent event)
 {
     return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread ||
-           event == WordEvent::stack || event == WordEvent::thread_stack;
+           event == WordEvent::stack || event == WordEvent::thread_stack || event == WordEvent::usable_size;
 }
 
 // As takes_stack() has it.
@@ -126,6 +127,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     stacks_.clear();
     mappers_.clear();
     std::vector<std::uint64_t> thread_stacks;
+    std::vector<std::uint64_t> usable_sizes;
     while (decoder.next(event, values)) {
         if (event == WordEvent::stack) {
             stack = static_cast<std::uint32_t>(values[0]);
@@ -133,6 +135,10 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
         }
         if (event == WordEvent::thread_stack) {
             thread_stacks.insert(thread_stacks.end(), {values[0], values[1]});
+            continue;
+        }
+        if (event == WordEvent::usable_size) {
+            usable_sizes.insert(usable_sizes.end(), values.begin(), values.end());
             continue;
         }
         if (has_stack(event, values[0])) {
@@ -155,6 +161,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
             runs_of(stacks_),
             runs_of(mappers_),
             std::move(thread_stacks),
+            std::move(usable_sizes),
             decoder.damaged(),
             ends_thread};
 }

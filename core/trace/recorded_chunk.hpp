@@ -21,6 +21,7 @@ struct RecordedChunk {
     std::vector<std::uint8_t> stack_runs;      // of a chunk of stacks, what stands behind its head; empty: none has one
     std::vector<std::uint8_t> mapper_runs;     // likewise of a chunk of mappers
     std::vector<std::uint64_t> thread_stacks;  // address and size, as its events say
+    std::vector<std::uint64_t> usable_sizes;   // size, alignment and answer, likewise
     bool damaged{};                            // its events end before its payload does
     bool ends_thread{};                        // its last event is the exit of its thread
 };

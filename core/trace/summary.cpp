@@ -333,6 +333,7 @@ TraceSummary summarize(TraceReader& reader)
         ++summary.by_kind[event.kind];
     }
     summary.totals = accounting.totals();
+    summary.usable_sizes = notes.usable_sizes().size();
     summary.thread_stacks.threads = stacks.all().size();
     summary.thread_stacks.peak_bytes = stacks.peak_bytes();
     for (const ThreadStackState& one : stacks.all()) {

@@ -170,7 +170,8 @@ struct TraceSummary {
     std::uint64_t bad_lines{};               // in the log that the trace was imported from
     std::vector<StatedTotal> stated_totals;  // by that log
     ThreadStackTotals thread_stacks;
-    std::vector<MappingModule> mapped_by;       // the largest peak first; empty: the trace does not say
+    std::uint64_t usable_sizes{};          // how many sizes and alignments the allocators have said the usable size of
+    std::vector<MappingModule> mapped_by;  // the largest peak first; empty: the trace does not say
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 

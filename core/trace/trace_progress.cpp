@@ -81,6 +81,7 @@ base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const R
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::stacks, chunk.stack_runs));
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::mappers, chunk.mapper_runs));
     MEMSWEEP_TRY(put_numbers(progress, take, chunk, ChunkKind::thread_stacks, chunk.thread_stacks));
+    MEMSWEEP_TRY(put_numbers(progress, take, chunk, ChunkKind::usable_sizes, chunk.usable_sizes));
     MEMSWEEP_TRY(put_chunk(take, chunk.chunk));
     StreamEnds& ends = progress.streams[header.process];
     const auto end = end_in(chunk.chunk);

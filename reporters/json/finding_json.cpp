@@ -254,6 +254,7 @@ void add_details(Json& document, const trace::TraceSummary& summary)
     document["thread_stacks"] = {{"threads", summary.thread_stacks.threads},
                                  {"bytes", summary.thread_stacks.bytes},
                                  {"peak_bytes", summary.thread_stacks.peak_bytes}};
+    document["usable_sizes"] = summary.usable_sizes;
     document["mapped_by"] = json_mapping_modules(summary);
     document["facts"] = json_texts_by_name(summary.facts);
     document["unrecorded"] = json_list(summary.unrecorded, unrecorded_json);

@@ -129,3 +129,46 @@ class Threads(Surroundings):
     def test_a_forked_child_has_the_stack_of_the_thread_that_forked(self):
         info = self.recorded(program("recorded_program"), "fork")
         self.assertEqual(info["thread_stacks"]["threads"], 0, "that of a first thread is the kernel's to name")
+
+
+class UsableSizes(Surroundings):
+    WAYS = (("sizes",), ("sizes_in_threads", "4"))
+
+    def said(self):
+        lines = (line.split() for line in self.outcome.text.splitlines())
+        return {(int(words[0]), int(words[1])): int(words[2]) for words in lines if len(words) == 3 and words[0].isdigit()}
+
+    def test_each_size_once_as_the_allocator_has_it(self):
+        for name, library in self.libraries.items():
+            for way in self.WAYS:
+                for options in ((), ("--stacks",)):
+                    with self.subTest(allocator=name, way=way, options=options):
+                        info = self.recorded(PROGRAM, *way, library=library, options=options)
+                        found = Stacks(self.trace).usable_sizes
+                        self.assertEqual(info["usable_sizes"], len(found))
+                        if name == "glibc":
+                            self.assertEqual(found, {}, "it is a rule")
+                            continue
+                        self.assertEqual({pair: found[pair] for pair in found if len(found[pair]) != 1}, {}, "said once")
+                        told = {pair: usable for pair, usable in self.said().items() if pair in found}
+                        self.assertEqual({pair: min(found[pair]) for pair in told}, told)
+                        self.assertEqual(set(self.said()) - set(found), set())
+
+    def test_what_was_said_before_a_kill_stays(self):
+        for name, library in self.libraries.items():
+            self.recorded(PROGRAM, "sizes", library=library)
+            wanted = self.said()
+            self.recorded(PROGRAM, "sizes", "killed", library=library, code=128 + signal.SIGKILL)
+            found = Stacks(self.trace).usable_sizes
+            with self.subTest(allocator=name):
+                self.assertLessEqual(len(set(wanted) - set(found)), len(wanted) if name == "glibc" else 64, "a window of events")
+
+    def test_the_heap_is_as_without(self):
+        for name, library in self.libraries.items():
+            with self.subTest(allocator=name):
+                self.recorded(PROGRAM, "sizes", library=library)
+                recorded = self.said()
+                alone = subprocess.run([PROGRAM, "sizes"], capture_output=True, text=True, check=True,
+                                       env=environment(LD_PRELOAD=library) if library else environment()).stdout
+                self.assertEqual(recorded, {(size, alignment): usable for size, alignment, usable in
+                                            (map(int, line.split()) for line in alone.splitlines())})

@@ -8,7 +8,7 @@ import subprocess
 
 from trace_events import Numbers, decompressed
 
-EVENTS, FACTS, FRAMES, STACKS, MODULES, THREAD_STACKS = 1, 2, 5, 6, 7, 10
+EVENTS, FACTS, FRAMES, STACKS, MODULES, THREAD_STACKS, USABLE_SIZES = 1, 2, 5, 6, 7, 10, 11
 CUT = 1  # the address that a stack begins with which was not followed to its beginning
 
 
@@ -22,6 +22,7 @@ class Stacks:
 
     def __init__(self, path):
         self.nodes, self.modules, self.runs, self.event_chunks = {}, collections.defaultdict(list), {}, {}
+        self.usable_sizes = collections.defaultdict(set)  # by size and alignment
         self.thread_stacks = {}  # first address and bytes by process and thread
         data = pathlib.Path(path).read_bytes()
         at = 64
@@ -39,6 +40,11 @@ class Stacks:
                 numbers.take()
                 self.thread_stacks[process, thread] = (numbers.take(), numbers.take())
                 assert numbers.at == len(payload), "a thread has one stack"
+            elif kind == USABLE_SIZES:
+                numbers = Numbers(payload)
+                numbers.take()
+                while numbers.at < len(payload):
+                    self.usable_sizes[numbers.take(), numbers.take()].add(numbers.take())
             elif kind in (FRAMES, STACKS, MODULES):
                 take = {FRAMES: self._frames, STACKS: self._stacks, MODULES: self._modules}[kind]
                 take(Numbers(payload), len(payload), (process, thread, sequence, first_ticks))

@@ -6,6 +6,9 @@
 //   storm N R PLUGIN   N threads open the plugin, let it map and unmap 64 KiB, and close it, R times each
 //   threads N          N threads at a time, twice, with stacks of the default size, one of their own and a given one, that
 //                      never allocate: prints number, first address and bytes of each, as the C library has them
+//   sizes [killed]     blocks of many sizes and alignments that stay, with others that come and go: prints size, alignment
+//                      (0: malloc's) and what malloc_usable_size says of each; or dies by SIGKILL
+//   sizes_in_threads N  the same, of sizes of their own, in N threads
 //   remap FILE         mappings of a file, anonymous ones and shared ones, moved and resized
 #include <atomic>
 #include <csignal>
@@ -17,6 +20,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -86,6 +90,70 @@ int storm(unsigned threads, unsigned rounds, const char* path)
     }
     for (std::thread& thread : running) {
         thread.join();
+    }
+    return 0;
+}
+
+struct Sized {
+    std::size_t size;
+    std::size_t alignment;
+    std::size_t usable;
+};
+
+// Sizes from `first` on, `step` apart.
+std::vector<Sized> sizes_from(std::size_t first, std::size_t step)
+{
+    std::vector<Sized> found;
+    found.reserve(4'000);
+    const auto keep = [&](std::size_t size, std::size_t alignment, void* block) {
+        found.push_back({size, alignment, malloc_usable_size(block)});
+    };
+    for (std::size_t size = first; size < 8'000; size += step) {
+        std::free(std::malloc(size + 1));
+        keep(size, 0, size % 3 == 0 ? std::calloc(1, size) : std::malloc(size));
+        std::free(std::realloc(std::malloc(10), 20'000 + size));
+    }
+    for (std::size_t size = 60'000 + first; size < 3'000'000; size += size / 3) {
+        keep(size, 0, std::malloc(size));
+    }
+    for (std::size_t alignment = 32; alignment <= 4096; alignment *= 2) {
+        for (const std::size_t size : {alignment / 2 + first, 3 * alignment + first}) {
+            void* block = nullptr;
+            if (posix_memalign(&block, alignment, size) == 0) {
+                keep(size, alignment, block);
+            }
+        }
+    }
+    return found;
+}
+
+void print(const std::vector<Sized>& found)
+{
+    for (const Sized& one : found) {
+        std::printf("%zu %zu %zu\n", one.size, one.alignment, one.usable);
+    }
+}
+
+int sizes(bool is_killed)
+{
+    const std::vector<Sized> found = sizes_from(1, 13);
+    if (is_killed) {
+        return raise(SIGKILL);
+    }
+    print(found);
+    return 0;
+}
+
+int sizes_in_threads(unsigned count)
+{
+    std::vector<std::vector<Sized>> found(count);
+    std::vector<std::thread> running;
+    for (unsigned i = 0; i < count; ++i) {
+        running.emplace_back([&, i] { found[i] = sizes_from(1 + i, count); });
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        running[i].join();
+        print(found[i]);
     }
     return 0;
 }
@@ -190,6 +258,12 @@ int main(int count, char** words)
     }
     if (what == "threads" && count == 3) {
         return threads(number(2));
+    }
+    if (what == "sizes") {
+        return sizes(count == 3);
+    }
+    if (what == "sizes_in_threads" && count == 3) {
+        return sizes_in_threads(number(2));
     }
     if (what == "remap" && count == 3) {
         return remap(words[2]);

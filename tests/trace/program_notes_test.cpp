@@ -1,4 +1,5 @@
 // What a recorder says of a process beside blocks and stacks, from its words and files into a trace and out of it.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include "core/trace/format/stack_recording.hpp"
 #include "core/trace/mapped_ranges.hpp"
 #include "core/trace/recording.hpp"
+#include "core/trace/thread_stacks.hpp"
 #include "tests/trace/recording_bytes.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
@@ -81,7 +83,62 @@ std::string some_mappings()
            long_words(trace::WordEvent::unmap, {address + 8192, 4096, 7});
 }
 
+std::string some_stack()
+{
+    return long_words(trace::WordEvent::thread_start, {41}) +
+           long_words(trace::WordEvent::thread_stack, {0x7fff'0000'0000, 8U << 20U});
+}
+
+std::string some_sizes()
+{
+    return long_words(trace::WordEvent::usable_size, {24, 0, 32}) +
+           long_words(trace::WordEvent::usable_size, {1U << 20U, 64, (1U << 20U) + 4096});
+}
+
 }  // namespace
+
+TEST_CASE("a thread has the stack that its words say, until it ends", "[unit]")
+{
+    RecordingBytes recording{3};
+    recording.slot(0, own_process, 0, mallocs(2, 0x20000));
+    recording.slot(1, 41, 0, some_stack() + mallocs(2, 0x10000) + long_words(trace::WordEvent::thread_exit, {}));
+    recording.slot(2, 41, 0, some_stack() + mallocs(1, 0x30000), trace::SlotState::writing, 5'000);  // another, later
+    const std::string file = trace_assembled(recording, "");
+    auto reader = trace::TraceReader::open(read_from(file), "memory");
+    REQUIRE(reader);
+    const trace::ProgramNotes& notes = reader->read_notes();
+    REQUIRE(notes.thread_stacks().size() == 2);
+    CHECK(notes.thread_stacks()[0].begin == 0x7fff'0000'0000);
+    CHECK(notes.thread_stacks()[0].bytes == 8U << 20U);
+    CHECK(notes.thread_stacks()[0].thread == 41);
+    trace::ThreadStacks stacks{notes};
+    trace::Event event;
+    while (reader->next(event)) {
+        stacks.add(event);
+    }
+    CHECK(stacks.alive_bytes() == 0);
+    CHECK(stacks.peak_bytes() == 8U << 20U);
+    CHECK(std::ranges::all_of(
+        stacks.all(), [](const trace::ThreadStackState& one) { return one.state == trace::StackState::ended; }));
+    CHECK(summary_of(file).thread_stacks.bytes == 16U << 20U);
+    CHECK(events_of(file).damage.corrupted_chunks == 0);
+}
+
+TEST_CASE("an allocator's usable sizes are its process's", "[unit]")
+{
+    RecordingBytes recording{1};
+    recording.slot(0, own_process, 0, mallocs(2, 0x20000) + some_sizes());
+    const std::string file = trace_assembled(recording, "");
+    auto reader = trace::TraceReader::open(read_from(file), "memory");
+    REQUIRE(reader);
+    const trace::ProgramNotes& notes = reader->read_notes();
+    CHECK(notes.usable_sizes().size() == 2);
+    CHECK(notes.usable_size({own_process, 24, 0}) == 32);
+    CHECK(notes.usable_size({own_process, 1U << 20U, 64}) == (1U << 20U) + 4096);
+    CHECK(!notes.usable_size({own_process, 25, 0}));
+    CHECK(!notes.usable_size({own_process + 1, 24, 0}));
+    CHECK(events_of(file).events.size() == 2 + 1);
+}
 
 TEST_CASE("a mapping has the module that called for it", "[unit]")
 {
@@ -111,12 +168,12 @@ TEST_CASE("without their modules mappings have none, and nothing is lost", "[uni
 TEST_CASE("what is damaged of the notes costs no event, and is told", "[unit]")
 {
     RecordingBytes recording{2};
-    recording.slot(0, 41, 0, some_mappings());
+    recording.slot(0, 41, 0, some_stack() + some_mappings() + some_sizes());
     const std::string file = trace_assembled(recording, modules_file({"/usr/bin/one", "/usr/lib/two.so"}));
     for (std::size_t at = sizeof(trace::FileHeader); at + sizeof(trace::ChunkHeader) <= file.size();) {
         trace::ChunkHeader chunk;
         std::memcpy(&chunk, file.data() + at, sizeof chunk);
-        if (chunk.kind == trace::ChunkKind::mappers || chunk.kind == trace::ChunkKind::modules) {
+        if (chunk.kind >= trace::ChunkKind::modules) {
             for (std::size_t byte = at; byte < at + chunk.span_bytes; ++byte) {
                 std::string damaged = file;
                 damaged[byte] = static_cast<char>(damaged[byte] ^ 0x10);
@@ -124,7 +181,7 @@ TEST_CASE("what is damaged of the notes costs no event, and is told", "[unit]")
                 REQUIRE(reader);
                 reader->check_side_chunks();
                 const trace::TraceSummary summary = trace::summarize(*reader);
-                CHECK(summary.totals.events == 7 + 2);
+                CHECK(summary.totals.events == 8 + 2);
                 CHECK(summary.damage.corrupted_chunks != 0);
             }
         }

@@ -52,10 +52,11 @@ enum class WordEvent : std::uint8_t {
     fork,           // the child's process
     thread_exit,    // nothing: of the thread that records it
     thread_stack,   // address, size: that of the thread that records it
+    usable_size,    // size, alignment (0: malloc's), what malloc_usable_size says of such a block
     stamp,          // ticks; only in the short form
     stack,          // the number of the next event's; only in a form of its own
 };
-inline constexpr unsigned word_events = 16;
+inline constexpr unsigned word_events = 17;
 
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
@@ -65,7 +66,7 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
 {
-    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 3, 3, 1, 1, 1, 1, 0, 2, 0, 0};
+    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 3, 3, 1, 1, 1, 1, 0, 2, 3, 0, 0};
     return counts[static_cast<std::size_t>(event)];
 }
 

@@ -30,6 +30,7 @@ struct Image {
     bool has_no_call_tree;  // and cannot have one
     ImageFacts* facts;      // in the mapped file
     CallTree tree;
+    UsableSizes usable_sizes;
     bool stamps_every_event;
     std::uint32_t logs_used;
     std::array<ThreadLog, max_slots> logs;
@@ -429,6 +430,11 @@ bool is_recording() noexcept
     return image != nullptr;
 }
 
+UsableSizes& usable_sizes() noexcept
+{
+    return image->usable_sizes;
+}
+
 bool stamps_every_event() noexcept
 {
     return image != nullptr && image->stamps_every_event;
@@ -539,6 +545,7 @@ void note_heap_pages(std::uint64_t bytes) noexcept
 
 void note_end() noexcept
 {
+    ask_open_window();
     if (image != nullptr && image->facts != nullptr) {
         image->facts->end_ticks = the_clock().ticks();
     }

@@ -11,6 +11,7 @@
 #include "core/trace/format/ticks.hpp"
 #include "core/trace/recorder/call_tree.hpp"
 #include "core/trace/recorder/thread_log.hpp"
+#include "core/trace/recorder/usable_sizes.hpp"
 
 namespace memsweep::trace::recorder {
 
@@ -18,6 +19,8 @@ namespace memsweep::trace::recorder {
 // the child's own. If nothing is to be recorded, `current` takes nothing.
 void attach_thread() noexcept;
 [[nodiscard]] bool is_recording() noexcept;
+// Of this image; only while it records.
+[[nodiscard]] UsableSizes& usable_sizes() noexcept;
 // From here on every event is stamped, since several threads may run.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;

@@ -23,6 +23,7 @@
 #include "core/trace/recorder/starting.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 #include "core/trace/recorder/thread_starts.hpp"
+#include "core/trace/recorder/usable_sizes.hpp"
 
 #define MEMSWEEP_PRELOADED extern "C" __attribute__((visibility("default")))
 
@@ -73,6 +74,7 @@ __attribute__((constructor)) void begin() noexcept
     note_objects_at_start();
     note_mapping(nullptr, 0, 0);  // it looks for the allocator
     redirect_allocator_calls();
+    prepare_usable_sizes();
     if (current->state == LogState::unset) {
         attach_thread();
     }

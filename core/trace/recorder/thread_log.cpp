@@ -9,6 +9,8 @@
 #include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/real_calls.hpp"
+#include "core/trace/recorder/signals_blocked.hpp"
+#include "core/trace/recorder/usable_sizes.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
@@ -151,8 +153,56 @@ void put_stamp(ThreadLog& log, std::uint64_t ticks) noexcept
     log.end += sizeof(std::uint64_t);
 }
 
+bool frees_in(const std::uint64_t* word, const std::uint64_t* end, std::uint64_t address) noexcept
+{
+    return std::any_of(word, end, [&](std::uint64_t other) {
+        return other == word_of(WordTag::free, address) || other == word_of(WordTag::operand, address);
+    });
+}
+
+// A block that the thread has allocated inline and not given back since; all before this stands in the window.
+bool is_live(const ThreadLog& log, std::uint64_t address, const std::uint64_t* behind) noexcept
+{
+    return log.deferred_count == 0 && !stamps_every_event() && !frees_in(behind, word_at(log.end), address);
+}
+
+// A size below 64 KiB, and behind it what the allocator says of it.
+using Answers = std::array<std::uint64_t, events_per_stamp>;
+constexpr unsigned size_bits = 64U - word_size_shift;
+
+// Of the window's allocations inline that are live: asks how large each is whose size is new.
+std::size_t ask_window(const ThreadLog& log, Answers& answers) noexcept
+{
+    std::size_t count = 0;
+    const std::uint64_t* const end = word_at(log.end);
+    for (const std::uint64_t* word = word_at(log.window_begin); word < end && count < answers.size(); ++word) {
+        constexpr std::uint64_t address_bits = (1ULL << word_size_shift) - (1ULL << word_tag_bits);
+        const std::uint64_t size = *word >> word_size_shift;
+        const std::uint64_t address = *word & address_bits;
+        const auto tag = static_cast<WordTag>(*word & ((1U << word_tag_bits) - 1U));
+        if ((tag != WordTag::malloc && tag != WordTag::calloc) || usable_sizes().knows_small(size)) {
+            continue;
+        }
+        const SignalsBlocked blocked;  // a handler may free it
+        if (is_live(log, address, word + 1) && usable_sizes().take(size, 0)) {
+            answers[count++] = usable_size_at(address) << size_bits | size;
+        }
+    }
+    return count;
+}
+
+CallEvent said_by(std::uint64_t answer) noexcept
+{
+    return {Call::usable_size, answer & ((1U << size_bits) - 1U), 0, answer >> size_bits};
+}
+
+bool has_room(const ThreadLog& log) noexcept
+{
+    return log.end + (1 + max_event_words) * sizeof(std::uint64_t) <= log.window_end;
+}
+
 // Room and a stamp; false when the recording has stopped.
-bool renew(ThreadLog& log) noexcept
+bool open_next_window(ThreadLog& log) noexcept
 {
     constexpr std::uint64_t fewest_words = 1 + 2 * max_event_words;  // for less it is not worth to stay in a chunk
     if (log.end + fewest_words * sizeof(std::uint64_t) > payload_of(log.slot) + slot_payload_bytes && !flush(log)) {
@@ -167,10 +217,24 @@ bool renew(ThreadLog& log) noexcept
     return true;
 }
 
+// The same, when what the window has recorded inline has been asked about.
+bool renew(ThreadLog& log) noexcept
+{
+    Answers answers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
+    const bool asks = log.takes_inline && asks_usable_sizes() && !choice().stacks;
+    const std::size_t count = asks ? ask_window(log, answers) : 0;
+    bool is_open = open_next_window(log);
+    for (std::size_t i = 0; i < count && is_open; ++i) {
+        put(log, encode(word_at(log.end), said_by(answers[i])));
+        is_open = has_room(log) || open_next_window(log);
+    }
+    return is_open;
+}
+
 void append(ThreadLog& log, const CallEvent& event) noexcept
 {
     const int error = errno;
-    if (log.end + (1 + max_event_words) * sizeof(std::uint64_t) <= log.window_end || renew(log)) {
+    if (has_room(log) || renew(log)) {
         if (stamps_every_event()) {
             put_stamp(log, tick_clock().ordered_ticks());
         }
@@ -213,6 +277,33 @@ void defer(ThreadLog& log, const CallEvent& event) noexcept
         ++log.deferred_count;
     } else {
         count_lost_event();
+    }
+}
+
+void record_longer(ThreadLog& log, const CallEvent& event, LogState before) noexcept
+{
+    if (before == LogState::recording) {
+        defer(log, event);
+        return;
+    }
+    begin(log);
+    append(log, event);
+    finish(log, before);
+}
+
+// Of a block that was just given: a realloc that left it where it was may have left it larger.
+bool is_new_size(const CallEvent& event) noexcept
+{
+    switch (event.call) {
+    case Call::malloc:
+    case Call::calloc:
+        return usable_sizes().take(event.size, 0);
+    case Call::realloc:
+        return event.address != 0 && event.address != event.other && usable_sizes().take(event.size, 0);
+    case Call::aligned_alloc:
+        return usable_sizes().take(event.size, event.other);
+    default:
+        return false;
     }
 }
 
@@ -274,6 +365,7 @@ void open_window(ThreadLog& log) noexcept
     }
     std::atomic_signal_fence(std::memory_order_release);
     log.slot->used = static_cast<std::uint32_t>(end - payload);
+    log.window_begin = log.end;
     log.window_end = end;
 }
 
@@ -343,20 +435,36 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
         return address;
     }
     ThreadLog& log = static_cast<ThreadLog&>(*own);
+    if (asks_usable_sizes() && is_new_size(event)) {
+        const std::uint64_t alignment = call == Call::aligned_alloc ? other : 0;
+        record_longer(log, {Call::usable_size, size, alignment, usable_size_at(address)}, before);
+    }
     if (choice().stacks && has_stack(call, address)) {
         event.stack = call_stack(log.number, size, log.unsampled);
         if (put_inline(log, event)) {
             return address;
         }
     }
-    if (before == LogState::recording) {
-        defer(log, event);
-        return address;
+    record_longer(log, event, before);
+    return address;
+}
+
+void ask_open_window() noexcept
+{
+    if (!asks_usable_sizes() || current->state != LogState::ready) {
+        return;
+    }
+    ThreadLog& log = static_cast<ThreadLog&>(*current);
+    if (!log.takes_inline || choice().stacks) {
+        return;
     }
     begin(log);
-    append(log, event);
-    finish(log, before);
-    return address;
+    Answers answers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
+    const std::size_t count = ask_window(log, answers);
+    for (std::size_t i = 0; i < count && log.state == LogState::recording; ++i) {
+        append(log, said_by(answers[i]));
+    }
+    finish(log, LogState::ready);
 }
 
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept

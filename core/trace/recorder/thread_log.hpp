@@ -51,7 +51,8 @@ struct LogCursor {
 
 struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t deferred_count;
-    std::uint64_t end;         // on the longer way: of what is recorded
+    std::uint64_t end;  // on the longer way: of what is recorded
+    std::uint64_t window_begin;
     std::uint64_t window_end;  // up to here words are events or zeroes
     Slot* slot;
     std::uint32_t thread;
@@ -74,6 +75,8 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
 // As record_otherwise(); into the word that is reserved at `at`, if it is in the window, and the block in no sample.
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
+// What the calling thread has recorded inline last, it asks usable sizes of.
+void ask_open_window() noexcept;
 // The thread has no log: the next event looks for one.
 void forget_log() noexcept;
 // It has none and is not to look for one.
