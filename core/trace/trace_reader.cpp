@@ -8,6 +8,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/trace/bounds.hpp"
+#include "core/trace/exact_cut.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -26,51 +27,79 @@ void spread(std::vector<Event>& batch, std::uint64_t until)
 
 std::uint64_t EventStream::next_chunk_ticks() const noexcept
 {
-    return next_chunk_ < chunks_.size() ? chunks_[next_chunk_].header.first_ticks
-                                        : std::numeric_limits<std::uint64_t>::max();
+    return next_chunk_ < end_chunk() ? chunks_[next_chunk_].header.first_ticks
+                                     : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool EventStream::is_cut_off() const noexcept
+{
+    return next_chunk_ == end_chunk_ && events_ == most_events_;
+}
+
+void EventStream::note_damage(TraceFile& file) const
+{
+    if (table_ != nullptr && !decoder_.damaged() && !stacks_.is_whole()) {
+        file.count_corrupted();
+    }
+    if (notes_ != nullptr && !decoder_.damaged() && !mappers_.is_whole()) {
+        file.count_corrupted();
+    }
+    if (decoder_.damaged() && (chunks_[next_chunk_ - 1].header.flags & chunk_unsealed) == 0) {
+        file.count_corrupted();
+    }
+}
+
+bool EventStream::open_next(TraceFile& file)
+{
+    const ChunkPlace& chunk = chunks_[next_chunk_++];
+    if (!file.read_payload(chunk, payload_)) {
+        payload_.clear();
+        return false;
+    }
+    events_ = 0;
+    decoder_ = EventDecoder{chunk.header, payload_};
+    if (table_ != nullptr) {
+        stacks_ = ChunkStacks{*table_, file, chunk.header};
+    }
+    if (notes_ != nullptr) {
+        mappers_ = ChunkMappers{*notes_, file, chunk.header};
+    }
+    return true;
 }
 
 bool EventStream::next(TraceFile& file, Event& event)
 {
     for (;;) {
         if (!payload_.empty()) {
-            if (decoder_.next(event)) {
+            if (!is_cut_off() && decoder_.next(event)) {
+                ++events_;
+                if (event.ticks > most_ticks_) {
+                    payload_.clear();
+                    next_chunk_ = end_chunk();
+                    return false;
+                }
                 if (table_ != nullptr && takes_stack(event.kind, event.address)) {
                     event.stack = stacks_.next();
                 }
                 if (notes_ != nullptr && takes_mapper(event.kind)) {
                     event.module = mappers_.next();
                 }
+                if (has_no_process_exit_ && event.kind == EventKind::process_exit) {
+                    continue;
+                }
                 return true;
             }
-            if (table_ != nullptr && !decoder_.damaged() && !stacks_.is_whole()) {
-                file.count_corrupted();
-            }
-            if (notes_ != nullptr && !decoder_.damaged() && !mappers_.is_whole()) {
-                file.count_corrupted();
-            }
-            if (decoder_.damaged() && (chunks_[next_chunk_ - 1].header.flags & chunk_unsealed) == 0) {
-                file.count_corrupted();
+            if (!is_cut_off()) {
+                note_damage(file);
             }
             latest_ticks_ = std::max(chunks_[next_chunk_ - 1].header.last_ticks, decoder_.ticks());
             payload_.clear();
         }
-        if (next_chunk_ == chunks_.size()) {
+        if (next_chunk_ == end_chunk()) {
             payload_.shrink_to_fit();
             return false;
         }
-        const ChunkPlace& chunk = chunks_[next_chunk_++];
-        if (!file.read_payload(chunk, payload_)) {
-            payload_.clear();
-            continue;
-        }
-        decoder_ = EventDecoder{chunk.header, payload_};
-        if (table_ != nullptr) {
-            stacks_ = ChunkStacks{*table_, file, chunk.header};
-        }
-        if (notes_ != nullptr) {
-            mappers_ = ChunkMappers{*notes_, file, chunk.header};
-        }
+        static_cast<void>(open_next(file));
     }
 }
 
@@ -79,6 +108,29 @@ void EventStream::rewind()
     next_chunk_ = 0;
     latest_ticks_ = 0;
     payload_.clear();
+}
+
+// A chunk that was being written ends at its thread's cut. Every other was whole, or has events of a later time alone:
+// a thread that stood while it began one stamps it when it goes on.
+void EventStream::end_at(const ExactCut& cut)
+{
+    end_chunk_ = 0;
+    most_events_ = UINT64_MAX;
+    has_no_process_exit_ = !chunks_.empty() && cut.processes.contains(chunks_.front().header.process);
+    most_ticks_ = cut.ticks;
+    for (const ChunkPlace& chunk : chunks_) {
+        const auto own =
+            std::ranges::find_if(cut.threads, [&](const ThreadCut& thread) { return thread.is_in(chunk.header); });
+        if (own == cut.threads.end() && chunk.header.first_ticks > cut.ticks) {
+            return;
+        }
+        ++end_chunk_;
+        if (own != cut.threads.end()) {
+            most_events_ = own->events;
+            has_no_process_exit_ = false;
+            return;
+        }
+    }
 }
 
 std::uint64_t TraceReader::Queue::due() const noexcept
@@ -154,6 +206,14 @@ bool TraceReader::refuse(std::uint64_t number, std::string_view what)
                                       base::format_size(file_.stored_bytes()), number, what),
                           name_);
     return false;
+}
+
+void TraceReader::read_until(const ExactCut& cut)
+{
+    for (Queue& queue : streams_) {
+        queue.stream.end_at(cut);
+    }
+    rewind();
 }
 
 void TraceReader::rewind()

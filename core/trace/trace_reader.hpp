@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@
 
 namespace memsweep::trace {
 
+struct ExactCut;
+
 // The chunks of one process and thread, read one after the other.
 class EventStream {
   public:
@@ -34,16 +37,28 @@ class EventStream {
     // When what has been read was over at the latest.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
-    [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == chunks_.size(); }
+    [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }
+    [[nodiscard]] std::size_t end_chunk() const noexcept { return std::min(end_chunk_, chunks_.size()); }
     void rewind();
+    // What comes behind the cut is not read.
+    void end_at(const ExactCut& cut);
     // Events have their stacks from the next chunk on.
     void take_stacks(const StackTable& table) { table_ = &table; }
     // Likewise the modules that called.
     void take_notes(const ProgramNotes& notes) { notes_ = &notes; }
 
   private:
+    bool open_next(TraceFile& file);
+    [[nodiscard]] bool is_cut_off() const noexcept;
+    void note_damage(TraceFile& file) const;
+
     std::vector<ChunkPlace> chunks_;
     std::size_t next_chunk_{};
+    std::size_t end_chunk_{SIZE_MAX};        // behind the last that is read
+    std::uint64_t most_events_{UINT64_MAX};  // of that one
+    std::uint64_t most_ticks_{UINT64_MAX};   // of any event
+    std::uint64_t events_{};                 // of the open chunk so far
+    bool has_no_process_exit_{};             // it would be of a later time
     std::vector<std::uint8_t> payload_;
     EventDecoder decoder_;
     const StackTable* table_{};
@@ -62,6 +77,9 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
+    // From the first event on, no more is read than was recorded at the cut; of processes that are not in it, what their
+    // stamps say. Holds from then on.
+    void read_until(const ExactCut& cut);
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();
     // From the first event on, those that map and unmap say whose code called. Costs what reading that costs.

@@ -7,8 +7,8 @@ import signal
 import struct
 import subprocess
 
-from memsweep_cli import MIB, environment, execute
-from test_record import CALLS, Recording, program
+from memsweep_cli import BINARY, MIB, environment, execute
+from test_record import CALLS, LONGEST_S, Recording, program
 from trace_stacks import Stacks
 
 PROGRAM = program("recorded_surroundings")
@@ -172,3 +172,34 @@ class UsableSizes(Surroundings):
                                        env=environment(LD_PRELOAD=library) if library else environment()).stdout
                 self.assertEqual(recorded, {(size, alignment): usable for size, alignment, usable in
                                             (map(int, line.split()) for line in alone.splitlines())})
+
+
+class Cuts(Surroundings):
+    def assert_exact(self, threads, cuts, *options, library="", kill=False):
+        command = [program("check_cuts"), self.trace, self.folder / "counts", str(threads), str(cuts), *(["kill"] if kill else []), "--",
+                   BINARY, "record", "-q", "-o", self.trace, *options, "--", program("recorded_cuts"), self.folder / "counts", str(threads)]
+        variables = environment(LD_PRELOAD=library) if library else environment()
+        done = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=self.folder, timeout=LONGEST_S)
+        self.assertEqual(done.returncode, 0, f"\n{done.stdout}{done.stderr}")
+        words = done.stdout.split()
+        self.assertEqual(words[:4], ["moments", str(cuts), "threads", str(cuts * max(threads, 1))])
+        self.assertGreater(int(words[5]), 1000, "something was compared")
+
+    def test_a_cut_has_what_each_thread_had_recorded(self):
+        for threads in (0, 1, 4, 24):
+            with self.subTest(threads=threads):
+                self.assert_exact(threads, 25)
+
+    def test_with_stacks(self):
+        self.assert_exact(4, 15, "--stacks")
+
+    def test_of_every_allocator(self):
+        for name, library in self.libraries.items():
+            for threads in (0, 4):
+                with self.subTest(allocator=name, threads=threads):
+                    self.assert_exact(threads, 8, library=library)
+
+    def test_of_a_program_that_is_killed_where_it_stands(self):
+        for threads in (0, 6):
+            with self.subTest(threads=threads):
+                self.assert_exact(threads, 5, kill=True)

@@ -1,5 +1,5 @@
 // Any bytes as what a recorder left behind: assembled into a trace, which must be whole and say what was counted; at
-// once, and with a part of it taken before.
+// once, with a part of it taken before, and up to a cut.
 //
 // Errors   a broken promise ends the process.
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/assert.hpp"
+#include "core/trace/exact_cut.hpp"
 #include "core/trace/live_recording.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
@@ -48,6 +49,15 @@ void assembled(const trace::RecordedImage& image, const std::optional<trace::Unf
     }
     MEMSWEEP_ASSERT(reader->damage().corrupted_chunks == 0, "no chunk of it is damaged");
     MEMSWEEP_ASSERT(events == summary->events, "it holds what was counted");
+    trace::ExactCut cut;
+    if (trace::add_to_cut(image, cut)) {
+        reader->read_until(cut);
+        std::uint64_t until = 0;
+        while (reader->next(event)) {
+            ++until;
+        }
+        MEMSWEEP_ASSERT(until <= events, "nothing is in a cut that is not in the trace");
+    }
 }
 
 // What is taken of the recording while its process runs.
