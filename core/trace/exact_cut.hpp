@@ -1,15 +1,15 @@
-// The moment at which stopped programs stand in their log, by what each of their threads has recorded: a trace that is
-// read up to it has every event that was recorded then, and no other. By the clock it cannot be had: a thread is stamped
-// once in 64 events.
+// The moment at which stopped programs stand in their log, by what each of their threads has recorded: a trace that
+// is read up to it has every event that was recorded then, and no other. By the clock it cannot be had: a thread is
+// stamped once in 64 events.
 //
 // Whoever takes a cut has stopped all threads of its processes (SIGSTOP, ptrace(2)) and waited until they stand. What
-// each thread has in the chunk that it writes is counted where it lies, in the mapped file; every chunk before is whole,
-// and whatever begins later has a later clock. The cut holds for the trace that is made of the recording at any later
-// time, also when its processes went on or were killed.
+// each thread has in the chunk that it writes is counted where it lies, in the mapped file; every chunk before is
+// whole, and whatever begins later has a later clock. The cut holds for the trace that is made of the recording at
+// any later time, also when its processes went on or were killed.
 //
 // In flight  a thread may stand between a real call and its event (an allocation is recorded after the call, a free
-//            before it): at most one event of each thread, which belongs to a call that the program has not seen return.
-//            One whose place was reserved and not written yet (a handler came in between) is taken when it is written.
+//            before it): at most one event of each thread, of a call that the program has not seen return. One whose
+//            place was reserved and not written yet (a handler came in between) is taken when it is written.
 //
 // Cost     a system call a slot, and 20 ns an event of the chunks that are being written.
 // Memory   some 40 bytes a thread, and one chunk.

@@ -57,8 +57,8 @@ class ProgramNotes {
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
-    // Of a process's allocator; absent: it was not asked, as glibc is not (usable_size.hpp). A block that a realloc left
-    // where it was may have more.
+    // Of a process's allocator; absent: it was not asked, as glibc is not (usable_size.hpp). A block that a realloc
+    // left where it was may have more.
     [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
     [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 

@@ -77,8 +77,8 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
-    // From the first event on, no more is read than was recorded at the cut; of processes that are not in it, what their
-    // stamps say. Holds from then on.
+    // From the first event on, no more is read than was recorded at the cut; of processes that are not in it, what
+    // their stamps say. Holds from then on.
     void read_until(const ExactCut& cut);
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();

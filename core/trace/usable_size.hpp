@@ -1,9 +1,10 @@
-// How large a block of glibc's malloc is, by rule: it is not asked, since the answer follows from what was asked for. Of
-// other allocators a trace has their own answers (program_notes.hpp).
+// How large a block of glibc's malloc is, by rule: it is not asked, since the answer follows from what was asked for.
+// Of other allocators a trace has their own answers (program_notes.hpp).
 //
-// A block lies in a chunk of a multiple of 16 bytes, 32 at least, of which 8 are glibc's. Where the free chunk that it
-// was cut from would have left less than 32 bytes, those are the block's too; of an aligned block up to 32. A block that
-// has a mapping of its own has whole pages, of which 16 bytes are glibc's: malloc.c of glibc 2.26 to 2.41, 64 bits.
+// A block lies in a chunk of a multiple of 16 bytes, 32 at least, of which 8 are glibc's. Where the free chunk that
+// it was cut from would have left less than 32 bytes, those are the block's too; of an aligned block up to 32. A
+// block that has a mapping of its own has whole pages, of which 16 bytes are glibc's: malloc.c of glibc 2.36,
+// 64 bits.
 //
 // Units    bytes.
 // Cost     some ns.

@@ -1,7 +1,8 @@
-// check_cuts TRACE FILE N CUTS [kill] -- COMMAND...: runs COMMAND, which records recorded_cuts into TRACE with FILE and N;
-// stops it CUTS times at random moments, takes an exact cut each time, and lets it go on, or at last kills it. Then
-// each cut of the trace is held against what the program had counted of itself, thread by thread: the log may be ahead
-// by the one call that was in flight. Prints how many threads and calls were compared; exit code 1 where one differs.
+// check_cuts TRACE FILE N CUTS [kill] -- COMMAND...: runs COMMAND, which records recorded_cuts into TRACE with FILE
+// and N; stops it CUTS times at random moments, takes an exact cut each time, and lets it go on, or at last kills it.
+// Then each cut of the trace is held against what the program had counted of itself, thread by thread: the log may be
+// ahead by the one call that was in flight. Prints how many threads and calls were compared; exit code 1 where one
+// differs.
 #include <algorithm>
 #include <array>
 #include <chrono>

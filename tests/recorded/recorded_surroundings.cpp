@@ -1,13 +1,13 @@
 // What a program has beside its blocks, for what a recording says of it:
 //
-//   maps PLUGIN        itself 3 mappings of 1 MiB, of which one goes; the plugin 2 of 2 MiB, of which one loses its tail
+//   maps PLUGIN        itself 3 mappings of 1 MiB, one of which goes; the plugin 2 of 2 MiB, one of which is cut
 //   killed PLUGIN      the same, and dies by SIGKILL
 //   fork PLUGIN        the same in a child
 //   storm N R PLUGIN   N threads open the plugin, let it map and unmap 64 KiB, and close it, R times each
-//   threads N          N threads at a time, twice, with stacks of the default size, one of their own and a given one, that
-//                      never allocate: prints number, first address and bytes of each, as the C library has them
-//   sizes [killed]     blocks of many sizes and alignments that stay, with others that come and go: prints size, alignment
-//                      (0: malloc's) and what malloc_usable_size says of each; or dies by SIGKILL
+//   threads N          N threads at a time, twice, with stacks of the default size, one of their own and a given one,
+//                      that never allocate: prints number, first address and bytes of each, as the C library has it
+//   sizes [killed]     blocks of many sizes and alignments that stay, with others that come and go: prints size,
+//                      alignment (0: malloc's) and what malloc_usable_size says of each; or dies by SIGKILL
 //   sizes_in_threads N  the same, of sizes of their own, in N threads
 //   remap FILE         mappings of a file, anonymous ones and shared ones, moved and resized
 #include <atomic>

@@ -253,7 +253,8 @@ class StacksDecoder {
     bool damaged_{};
 };
 
-// Kind `modules`: image; then of each module, by their numbers from 1 on, its begin, size, begin - bias, file offset, build id, path, both ticks.
+// Kind `modules`: image; then of each module, by their numbers from 1 on, its begin, size, begin - bias, file offset,
+// build id, path, both ticks.
 
 inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // and those of its build id and path
 

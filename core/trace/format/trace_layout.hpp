@@ -38,8 +38,9 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames on,
-// what is said beside events (stack_layout.hpp): call stacks and what is needed for them, who called for mappings, and threads' stacks, usable sizes
+// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames
+// on, what is said beside events (stack_layout.hpp): call stacks and what is needed for them, who called for
+// mappings, and threads' stacks, usable sizes
 enum class ChunkKind : std::uint8_t {
     events = 1,
     facts = 2,

@@ -70,7 +70,8 @@ void make_ready(ThreadLog& log, LogState state) noexcept;
 // Called on the longer way: writes zeroes for a stamp and the events under it, and what a stream begins with.
 void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept;
-// The calls that the way inline does not take; of map and unmap `other` is where they return to. Returns the address, so that the caller need not keep it over the call.
+// The calls that the way inline does not take; of map and unmap `other` is where they return to. Returns the address,
+// so that the caller need not keep it over the call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
 // As record_otherwise(); into the word that is reserved at `at`, if it is in the window, and the block in no sample.
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept;

@@ -1,7 +1,7 @@
 // Threads from their first instruction on, so that one that never allocates is known too, with the stack that it has.
 //
-// The stack is the kernel's mapping up to where the C library's data of the thread ends. pthread_getattr_np(3) would say
-// it too, but allocates: an affinity mask for any thread, a stream over /proc/self/maps for the first.
+// The stack is the kernel's mapping up to where the C library's data of the thread ends. pthread_getattr_np(3) would
+// say it too, but allocates: an affinity mask for any thread, a stream over /proc/self/maps for the first.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     a thread some 5 us.

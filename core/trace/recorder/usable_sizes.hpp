@@ -1,5 +1,5 @@
-// What malloc_usable_size answers, once for each size and alignment that was asked for, of allocators whose answer is no
-// rule (of glibc it is one: core/trace/usable_size.hpp).
+// What malloc_usable_size answers, once for each size and alignment that was asked for, of allocators whose answer is
+// no rule (of glibc it is one: core/trace/usable_size.hpp).
 //
 // Only a block that is certainly live is asked about: one that has just been given, while nobody else knows of it, or
 // one that its thread, the only one, has not given back since. It is asked of the allocator that gave it, and where the
