@@ -34,7 +34,7 @@ inline constexpr std::uint32_t max_stack_nodes = 16U << 20U;
 inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
 inline constexpr std::uint64_t cut_address = 1;
 inline constexpr std::uint32_t most_recorded_lines = 96U << 10U;
-inline constexpr std::uint64_t lines_room = 16U << 20U;  // bytes
+inline constexpr std::uint64_t lines_room = 16U << 20U;     // bytes
 inline constexpr std::uint64_t modules_alone = UINT64_MAX;  // instead of sampled_every: there are no stacks
 
 struct StackFileHeader {
