@@ -236,7 +236,9 @@ class RunSession {
         } else {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
             if (command_.stacks) {
-                print_note("call sites: both programs are recorded with their stacks");
+                if (!global_.quiet) {
+                    print_note("call sites: both programs are recorded with their stacks");
+                }
                 report.sites = compare_call_sites(plan, report, recorder_library(), signals_);
                 std::ranges::move(site_warnings(report.sites), std::back_inserter(report.warnings));
             }
