@@ -173,14 +173,24 @@ constexpr unsigned size_bits = 64U - word_size_shift;
 // Of the window's allocations inline that are live: asks how large each is whose size is new.
 std::size_t ask_window(const ThreadLog& log, Answers& answers) noexcept
 {
+    constexpr std::uint64_t address_bits = (1ULL << word_size_shift) - (1ULL << word_tag_bits);
+    constexpr std::uint64_t allocating_mask = 6;  // of a tag
+    constexpr auto allocating = static_cast<std::uint64_t>(WordTag::malloc);
+    static_assert((allocating & allocating_mask) == allocating &&
+                  static_cast<std::uint64_t>(WordTag::calloc) == (allocating | 1U) &&
+                  (static_cast<std::uint64_t>(WordTag::free) & allocating_mask) != allocating);
     std::size_t count = 0;
     const std::uint64_t* const end = word_at(log.end);
     for (const std::uint64_t* word = word_at(log.window_begin); word < end && count < answers.size(); ++word) {
-        constexpr std::uint64_t address_bits = (1ULL << word_size_shift) - (1ULL << word_tag_bits);
-        const std::uint64_t size = *word >> word_size_shift;
+        if ((*word & allocating_mask) != allocating) {
+            continue;
+        }
         const std::uint64_t address = *word & address_bits;
-        const auto tag = static_cast<WordTag>(*word & ((1U << word_tag_bits) - 1U));
-        if ((tag != WordTag::malloc && tag != WordTag::calloc) || usable_sizes().knows_small(size)) {
+        if (word + 1 != end && word[1] == word_of(WordTag::free, address)) {
+            continue;  // as most are that do not live to the window's end
+        }
+        const std::uint64_t size = *word >> word_size_shift;
+        if (usable_sizes().knows_small(size) || !is_live(log, address, word + 1)) {
             continue;
         }
         const SignalsBlocked blocked;  // a handler may free it
@@ -218,17 +228,22 @@ bool open_next_window(ThreadLog& log) noexcept
 }
 
 // The same, when what the window has recorded inline has been asked about.
-bool renew(ThreadLog& log) noexcept
+__attribute__((noinline)) bool renew_asking(ThreadLog& log) noexcept
 {
     Answers answers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
-    const bool asks = log.takes_inline && asks_usable_sizes() && !choice().stacks;
-    const std::size_t count = asks ? ask_window(log, answers) : 0;
+    const std::size_t count = ask_window(log, answers);
     bool is_open = open_next_window(log);
     for (std::size_t i = 0; i < count && is_open; ++i) {
         put(log, encode(word_at(log.end), said_by(answers[i])));
         is_open = has_room(log) || open_next_window(log);
     }
     return is_open;
+}
+
+bool renew(ThreadLog& log) noexcept
+{
+    const bool asks = asks_usable_sizes() && log.takes_inline && !choice().stacks;
+    return asks ? renew_asking(log) : open_next_window(log);
 }
 
 void append(ThreadLog& log, const CallEvent& event) noexcept
