@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -49,7 +50,8 @@ measure::FrameRole role_of(const trace::ResolvedFrame& frame)
 class StackReader {
   public:
     StackReader(trace::TraceReader& reader, measure::SiteFrames& frames)
-        : reader_{reader}, frames_{frames}, table_{reader.read_stacks()}, symbolizer_{symbolizer_of(reader, table_)}
+        : reader_{reader}, frames_{frames}, table_{reader.read_stacks()},
+          symbolizer_{symbolizer_of(reader, table_, trace::DebugFiles::of_this_machine)}
     {
     }
 
@@ -81,9 +83,17 @@ class StackReader {
             if (is_new) {
                 for (const trace::ResolvedFrame& frame : symbolizer_.at(node)) {
                     known->second.push_back(frames_.number_of(site_frame(node, frame)));
+                    if (frame.is_interpreted) {
+                        interpreted_.insert(known->second.back());
+                    }
                 }
             }
             numbers.insert(numbers.end(), known->second.begin(), known->second.end());
+        }
+        // What an interpreter does for a line is that line's.
+        const auto line = std::ranges::find_if(numbers, [&](std::uint32_t one) { return interpreted_.contains(one); });
+        if (line != numbers.end()) {
+            numbers.erase(numbers.begin(), line);
         }
         return numbers;
     }
@@ -116,6 +126,7 @@ class StackReader {
     const trace::StackTable& table_;
     trace::Symbolizer symbolizer_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> numbers_;  // of the frames at a node
+    std::set<std::uint32_t> interpreted_;                          // frames that are lines of an interpreter's program
 };
 
 struct ProgramPair {
