@@ -163,8 +163,8 @@ class SitesOfMetric {
         if (std::fabs(whole_.change()) >= of_whole) {
             return 0;
         }
-        return metric_.unit == model::Unit::bytes ? of_whole
-                                                  : 2 + static_cast<double>(names_apart / characters_per_call);
+        const std::uint64_t calls = 2 + names_apart / characters_per_call;
+        return metric_.unit == model::Unit::bytes ? of_whole : static_cast<double>(calls);
     }
 
     [[nodiscard]] bool differs(const Tally& tally) const

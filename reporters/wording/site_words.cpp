@@ -57,7 +57,7 @@ std::string shares_in_percent(const MetricSites& metric)
     if (rest.sites > 0) {
         parts.push_back(fmt::format("the rest from {}", counted(rest.sites, "more site")));
     } else if (left > noticed_share) {
-        parts.push_back("the rest from no single site");
+        parts.emplace_back("the rest from no single site");
     }
     return joined(parts);
 }
