@@ -269,6 +269,11 @@ class Imports(CallSiteTest):
         self.assertEqual(self.sites("plain.mst", "size")["sites"][0]["size"], 10)
         self.check_sums("plain.mst", "thread")
 
+    def test_a_sample_without_a_block_is_said(self):
+        self.expect(0, "record", "-q", "--stacks=1TiB", "-o", "t.mst", "--", "true")
+        for words in (("info", "t.mst", "--by", "site"), ("export", "t.mst", "-f", "collapsed")):
+            self.assertIn("one in 1TiB, and no block is in it", self.expect(2, *words).errors)
+
     def test_sort_and_top_belong_to_by(self):
         self.assertIn("--by", self.expect(2, "info", "log.mst", "--top", "3").err.decode())
 

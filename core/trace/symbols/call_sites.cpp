@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "core/trace/symbols/function_names.hpp"
 
 namespace memsweep::trace {
@@ -163,6 +168,14 @@ Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFile
 base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name)
 {
     if (!reader.has_stacks()) {
+        const auto taken = reader.facts().find(stacks_fact);
+        if (const auto every = taken == reader.facts().end() ? std::nullopt : base::parse_number(taken->second)) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("has stacks of a sample, one in {}, and no block is in it: record it with a "
+                                          "smaller --stacks=SIZE, or with --stacks",
+                                          base::exact_size(*every)),
+                              name);
+        }
         return base::fail(base::ErrorCode::invalid_input,
                           "was recorded without stacks, and cannot tell who allocates; `memsweep record --stacks` "
                           "takes them (`memsweep info --by thread` and `--by size` need none)",
