@@ -97,24 +97,15 @@ const ChunkPlace* ProgramNotes::mappers_of(const ChunkHeader& events) const
     return found == mappers_.end() ? nullptr : &found->second;
 }
 
-ChunkMappers::ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events) : notes_{&notes}
+ChunkMappers::ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events)
+    : numbers_{notes.mappers_of(events), file, events}, notes_{&notes}
 {
-    const ChunkPlace* const place = notes.mappers_of(events);
-    if (place == nullptr || !file.read_payload(*place, payload_)) {
-        return;
-    }
-    decoder_ = StacksDecoder{payload_};
-    image_ = {events.process, decoder_.image()};
-    has_strange_ = decoder_.sequence() != events.sequence;
-    if (has_strange_) {
-        decoder_ = {};
-    }
 }
 
 std::uint32_t ChunkMappers::next()
 {
-    const std::uint32_t number = decoder_.next();
-    return number == 0 ? 0 : notes_->place_of(image_, number);
+    const std::uint32_t number = numbers_.next();
+    return number == 0 ? 0 : notes_->place_of(numbers_.image(), number);
 }
 
 }  // namespace memsweep::trace

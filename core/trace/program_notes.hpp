@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/trace/chunk_numbers.hpp"
 #include "core/trace/format/stack_layout.hpp"
 #include "core/trace/module_table.hpp"
 #include "core/trace/trace_file.hpp"
@@ -92,17 +93,11 @@ class ChunkMappers {
     // Of the next event that maps or unmaps: its place in modules(); 0: not known.
     [[nodiscard]] std::uint32_t next();
     // Behind the chunk's last event: false if they were not its own.
-    [[nodiscard]] bool is_whole() const noexcept
-    {
-        return !decoder_.damaged() && !decoder_.has_more() && !has_strange_;
-    }
+    [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole(); }
 
   private:
-    std::vector<std::uint8_t> payload_;
-    StacksDecoder decoder_;
+    ChunkNumbers numbers_;
     const ProgramNotes* notes_{};
-    StackImage image_;
-    bool has_strange_{};
 };
 
 }  // namespace memsweep::trace

@@ -167,26 +167,17 @@ const ChunkPlace* StackTable::stacks_of(const ChunkHeader& events) const
     return found == stacks_.end() ? nullptr : &found->second;
 }
 
-ChunkStacks::ChunkStacks(const StackTable& table, TraceFile& file, const ChunkHeader& events) : table_{&table}
+ChunkStacks::ChunkStacks(const StackTable& table, TraceFile& file, const ChunkHeader& events)
+    : numbers_{table.stacks_of(events), file, events}, table_{&table}
 {
-    const ChunkPlace* const place = table.stacks_of(events);
-    if (place == nullptr || !file.read_payload(*place, payload_)) {
-        return;
-    }
-    decoder_ = StacksDecoder{payload_};
-    image_ = {events.process, decoder_.image()};
-    has_strange_ = decoder_.sequence() != events.sequence;
-    if (has_strange_) {
-        decoder_ = {};
-    }
 }
 
 std::uint32_t ChunkStacks::next()
 {
-    const std::uint32_t node = decoder_.next();
+    const std::uint32_t node = numbers_.next();
     if (node != last_) {
         last_ = node;
-        number_ = table_->find(image_, node);
+        number_ = table_->find(numbers_.image(), node);
         has_strange_ = has_strange_ || (node != 0 && number_ == 0);
     }
     return number_;

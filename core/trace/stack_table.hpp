@@ -17,6 +17,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/trace/chunk_numbers.hpp"
 #include "core/trace/format/stack_layout.hpp"
 #include "core/trace/module_table.hpp"
 #include "core/trace/trace_file.hpp"
@@ -89,16 +90,11 @@ class ChunkStacks {
 
     [[nodiscard]] std::uint32_t next();
     // Behind the chunk's last event: false if the nodes were not its own.
-    [[nodiscard]] bool is_whole() const noexcept
-    {
-        return !decoder_.damaged() && !decoder_.has_more() && !has_strange_;
-    }
+    [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole() && !has_strange_; }
 
   private:
-    std::vector<std::uint8_t> payload_;
-    StacksDecoder decoder_;
+    ChunkNumbers numbers_;
     const StackTable* table_{};
-    StackImage image_;
     std::uint32_t last_{};  // of the chunk, and what it is in the table
     std::uint32_t number_{};
     bool has_strange_{};
