@@ -154,6 +154,25 @@ class Documents(CliTest):
                 quotations += 1
         self.assertGreaterEqual(quotations, 4)
 
+    def test_scenarios_of_the_guide_run(self):
+        if sanitized():
+            self.leave_out(self.id(), "a sanitizer has a malloc of its own")
+        found = blocks((SOURCE / "docs/scenarios.md").read_text(), "jsonc")
+        self.assertEqual(len(found), 3)
+        (self.folder / "words.txt").write_text("".join(f"{n}\n" for n in range(2000)))
+        installed = {row["allocator"] for row in json.loads(self.expect(0, "list", "allocators", "--json").out)["rows"] if row["installed"]}
+        for number, text in enumerate(found):
+            file = self.folder / f"{number}.json"
+            file.write_text(text)
+            with self.subTest(text):
+                self.expect(0, "validate", file)
+                result = json.loads(self.expect(0, "run", file, "--quick", "--json", "-o", self.folder / f"{number}.result.json").out)
+                self.assertTrue(result["cases"])
+                for case in result["cases"]:
+                    self.assertIn(case["status"], ("ok", "skipped"), case)
+                    if case["status"] == "skipped":
+                        self.assertTrue("--quick" in case["reason"] or case["parameters"]["allocator"] not in installed, case)
+
     def test_every_task_is_run(self):
         run = re.findall(r'self\.run_task\("(.*)"\)', (SOURCE / "tests/app/test_tasks.py").read_text())
         self.assertEqual(run, list(sections(TASKS)))
