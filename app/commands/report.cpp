@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/history.hpp"
 #include "reporters/formats.hpp"
+#include "reporters/wording/history_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -56,9 +58,10 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
     }
     const reporters::HistoryReport report{model::this_tool(), builder.finish({})};
     if (report.histories.histories.empty()) {
-        return refuse(
-            fmt::format("no two runs of one scenario on one machine: {}", fmt::join(report.histories.left_out, "; ")),
-            "report");
+        std::vector<std::string> left_out;
+        std::ranges::transform(report.histories.left_out, std::back_inserter(left_out), reporters::left_out_text);
+        return refuse(fmt::format("no two runs of one scenario on one machine: {}", fmt::join(left_out, "; ")),
+                      "report");
     }
     return worse(errors.empty() ? ExitCode::done : ExitCode::bad_input, write_in(*format, report, command.out, global));
 }

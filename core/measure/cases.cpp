@@ -150,7 +150,7 @@ void widen(PlaceMatrix& matrix)
 {
     matrix.cells.resize(matrix.rows.size());
     for (auto& row : matrix.cells) {
-        row.resize(matrix.cols.size(), {.value = std::nullopt, .reason = "no case for this pair"});
+        row.resize(matrix.cols.size());
     }
 }
 
@@ -366,7 +366,8 @@ std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)
             cell.value = metric->summary->median;
             cell.least = metric->summary->min;
         }
-        cell.reason = report.reason.empty() ? "no value was measured" : report.reason;
+        cell.has_case = true;
+        cell.reason = report.reason;
     }
     return matrices;
 }

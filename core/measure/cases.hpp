@@ -105,7 +105,8 @@ struct PlaceMatrix {
     struct Cell {
         std::optional<double> value;
         std::optional<double> least;  // the least sample
-        std::string reason;           // why there is none
+        bool has_case{};
+        std::string reason;  // the case's, for having none
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
     model::Unit unit{};

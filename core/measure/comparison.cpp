@@ -65,7 +65,7 @@ void fill(Comparison& comparison, const Criteria& criteria)
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
 }
 
-// "mode=finalizer, mode=refcount": every value of that axis, or every axis when no case has it.
+// "mode=finalizer, mode=refcount": every value of that axis, or every axis when no case has it; empty without axes.
 std::string known_values(const RunReport& report, const std::string& axis)
 {
     std::set<std::string> values;
@@ -81,7 +81,7 @@ std::string known_values(const RunReport& report, const std::string& axis)
     if (!values.empty()) {
         return fmt::format("there are: {}", fmt::join(values, ", "));
     }
-    return axes.empty() ? std::string{"the cases have no axes"} : fmt::format("axes: {}", fmt::join(axes, ", "));
+    return axes.empty() ? std::string{} : fmt::format("axes: {}", fmt::join(axes, ", "));
 }
 
 base::Expected<void> check_present(const RunReport& report, const RatioOf& wanted)
@@ -90,9 +90,11 @@ base::Expected<void> check_present(const RunReport& report, const RatioOf& wante
     if (found) {
         return {};
     }
-    return base::fail(base::ErrorCode::invalid_input,
-                      fmt::format("no case has {}; {}", value_text(wanted), known_values(report, wanted.axis)),
-                      "--between");
+    const std::string known = known_values(report, wanted.axis);
+    return base::fail(
+        base::ErrorCode::invalid_input,
+        fmt::format("no case has {}; {}", value_text(wanted), known.empty() ? "the cases have no axes" : known),
+        "--between");
 }
 
 bool failing(const CaseReport& report)
@@ -100,15 +102,9 @@ bool failing(const CaseReport& report)
     return report.status != Status::ok && report.status != Status::skipped;
 }
 
-std::string status_text(const CaseReport& report)
-{
-    const std::string_view status = model::name_of(report.status);
-    return report.reason.empty() ? std::string{status} : fmt::format("{}: {}", status, report.reason);
-}
-
 Judgement judge_states(const CaseReport& base, const CaseReport& candidate)
 {
-    const std::string states = fmt::format("base {}; candidate {}", status_text(base), status_text(candidate));
+    const Reason states{CaseStates{base.status, candidate.status, base.reason, candidate.reason}};
     if (base.status == Status::ok && failing(candidate)) {
         return {Verdict::newly_failing, states};
     }
@@ -168,8 +164,7 @@ class Comparer {
 
     static Judgement lacking(bool in_base)
     {
-        return in_base ? Judgement{Verdict::added, "not in the base"}
-                       : Judgement{Verdict::missing, "not in the candidate"};
+        return {in_base ? Verdict::added : Verdict::missing, {OneSided{.is_in_candidate = in_base}}};
     }
 
     void add_metrics(const CaseReport& base, const CaseReport& candidate)
@@ -223,10 +218,10 @@ class Comparer {
         if (from.empty() || to.empty()) {
             settle(result, one_sided(base, candidate));
         } else if (base->unit != candidate->unit || base->better != candidate->better) {
-            settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
-        } else if (const std::string_view why = why_informational(result); !why.empty()) {
+            settle(result, {Verdict::not_comparable, {Rule::units_differ}});
+        } else if (const auto rule = why_informational(result)) {
             result.shift = hodges_lehmann(from, to);
-            settle(result, {Verdict::informational, std::string{why}});
+            settle(result, {Verdict::informational, {*rule}});
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
             settle(result, judge_counter(result));
@@ -265,17 +260,17 @@ class Comparer {
     }
 
     // Empty: the metric is judged.
-    [[nodiscard]] std::string_view why_informational(const MetricComparison& result) const
+    [[nodiscard]] std::optional<Rule> why_informational(const MetricComparison& result) const
     {
         const std::string& metric = result.metric;
         switch (model::role_of(metric)) {
         case model::Role::machine:
-            return "what the machine costs, not what the case does";
+            return Rule::of_the_machine;
         case model::Role::time_part:
-            return "a part of the time, which is judged as a whole";
+            return Rule::part_of_time;
         case model::Role::context:
             if (!is_named(*criteria_, metric)) {
-                return "it explains the others; --metric or --threshold judges it";
+                return Rule::explains_others;
             }
             break;
         case model::Role::headline:
@@ -284,9 +279,9 @@ class Comparer {
             break;
         }
         if (criteria_->informational_units.contains(result.unit)) {
-            return "metrics in this unit are asked to be shown only";
+            return Rule::unit_is_shown;
         }
-        return criteria_->informational.contains(metric) ? "asked to be shown only" : "";
+        return criteria_->informational.contains(metric) ? std::optional{Rule::is_shown} : std::nullopt;
     }
 
     MetricComparison& describe(const CaseReport& report, const Metric& metric, model::MetricClass metric_class,
@@ -310,7 +305,7 @@ class Comparer {
         Judgement judgement = judge_exact(observed(result));
         const std::uint64_t apart = names_apart(*compared_);
         if (apart > 0 && judgement.verdict == Verdict::same && *result.base_median != *result.candidate_median) {
-            judgement.why += names_text(apart);
+            judgement.reason.names_apart = apart;
         }
         return judgement;
     }
@@ -322,8 +317,7 @@ class Comparer {
         }
         const bool base_lacks = present(base->values).empty();
         const std::string& reason = (base_lacks ? base : candidate)->reason;
-        return {Verdict::not_comparable, fmt::format("no value in the {}{}{}", base_lacks ? "base" : "candidate",
-                                                     reason.empty() ? "" : ": ", reason)};
+        return {Verdict::not_comparable, {NoValue{base_lacks, reason}}};
     }
 
     void test(MetricComparison& result, const std::vector<double>& from, const std::vector<double>& to)
@@ -367,7 +361,7 @@ class Comparer {
     static void settle(MetricComparison& result, Judgement judgement)
     {
         result.verdict = judgement.verdict;
-        result.why = std::move(judgement.why);
+        result.reason = std::move(judgement.reason);
     }
 
     const Criteria* criteria_;

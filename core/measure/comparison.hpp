@@ -53,7 +53,7 @@ struct MetricComparison {
     std::optional<Shift> shift;  // an exact counter: between the medians, without an interval
     std::optional<double> p, q;  // noisy metrics only
     Verdict verdict{};
-    std::string why;
+    Reason reason;
     std::optional<Attribution> extra;  // where the extra time went, when one side took longer
     bool is_base_slower{};             // `extra` is the base's
     bool busier_machine{};             // inconclusive because the machine, not the case, made the difference

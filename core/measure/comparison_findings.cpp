@@ -66,7 +66,7 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
     }
     if (metrics.size() == 1 && metrics.front()->metric.empty()) {
         finding.metrics = {effect_of(*metrics.front())};
-        finding.words = metrics.front()->why;
+        finding.reason = metrics.front()->reason;
     } else if (const auto time = time_of(comparison, pair, metrics)) {
         const bool slower = std::ranges::any_of(metrics, [](const MetricComparison* metric) {
             return metric->verdict == Verdict::regressed && is_time(metric->metric);
@@ -151,7 +151,7 @@ void add_busier(const Comparison& comparison, std::vector<Finding>& findings)
                             .base = comparison.base.name,
                             .metrics = {effect_of(*first)},
                             .count = static_cast<std::size_t>(all),
-                            .words = first->why});
+                            .reason = first->reason});
     }
 }
 

@@ -177,26 +177,21 @@ std::optional<Shift> ratio_of(const CaseReport& alone, const CaseReport& placed)
     return shift && shift->is_ratio ? shift : std::nullopt;
 }
 
-std::string why_not_measured(const CaseReport& report)
-{
-    return fmt::format("{} is {}{}", *placement_of(report), model::name_of(report.status),
-                       report.reason.empty() ? "" : ": " + report.reason);
-}
-
 void split(PlacementContrast& contrast)
 {
     const PlacedTime& alone = contrast.time_alone;
     const PlacedTime& placed = contrast.time_placed;
     if (!contrast.ratio || !alone.faults || !placed.faults) {
-        contrast.reason = why_not_measured(alone.seconds ? *contrast.placed : *contrast.alone);
+        contrast.without = NoPrice::not_measured;
+        contrast.unmeasured = alone.seconds ? contrast.placed : contrast.alone;
         return;
     }
     const double faults = *placed.faults - *alone.faults;
     const double seconds = *placed.seconds - *alone.seconds;
     if (std::fabs(faults) < min_faults) {
-        contrast.reason = "the faults do not differ";
+        contrast.without = NoPrice::faults_alike;
     } else if (faults * seconds <= 0) {
-        contrast.reason = faults > 0 ? "more faults, but no more time" : "fewer faults, but no less time";
+        contrast.without = faults > 0 ? NoPrice::more_faults_alone : NoPrice::fewer_faults_alone;
     } else {
         contrast.seconds_per_fault = seconds / faults;
     }
@@ -256,8 +251,7 @@ std::vector<PlacementContrast> placement_contrasts(std::span<const CaseReport* c
                                                          .time_alone = placed_time(alone_case),
                                                          .time_placed = placed_time(*one),
                                                          .ratio = ratio_of(alone_case, *one),
-                                                         .seconds_per_fault = {},
-                                                         .reason = {}});
+                                                         .seconds_per_fault = {}});
             split(contrast);
         }
     }

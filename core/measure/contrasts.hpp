@@ -5,6 +5,7 @@
 // Ownership  contrasts point into the cases that they were made from.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "core/measure/statistics.hpp"
 #include "core/measure/time_contrast.hpp"
+#include "core/measure/verdict.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -66,6 +68,9 @@ struct PlacedTime {
     std::optional<double> faults;
 };
 
+// Why a contrast has no ratio or no time per fault.
+enum class NoPrice : std::uint8_t { none, not_measured, faults_alike, more_faults_alone, fewer_faults_alone };
+
 struct PlacementContrast {
     const model::CaseReport* alone{};
     const model::CaseReport* placed{};  // in a sweep
@@ -74,7 +79,8 @@ struct PlacementContrast {
     PlacedTime time_placed;
     std::optional<Shift> ratio;
     std::optional<double> seconds_per_fault;
-    std::string reason;  // why the ratio or the time per fault is absent
+    NoPrice without{};
+    const model::CaseReport* unmeasured{};  // not_measured: which of the two
 };
 
 // One per case of a sweep that has its like placed alone, in the order of the cases of sweeps.

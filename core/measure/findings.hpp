@@ -74,6 +74,7 @@ struct Finding {
     std::size_t count{1};                 // how many cases, metrics or runs it is true of
     std::size_t total{};                  // out of how many; 0: nobody asks
     std::string words{};                  // the reason of a case, a warning
+    Reason reason{};                      // of a verdict
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
                  ReplayFigures, ChangedSites>
         about{};

@@ -130,6 +130,12 @@ struct Spread {
     PeerJudgement judgement;  // without its deviations
 };
 
+// Too few hosts of one kind to compare them with each other.
+struct SmallKind {
+    std::string name;
+    std::size_t hosts{};
+};
+
 struct FleetJudgement {
     std::vector<std::string> kinds;  // "CPU, 64 cores": the largest first
     std::vector<std::size_t> kind;   // by host
@@ -139,7 +145,7 @@ struct FleetJudgement {
     std::vector<BadHost> bad;  // the worst first
     std::vector<SharedTag> shared;
     std::vector<std::size_t> tests;  // by host
-    std::vector<std::string> unjudged;
+    std::vector<SmallKind> unjudged;
 };
 
 [[nodiscard]] FleetJudgement judge_fleet(const model::Fleet& fleet);
@@ -168,7 +174,7 @@ struct FleetChange {
     Shift shift;
     std::optional<double> q;
     Verdict verdict{};
-    std::string why;
+    Reason reason;
 };
 
 struct HostChange {

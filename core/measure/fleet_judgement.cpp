@@ -35,8 +35,7 @@ void find_kinds(const Fleet& fleet, FleetJudgement& out)
         places.emplace(name, out.kinds.size());
         out.kinds.push_back(name);
         if (count < min_kind) {
-            out.unjudged.push_back(
-                fmt::format("{} with {}: too few of a kind to compare with each other", counted(count, "host"), name));
+            out.unjudged.push_back({name, count});
         }
     }
     for (const FleetHost& host : fleet.hosts) {

@@ -80,6 +80,8 @@ double sign_p(const std::vector<double>& shifts, double none)
     return sign_test_p(static_cast<std::size_t>(above + below), static_cast<std::size_t>(std::min(above, below)));
 }
 
+constexpr std::size_t least_hosts = 6;  // whose median has an interval
+
 struct Open {
     std::size_t change;
     double p;
@@ -97,7 +99,7 @@ void judge_changes(FleetTrend& trend, const std::vector<Open>& open, const std::
         change.q = q[i];
         Judgement judgement = judge_noisy(observed[open[i].change], change.shift, q[i]);
         change.verdict = judgement.verdict;
-        change.why = std::move(judgement.why);
+        change.reason = std::move(judgement.reason);
     }
 }
 
@@ -220,17 +222,17 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
         const model::Role role = model::role_of(metric.name);
         if (role == model::Role::context && !thresholds.contains(metric.name)) {
             change.verdict = Verdict::informational;
-            change.why = "it explains the others; --threshold judges it";
+            change.reason = {Rule::fleet_explains};
             trend.changes.push_back(std::move(change));
             continue;
         }
         if (metric.metric_class == model::MetricClass::exact) {
             Judgement judgement = judge_exact(observed.back());
             change.verdict = judgement.verdict;
-            change.why = std::move(judgement.why);
+            change.reason = std::move(judgement.reason);
         } else if (!change.shift.interval) {
             change.verdict = Verdict::insufficient;
-            change.why = counted(change.hosts, "host") + " in both; 6 are needed";
+            change.reason = {TooFewHosts{change.hosts, least_hosts}};
         } else {
             open.push_back({trend.changes.size(), sign_p(shifts, is_ratio ? 1 : 0)});
         }

@@ -58,7 +58,7 @@ void judge_exact_trend(Trend& trend)
                                      .after = after,
                                      .shift = hodges_lehmann(std::array{before}, std::array{after}),
                                      .q = {},
-                                     .why = std::move(judgement.why)});
+                                     .reason = std::move(judgement.reason)});
         }
     }
 }
@@ -85,7 +85,7 @@ std::optional<Change> change_at(const Trend& trend, const Sequence& sequence, st
     const model::Role role = model::role_of(trend.metric);
     change.verdict =
         role == model::Role::machine || role == model::Role::context ? Verdict::informational : judgement.verdict;
-    change.why = std::move(judgement.why);
+    change.reason = std::move(judgement.reason);
     return change;
 }
 
@@ -118,8 +118,7 @@ void judge(History& history)
             noisy.push_back(&trend);
             p.push_back(cut->p);
         } else {
-            trend.why = fmt::format("{} measured it; {} are needed to show a change",
-                                    counted(sequence.runs.size(), "run"), min_runs);
+            trend.too_few_runs = sequence.runs.size();
         }
     }
     history.judged = noisy.size();
@@ -257,7 +256,7 @@ Histories HistoryBuilder::finish(const Criteria& criteria)
     for (const Entry& entry : entries_) {
         const auto [earlier, is_new] = names.emplace(entry.run.id, entry.run.name);
         if (!is_new && !entry.run.id.empty()) {
-            found.left_out.push_back(fmt::format("{}: the run of {} again", entry.run.name, earlier->second));
+            found.left_out.push_back({.name = entry.run.name, .again_of = earlier->second});
             continue;
         }
         const HistorySubject& subject = entry.subject;
@@ -267,8 +266,8 @@ Histories HistoryBuilder::finish(const Criteria& criteria)
         if (entries.size() > 1) {
             found.histories.push_back(history_of(entries, criteria));
         } else {
-            found.left_out.push_back(fmt::format("{}: the only run of {} with this scenario on this machine",
-                                                 entries.front()->run.name, entries.front()->subject.scenario));
+            found.left_out.push_back(
+                {.name = entries.front()->run.name, .scenario = entries.front()->subject.scenario});
         }
     }
     std::ranges::stable_sort(found.histories, std::ranges::greater{},
@@ -285,19 +284,9 @@ std::size_t count_changes(const History& history, Verdict verdict)
     return count;
 }
 
-std::string change_text(const Trend& trend, const Change& change)
-{
-    return shift_text(trend.unit, change.shift, change.before, change.after);
-}
-
 RunPlace place_of(const History& history, std::size_t run)
 {
     return {run, history.runs.size(), history.runs[run].started, history.runs[run].name};
-}
-
-std::string run_text(const RunPlace& place)
-{
-    return fmt::format("run {} of {}, {}", place.run + 1, place.runs, place.started);
 }
 
 }  // namespace memsweep::measure

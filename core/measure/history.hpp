@@ -9,7 +9,7 @@
 //          (verdict.hpp). An exact counter changes where its median leaves the last level by more than
 //          its threshold. Nothing is drawn at random.
 // Memory   of a result only its medians are kept.
-// Errors   none: what cannot be judged has no changes, and `why` says so.
+// Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct Change {
     double before{}, after{};
     Shift shift;
     std::optional<double> q;  // for a metric that varies
-    std::string why;
+    Reason reason;
 };
 
 struct TrendSubject {
@@ -58,7 +58,7 @@ struct Trend : TrendSubject {
     Threshold threshold;
     std::vector<std::optional<TrendPoint>> points;  // one per run
     std::vector<Change> changes;
-    std::string why;  // why nothing can be said about it; else empty
+    std::optional<std::size_t> too_few_runs;  // that measured it, of the min_runs that can show a change
 };
 
 struct HistorySubject {
@@ -75,9 +75,16 @@ struct History : HistorySubject {
     std::vector<Finding> findings;
 };
 
+// A result that is in no history: its run stands in another one too, or is the only one with its scenario and machine.
+struct LeftOut {
+    std::string name;      // the file
+    std::string again_of;  // the file that has the run already; empty: none
+    std::string scenario{};
+};
+
 struct Histories {
-    std::vector<History> histories;     // the longest first
-    std::vector<std::string> left_out;  // results that are in none, each with its reason
+    std::vector<History> histories;  // the longest first
+    std::vector<LeftOut> left_out;
 };
 
 class HistoryBuilder {
@@ -105,12 +112,6 @@ inline constexpr std::size_t min_runs = 8;
 
 [[nodiscard]] std::size_t count_changes(const History& history, Verdict verdict);
 
-// "1.10x (95 % interval 1.08 to 1.12)"; of an exact counter "300 instead of 100".
-[[nodiscard]] std::string change_text(const Trend& trend, const Change& change);
-
 [[nodiscard]] RunPlace place_of(const History& history, std::size_t run);
-
-// "run 14 of 30, 2026-01-31T12:00:00Z": where it began.
-[[nodiscard]] std::string run_text(const RunPlace& place);
 
 }  // namespace memsweep::measure

@@ -6,11 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/metric_id.hpp"
@@ -41,7 +37,7 @@ double left_of(const MachineDrift& drift, const MetricComparison& metric)
     return grew ? adjusted(drift, metric) - base : base - adjusted(drift, metric);
 }
 
-std::optional<MachineDrift> drift_of(TimedWork kind, std::string_view work, const std::vector<double>& base,
+std::optional<MachineDrift> drift_of(TimedWork kind, const std::vector<double>& base,
                                      const std::vector<double>& candidate)
 {
     if (std::min(base.size(), candidate.size()) < min_repetitions || !all_positive(base) || !all_positive(candidate)) {
@@ -50,7 +46,7 @@ std::optional<MachineDrift> drift_of(TimedWork kind, std::string_view work, cons
     const Shift ratio = hodges_lehmann(base, candidate);
     const bool is_shown = ratio.interval && ((*ratio.interval)[0] > 1 || (*ratio.interval)[1] < 1);
     return ratio.is_ratio && is_shown && std::abs(ratio.estimate - 1) >= least_drift
-               ? std::optional{MachineDrift{kind, work, ratio, median(base), median(candidate)}}
+               ? std::optional{MachineDrift{kind, ratio, median(base), median(candidate)}}
                : std::nullopt;
 }
 
@@ -76,8 +72,7 @@ std::optional<MachineDrift> drift_of_own_faults(const CasePair& pair)
     if (!before || !after || std::abs(*after - *before) > as_many_faults * *before) {
         return std::nullopt;
     }
-    return drift_of(TimedWork::own_faults, "the kernel's part of the case, for each page fault,",
-                    fault_prices(*pair.base), fault_prices(*pair.candidate));
+    return drift_of(TimedWork::own_faults, fault_prices(*pair.base), fault_prices(*pair.candidate));
 }
 
 // What part of a time of the case is work of that kind; empty: not known.
@@ -111,17 +106,15 @@ std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const
     using Rounds = std::vector<double> model::MachineRounds::*;
     struct Kind {
         TimedWork kind;
-        std::string_view work;
         Rounds rounds;
     };
-    constexpr std::array<Kind, 4> kinds{
-        {{TimedWork::computation, "a computation", &model::MachineRounds::compute_seconds},
-         {TimedWork::copy, "a copy of 4 MiB", &model::MachineRounds::copy_seconds},
-         {TimedWork::first_touch, "the first touch of 1 MiB", &model::MachineRounds::fault_seconds},
-         {TimedWork::release, "the return of 8 MiB", &model::MachineRounds::release_seconds}}};
+    constexpr std::array<Kind, 4> kinds{{{TimedWork::computation, &model::MachineRounds::compute_seconds},
+                                         {TimedWork::copy, &model::MachineRounds::copy_seconds},
+                                         {TimedWork::first_touch, &model::MachineRounds::fault_seconds},
+                                         {TimedWork::release, &model::MachineRounds::release_seconds}}};
     std::vector<MachineDrift> drifts;
-    for (const auto& [kind, work, rounds] : kinds) {
-        if (auto drift = drift_of(kind, work, base.*rounds, candidate.*rounds)) {
+    for (const auto& [kind, rounds] : kinds) {
+        if (auto drift = drift_of(kind, base.*rounds, candidate.*rounds)) {
             drifts.push_back(*drift);
         }
     }
@@ -168,20 +161,18 @@ const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const Me
     return best;
 }
 
-std::string drift_text(const MachineDrift& drift, const MetricComparison& metric)
+SlowerMachine slower_machine(const MachineDrift& drift, const MetricComparison& metric)
 {
     const bool slower = drift.ratio.estimate > 1;
-    const double by = slower ? drift.ratio.estimate - 1 : 1 / drift.ratio.estimate - 1;
-    const double left = std::max(left_of(drift, metric), 0.0) / *metric.base_median;
-    return fmt::format(
-        "the machine was {} % slower under the {} ({} took {}, under the {} {}{}): without that {} % is left, within "
-        "the {} allowed",
-        base::format_number(by * 100, 1), slower ? "candidate" : "base", drift.work,
-        format_value(model::Unit::seconds, slower ? drift.candidate_median : drift.base_median),
-        slower ? "base" : "candidate",
-        format_value(model::Unit::seconds, slower ? drift.base_median : drift.candidate_median),
-        drift.share < 1 ? fmt::format(", and such work is {} of the case", format_percent(drift.share)) : std::string{},
-        base::format_number(left * 100, 1), to_text(metric.threshold, metric.unit));
+    return {.is_under_candidate = slower,
+            .work = drift.kind,
+            .by = slower ? drift.ratio.estimate - 1 : 1 / drift.ratio.estimate - 1,
+            .slower = slower ? drift.candidate_median : drift.base_median,
+            .faster = slower ? drift.base_median : drift.candidate_median,
+            .share = drift.share,
+            .left = std::max(left_of(drift, metric), 0.0) / *metric.base_median,
+            .unit = metric.unit,
+            .threshold = metric.threshold};
 }
 
 }  // namespace memsweep::measure

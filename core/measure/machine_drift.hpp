@@ -4,8 +4,6 @@
 // Units    a ratio candidate / base, above 1 where the machine was slower under the candidate.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,16 +14,14 @@
 
 namespace memsweep::measure {
 
-// What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its time.
-enum class TimedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
-
 struct MachineDrift {
     TimedWork kind{};
-    std::string_view work;  // "a computation"
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    double share{1};  // part of the case's time that it bears on: the ratio is that of the case
+    // What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its
+    // time, and the ratio is that of the case.
+    double share{1};
 };
 
 // One drift for each kind of work whose ratio is 2 % or more from 1 and whose interval excludes 1. Each side needs at
@@ -47,8 +43,7 @@ struct MachineDrift {
 // least; nullptr: none explains it.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
-// "the machine was 12 % slower (a copy took 0.45 ms instead of 0.40 ms): without that 0.8 % is left, within the 5 %
-// allowed"
-[[nodiscard]] std::string drift_text(const MachineDrift& drift, const MetricComparison& metric);
+// That this drift explains the change.
+[[nodiscard]] SlowerMachine slower_machine(const MachineDrift& drift, const MetricComparison& metric);
 
 }  // namespace memsweep::measure

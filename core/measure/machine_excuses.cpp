@@ -1,11 +1,8 @@
 #include "core/measure/machine_excuses.hpp"
 
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/measure/machine_drift.hpp"
 #include "core/measure/separate_runs.hpp"
@@ -22,15 +19,15 @@ bool is_judged_change(const MetricComparison& metric)
     return !metric.metric.empty() && (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved);
 }
 
-void excuse(MetricComparison& metric, std::string why)
+void excuse(MetricComparison& metric, Reason reason)
 {
     metric.verdict = Verdict::inconclusive;
     metric.busier_machine = true;
-    metric.why = std::move(why);
+    metric.reason = std::move(reason);
 }
 
 // That the case waited for what others did. Empty: it did not, or not so long.
-std::string why_busy(const CasePair& pair, const MetricComparison& metric)
+Reason why_busy(const CasePair& pair, const MetricComparison& metric)
 {
     const bool worse = metric.verdict == Verdict::regressed;
     const CaseReport& slower = worse ? *pair.candidate : *pair.base;
@@ -39,16 +36,15 @@ std::string why_busy(const CasePair& pair, const MetricComparison& metric)
     if (!machine || !machine_explains(*machine, metric.threshold, *metric.base_median)) {
         return {};
     }
-    return fmt::format("the machine was busier{}: {} within the {} allowed", worse ? "" : " under the base",
-                       machine_text(*machine, *metric.base_median), to_text(metric.threshold, metric.unit));
+    return {BusierMachine{!worse, metric.unit, *machine, *metric.base_median, metric.threshold}};
 }
 
 // That fixed work changed as much, or that other work may have made the change.
-std::string why_drift(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
+Reason why_drift(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
 {
     const std::vector<MachineDrift> own = drifts_of_case(drifts, pair, metric.metric);
     const MachineDrift* const drift = explaining(own, metric);
-    return drift != nullptr ? drift_text(*drift, metric) : why_machine(pair, metric, own);
+    return drift != nullptr ? Reason{slower_machine(*drift, metric)} : why_machine(pair, metric, own);
 }
 
 }  // namespace
@@ -64,12 +60,12 @@ void excuse_machine(Comparison& comparison, const RunReport& base, const RunRepo
             continue;
         }
         const CasePair& pair = comparison.pairs[metric.pair];
-        std::string why = metric.unit == model::Unit::seconds ? why_busy(pair, metric) : std::string{};
-        if (why.empty() && metric.q) {
-            why = why_drift(pair, metric, drifts);
+        Reason reason = metric.unit == model::Unit::seconds ? why_busy(pair, metric) : Reason{};
+        if (!reason.is_given() && metric.q) {
+            reason = why_drift(pair, metric, drifts);
         }
-        if (!why.empty()) {
-            excuse(metric, std::move(why));
+        if (reason.is_given()) {
+            excuse(metric, std::move(reason));
         }
     }
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/measure/format.hpp"
-
 namespace memsweep::measure {
 namespace {
 
@@ -46,11 +44,6 @@ Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, do
                              : std::max(fewest_calls, std::min(calls + characters / characters_per_call,
                                                                most_calls * std::fabs(base_median)));
     return {.relative = 0, .absolute = std::floor(std::max({usual, named, threshold.absolute})) + 1};
-}
-
-std::string names_text(std::uint64_t apart)
-{
-    return "; their names differ by " + counted(apart, "character");
 }
 
 }  // namespace memsweep::measure

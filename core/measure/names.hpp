@@ -25,7 +25,4 @@ namespace memsweep::measure {
 [[nodiscard]] Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, double base_median,
                                               std::uint64_t apart);
 
-// Added to the sentence of a change that was forgiven under such names.
-[[nodiscard]] std::string names_text(std::uint64_t apart);
-
 }  // namespace memsweep::measure

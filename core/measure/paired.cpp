@@ -212,40 +212,23 @@ Verdict decide_statistically(const Changes& changes, const PairedQuestion& quest
     return changes.rounds() < least_rounds(question.false_alarms) ? Verdict::insufficient : Verdict::inconclusive;
 }
 
-std::string shown_change(const PairedQuestion& question, const Shift& shift)
+RoundsSay what_rounds_say(Verdict verdict)
 {
-    const auto shown = [&](double value) { return signed_change(question.unit, shift.is_ratio, value, 1); };
-    if (!shift.interval) {
-        return shown(shift.estimate);
-    }
-    return fmt::format("{} (95 % interval {} to {})", shown(shift.estimate), shown((*shift.interval)[0]),
-                       shown((*shift.interval)[1]));
+    return verdict == Verdict::same           ? RoundsSay::same
+           : verdict == Verdict::insufficient ? RoundsSay::too_few
+           : verdict == Verdict::inconclusive ? RoundsSay::open
+                                              : RoundsSay::changed;
 }
 
 PairedJudgement explain_statistically(const Changes& changes, const PairedQuestion& question)
 {
-    PairedJudgement judgement{decide_statistically(changes, question), {}, changes.shift(), question.threshold};
-    const std::string rounds = counted(changes.rounds(), "round");
-    const std::string allowed = to_text(question.threshold, question.unit);
-    const std::string effect = shown_change(question, judgement.shift);
-    switch (judgement.verdict) {
-    case Verdict::same:
-        judgement.why =
-            fmt::format("{}, within the {} allowed; twice that is ruled out by {}", effect, allowed, rounds);
-        break;
-    case Verdict::insufficient:
-        judgement.why = fmt::format("{}: after {} of the {} that can show a change", effect, rounds,
-                                    least_rounds(question.false_alarms));
-        break;
-    case Verdict::inconclusive:
-        judgement.why =
-            fmt::format("{}: {} did not tell a change beyond the {} allowed from none", effect, rounds, allowed);
-        break;
-    default:
-        judgement.why =
-            fmt::format("{}, more than the {} allowed; no change is ruled out by {}", effect, allowed, rounds);
-    }
-    return judgement;
+    const Verdict verdict = decide_statistically(changes, question);
+    const Shift shift = changes.shift();
+    return {verdict,
+            {ShiftInRounds{question.unit, shift, question.threshold, changes.rounds(),
+                           least_rounds(question.false_alarms), what_rounds_say(verdict)}},
+            shift,
+            question.threshold};
 }
 
 bool is_constant(std::span<const PairOfValues> rounds)
@@ -266,8 +249,10 @@ Judgement judge_constants(std::span<const PairOfValues> rounds, const PairedQues
     const std::size_t wanted = rounds_wanted(rounds.front());
     Judgement judgement = judge_exact({question.unit, question.better, question.threshold, base, candidate});
     if (rounds.size() < wanted) {
-        judgement = {Verdict::insufficient, fmt::format("{}: after {} of the {} that show that it repeats",
-                                                        judgement.why, counted(rounds.size(), "round"), wanted)};
+        auto& change = std::get<CounterChange>(judgement.reason.about);
+        change.rounds = rounds.size();
+        change.wanted = wanted;
+        judgement.verdict = Verdict::insufficient;
     }
     return judgement;
 }
@@ -348,7 +333,7 @@ PairedJudgement judge_pairs(std::span<const PairOfValues> rounds, const PairedQu
     }
     Judgement judgement = judge_constants(rounds, question);
     const auto& [base, candidate] = rounds.front();
-    return {judgement.verdict, std::move(judgement.why), hodges_lehmann(std::array{base}, std::array{candidate}),
+    return {judgement.verdict, std::move(judgement.reason), hodges_lehmann(std::array{base}, std::array{candidate}),
             question.threshold};
 }
 

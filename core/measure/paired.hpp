@@ -101,12 +101,12 @@ struct PairedQuestion {
 
 struct PairedJudgement {
     Verdict verdict{};
-    std::string why;
+    Reason reason;
     Shift shift;  // the Hodges-Lehmann estimate of the rounds; the interval holds at 95 % for all rounds together
     Threshold threshold;  // that was applied
 };
 
-// The same with the sentence and the size of the change, for who shows it.
+// The same with the reason and the size of the change, for who shows it.
 [[nodiscard]] PairedJudgement judge_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
 }  // namespace memsweep::measure

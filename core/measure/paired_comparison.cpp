@@ -90,7 +90,7 @@ void judge(MetricComparison& metric, const CasePair& pair, const Criteria& crite
     metric.p = metric.q = std::nullopt;
     if (rounds.empty()) {
         metric.verdict = Verdict::insufficient;
-        metric.why = "no round in which both were measured";
+        metric.reason = {Rule::no_round};
         return;
     }
     const PairedQuestion question{metric.unit,
@@ -102,11 +102,11 @@ void judge(MetricComparison& metric, const CasePair& pair, const Criteria& crite
     PairedJudgement judgement = judge_pairs(rounds, question);
     metric.hidden = judgement.verdict == Verdict::inconclusive && hides_changes(rounds, question);
     metric.verdict = judgement.verdict;
-    metric.why = std::move(judgement.why);
+    metric.reason = std::move(judgement.reason);
     if (const std::uint64_t apart = names_apart(pair); apart > 0 && metric.metric_class == MetricClass::exact &&
                                                        metric.verdict == Verdict::same &&
                                                        *metric.base_median != *metric.candidate_median) {
-        metric.why += names_text(apart);
+        metric.reason.names_apart = apart;
     }
     metric.shift = judgement.shift;
     metric.threshold = judgement.threshold;
@@ -136,7 +136,7 @@ void stop_waiting_for_wall_time(Comparison& comparison, const Criteria& criteria
             shows_none_yet(rounds, question)) {
             metric.verdict = Verdict::inconclusive;
             metric.hidden = true;
-            metric.why += "; it waited too unevenly to tell, and took the same processor time";
+            metric.reason.waited_unevenly = true;
         }
     }
 }

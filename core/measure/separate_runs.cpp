@@ -6,11 +6,6 @@
 #include <numeric>
 #include <optional>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/base/quantity.hpp"
-#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/metric_id.hpp"
@@ -141,7 +136,7 @@ double slowdown(const MetricComparison& metric)
     return std::max(ratio, 1 / ratio) - 1;
 }
 
-std::string why_turns(const CasePair& pair, const MetricComparison& metric)
+Reason why_turns(const CasePair& pair, const MetricComparison& metric)
 {
     constexpr double most_by_turns = 0.25;  // that a time of all that a case does was seen to change by
     const bool is_event = is_of_one_event(metric.metric);
@@ -162,10 +157,7 @@ std::string why_turns(const CasePair& pair, const MetricComparison& metric)
         return {};
     }
     const bool is_after = *after > *before;
-    return fmt::format("the machine was busier under the {}: the case waited for a processor for {} of its time, and "
-                       "for {} under the {}; such a time follows how threads take turns",
-                       is_after ? "candidate" : "base", format_percent(std::max(*before, *after)),
-                       format_percent(std::min(*before, *after)), is_after ? "base" : "candidate");
+    return {OtherTurns{is_after, std::max(*before, *after), std::min(*before, *after)}};
 }
 
 // In the direction of the change; nullptr: none.
@@ -216,7 +208,7 @@ bool is_more_than_waiting(const CasePair& pair, const MetricComparison& metric)
 }
 
 // A processor time includes no waiting, but what the caches lost meanwhile.
-std::string why_cold_caches(const CasePair& pair, const MetricComparison& metric)
+Reason why_cold_caches(const CasePair& pair, const MetricComparison& metric)
 {
     const bool worse = metric.verdict == Verdict::regressed;
     const auto waited = longer_waiting(pair, worse);
@@ -227,12 +219,16 @@ std::string why_cold_caches(const CasePair& pair, const MetricComparison& metric
     if (slowdown(metric) - (price_of_waiting - 1) * *waited / faster > metric.threshold.relative) {
         return {};
     }
-    return fmt::format("the machine was busier under the {}: the case waited {} longer for a processor, and found its "
-                       "caches filled by others each time",
-                       worse ? "candidate" : "base", format_value(model::Unit::seconds, *waited));
+    return {ColdCaches{worse, *waited}};
 }
 
-std::string why_fastest(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
+DisturbedRuns disturbed_runs(const UndisturbedValues& values)
+{
+    return {values.base_disturbed, values.base_disturbed + values.base.size(), values.candidate_disturbed,
+            values.candidate_disturbed + values.candidate.size()};
+}
+
+Reason why_fastest(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
 {
     const Metric* const from = model::find_metric(*pair.base, metric.metric);
     const Metric* const to = model::find_metric(*pair.candidate, metric.metric);
@@ -244,7 +240,7 @@ std::string why_fastest(const CasePair& pair, const MetricComparison& metric, co
     UndisturbedValues values = undisturbed_values(pair, *from, *to);
     if (values.base.size() != metric.base_n || values.candidate.size() != metric.candidate_n) {  // all were judged
         if (!is_more_than_waiting(pair, metric)) {
-            return disturbed_text(values);
+            return {disturbed_runs(values)};
         }
         values = {present(from->values), present(to->values)};
     }
@@ -258,18 +254,9 @@ std::string why_fastest(const CasePair& pair, const MetricComparison& metric, co
     if (left > 0 && beyond({metric.threshold.relative, rate ? 0 : metric.threshold.absolute}, usual, left)) {
         return {};
     }
-    const auto shown = [&](double time) { return format_value(metric.unit, rate ? 1 / time : time); };
-    const std::string allowed = to_text(metric.threshold, metric.unit);
-    const std::string repetition =
-        fmt::format("the {}'s fastest repetition, {},", worse ? "candidate" : "base", shown(fastest));
-    const std::string other = fmt::format("the {}'s median of {}", worse ? "base" : "candidate", shown(usual));
-    if (drift == nullptr) {
-        return fmt::format("{} is not beyond the {} allowed above {}: what other work adds, it has least of",
-                           repetition, allowed, other);
-    }
-    return fmt::format(
-        "the machine was {} % slower under the {} ({}): without that {} is not beyond the {} allowed above {}",
-        base::format_number((by - 1) * 100, 1), worse ? "candidate" : "base", drift->work, repetition, allowed, other);
+    const auto in_unit = [&](double time) { return rate ? 1 / time : time; };
+    return {FastestRuns{worse, metric.unit, in_unit(fastest), in_unit(usual), metric.threshold,
+                        drift == nullptr ? std::nullopt : std::optional{drift->kind}, by - 1}};
 }
 
 }  // namespace
@@ -292,31 +279,16 @@ bool too_disturbed(const UndisturbedValues& values, std::size_t needed)
            (values.candidate.size() < needed && values.candidate_disturbed > 0);
 }
 
-std::string disturbed_text(const UndisturbedValues& values)
-{
-    const auto side = [](std::size_t disturbed, std::size_t left, std::string_view name) {
-        return fmt::format("{} of {} repetitions of the {}", disturbed, disturbed + left, name);
-    };
-    std::vector<std::string> sides;
-    if (values.base_disturbed > 0) {
-        sides.push_back(side(values.base_disturbed, values.base.size(), "base"));
-    }
-    if (values.candidate_disturbed > 0) {
-        sides.push_back(side(values.candidate_disturbed, values.candidate.size(), "candidate"));
-    }
-    return fmt::format("the machine was busy: in {} the case waited for a processor", fmt::join(sides, " and "));
-}
-
-std::string why_machine(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
+Reason why_machine(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
 {
     if (!depends_on_load(metric.unit, metric.better) || !metric.base_median || !metric.candidate_median) {
         return {};
     }
-    std::string why = why_turns(pair, metric);
-    if (why.empty()) {
-        why = why_cold_caches(pair, metric);
+    Reason reason = why_turns(pair, metric);
+    if (!reason.is_given()) {
+        reason = why_cold_caches(pair, metric);
     }
-    return why.empty() ? why_fastest(pair, metric, drifts) : why;
+    return reason.is_given() ? reason : why_fastest(pair, metric, drifts);
 }
 
 }  // namespace memsweep::measure

@@ -39,11 +39,9 @@ struct UndisturbedValues {
 
 // True if a side has fewer values left than needed, and would have enough without what disturbed it.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
-// "the machine was busy: in 8 of 10 repetitions of the candidate the case waited for a processor"
-[[nodiscard]] std::string disturbed_text(const UndisturbedValues& values);
 
-// Why a change that the numbers show may be the machine's; empty: it is the case's.
-[[nodiscard]] std::string why_machine(const CasePair& pair, const MetricComparison& metric,
-                                      const std::vector<MachineDrift>& drifts);
+// Why a change that the numbers show may be the machine's; not given: it is the case's.
+[[nodiscard]] Reason why_machine(const CasePair& pair, const MetricComparison& metric,
+                                 const std::vector<MachineDrift>& drifts);
 
 }  // namespace memsweep::measure

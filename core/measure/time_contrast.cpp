@@ -6,12 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/format.hpp"
 #include "core/model/metric_id.hpp"
 
 namespace memsweep::measure {
@@ -196,30 +191,6 @@ bool machine_explains(const MachineContrast& machine, const Threshold& threshold
     const auto within = [&](double left) { return left <= 0 || !beyond(threshold, base, left); };
     return within(machine.extra - machine.run_delay - machine.fault_price) &&
            within(machine.wall_left.value_or(0) * base);
-}
-
-std::string machine_text(const MachineContrast& machine, double base)
-{
-    const auto shown = [](double seconds) { return format_value(model::Unit::seconds, seconds); };
-    const double explained = machine.run_delay + machine.fault_price;
-    const bool is_split = explained <= most_explained * machine.extra;
-    // "explains 88 % (7.04 ms)"; where shares cannot be, "took 7.04 ms more"
-    const auto part = [&](double seconds, std::string_view verb) {
-        return is_split ? fmt::format("{} {} ({})", verb, whole_percent(seconds / machine.extra), shown(seconds))
-                        : fmt::format("took {} more", shown(seconds));
-    };
-    std::vector<std::string> parts;
-    if (machine.run_delay > 0) {
-        parts.push_back("waiting for a processor " + part(machine.run_delay, "explains"));
-    }
-    if (machine.fault_price > 0) {
-        parts.push_back(fmt::format("page faults at {} each instead of {} {}", shown(machine.price_after),
-                                    shown(machine.price_before), part(machine.fault_price, "explain")));
-    }
-    const double left = machine.extra - explained;
-    return fmt::format("of {} more, {}{}; what is left, {} % of the base, is", shown(machine.extra),
-                       fmt::join(parts, ", "), is_split ? "" : ": it was too busy to split them",
-                       base::format_number(base > 0 ? left / base * 100 : 0.0, 1));
 }
 
 }  // namespace memsweep::measure

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/measure/statistics.hpp"
-#include "core/measure/verdict.hpp"
+#include "core/measure/threshold.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -82,10 +82,5 @@ struct MachineContrast {
 
 // True when what is left without the machine's part is within the threshold. `base` is what thresholds refer to.
 [[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
-
-// "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of 500.0 ns
-// explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". Where they add up to more than 120 %, their times
-// alone.
-[[nodiscard]] std::string machine_text(const MachineContrast& machine, double base);
 
 }  // namespace memsweep::measure

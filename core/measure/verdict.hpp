@@ -1,6 +1,5 @@
-// What counts as a change, and what a comparison comes to: one word, and the sentence that explains it.
+// What a comparison comes to: one word, and the reason for it.
 //
-// Units    relative thresholds: a fraction of the base's median; absolute ones: the metric's unit.
 // Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
 //          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
 //          (20,000 simulated pairs of 10 repetitions).
@@ -8,15 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "core/base/expected.hpp"
+#include "core/measure/reasons.hpp"
 #include "core/measure/statistics.hpp"
+#include "core/measure/threshold.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/names.hpp"
 
@@ -25,40 +21,6 @@ struct CaseReport;
 }
 
 namespace memsweep::measure {
-
-// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
-// reported as "+100 %". `at_most` ends what the relative part allows: 0.1 % of a gigabyte are too many to forgive.
-struct Threshold {
-    double relative{};
-    double absolute{};
-    double at_most{std::numeric_limits<double>::infinity()};
-};
-
-// Thresholds by the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its
-// default.
-using Thresholds = std::map<std::string, Threshold, std::less<>>;
-
-// Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
-// 1; major faults 1; queue depth 5 % and 1; exact sizes 0.1 % but at most 4 KiB; other exact counters 0.
-[[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
-// Times of one event, as opposed to those of all that a case does: a latency, a pause.
-[[nodiscard]] bool is_of_one_event(std::string_view metric);
-[[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
-                                      model::MetricClass metric_class);
-
-// True when the change is more than the relative threshold, or than `at_most` if that is less, and at least the
-// absolute one, and not 0.
-[[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
-
-// "2 % and 1.00 MiB", "5 %", "0.1 %, at most 4.00 KiB", "1", or "0" when every change counts.
-[[nodiscard]] std::string to_text(const Threshold& threshold, model::Unit unit);
-
-// A threshold as people write it: "5%", "2%,1MiB", "0%,64".
-//
-// Grammar  PERCENT "%" ["," AMOUNT]; the percentage is a decimal number without a sign, the amount is in the metric's
-//          unit: a size, a duration, a rate, or a plain number for counts.
-// Errors   invalid_input: what does not parse, and what would.
-[[nodiscard]] base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit);
 
 enum class Verdict : std::uint8_t {
     regressed,     // worse beyond the threshold, significant, the interval wholly on the worse side
@@ -92,7 +54,7 @@ struct MetricEffect {
 
 struct Judgement {
     Verdict verdict{};
-    std::string why;
+    Reason reason;
 };
 
 struct Observed {
@@ -115,17 +77,6 @@ struct Observed {
 
 // The fewest repetitions of each side that can show a difference among `family` noisy metrics.
 [[nodiscard]] std::size_t repetitions_needed(std::size_t family);
-
-// "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
-[[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
-
-// A factor, "1.10x", or the difference in the metric's unit where that says more: "+8 B" where the factor would
-// be 1.00x.
-[[nodiscard]] std::string brief_shift_text(model::Unit unit, const Shift& shift, double base_median);
-
-// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)";
-// without an interval "300 instead of 100", or "+8 B (3.26 MiB)" where both would read alike.
-[[nodiscard]] std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median);
 
 }  // namespace memsweep::measure
 

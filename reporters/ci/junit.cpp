@@ -16,6 +16,7 @@
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 #include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "reporters/wording/site_words.hpp"
 
 namespace memsweep::reporters {
@@ -334,11 +335,11 @@ TestCase test_of(const ComparisonReport& report, const Comparison& comparison, c
 {
     TestCase test{.class_name = class_name(comparison, comparison.cases[metric.pair]),
                   .name = metric.metric.empty() ? "the case" : metric.metric};
-    const std::string said = fmt::format("{}: {}", model::name_of(metric.verdict), metric.why);
+    const std::string said = fmt::format("{}: {}", model::name_of(metric.verdict), reason_text(metric.reason));
     if (report.gate && measure::gates(metric.verdict)) {
         test.outcome = TestOutcome::failure;
         test.type = std::string{model::name_of(metric.verdict)};
-        test.message = metric.why + sites_part(comparison, metric);
+        test.message = reason_text(metric.reason) + sites_part(comparison, metric);
         test.detail = listed(explanation(metric, comparison.noisy_metrics), "; ");
     } else if (is_unjudged(metric.verdict)) {
         test.outcome = TestOutcome::skipped;

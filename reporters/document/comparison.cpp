@@ -13,6 +13,7 @@
 #include "reporters/document/run_document.hpp"
 #include "reporters/document/site_changes.hpp"
 #include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/reason_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -103,7 +104,7 @@ void add_whole_cases(Document& document, const ComparisonReport& report, const C
             exclusions.push_back({.about = title_of_case(comparison, *metric),
                                   .status = std::string{model::name_of(metric->verdict)},
                                   .tone = tone_of(metric->verdict),
-                                  .why = metric->why});
+                                  .why = reason_text(metric->reason)});
         }
     }
     if (!exclusions.empty()) {

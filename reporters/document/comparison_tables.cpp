@@ -10,6 +10,7 @@
 
 #include "core/measure/format.hpp"
 #include "reporters/text/number_text.hpp"
+#include "reporters/wording/shift_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -89,7 +90,7 @@ Cell effect_cell(const MetricComparison& metric)
         return {};
     }
     return {.text = metric.shift->interval ? shift_text(metric, metric.shift->estimate)
-                                           : measure::brief_shift_text(metric.unit, *metric.shift, *metric.base_median),
+                                           : brief_shift_text(metric.unit, *metric.shift, *metric.base_median),
             .exact = number_text(metric.shift->estimate),
             .tone = tone_of(metric.verdict)};
 }

@@ -10,6 +10,7 @@
 #include "core/measure/findings.hpp"
 #include "core/model/metric_id.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/wording/case_words.hpp"
 #include "reporters/wording/probe_words.hpp"
 
 namespace memsweep::reporters {
@@ -220,7 +221,7 @@ Table matrix_table(const measure::PlaceMatrix& matrix)
         std::vector<Cell> cells{{.text = matrix.rows[row]}};
         for (const measure::PlaceMatrix::Cell& cell : matrix.cells[row]) {
             cells.push_back(cell.value ? value_cell(is_latency ? cell.least : cell.value, matrix.unit)
-                                       : Cell{.text = "n/a", .exact = cell.reason, .tone = Tone::muted});
+                                       : Cell{.text = "n/a", .exact = no_value_text(cell), .tone = Tone::muted});
         }
         table.rows.push_back(std::move(cells));
     }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
+#include "reporters/wording/reason_words.hpp"
+#include "reporters/wording/shift_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -81,12 +83,12 @@ Table fleet_changes_table(const FleetTrend& trend, bool only_changed)
         table.rows.push_back(
             {{.text = change.case_id},
              {.text = change.metric},
-             verdict_cell(change.verdict, change.why),
+             verdict_cell(change.verdict, reason_text(change.reason)),
              count_cell(change.hosts),
              value_cell(change.base, change.unit),
              value_cell(change.candidate, change.unit),
              {.text = change.shift.interval ? effect(change.shift.estimate)
-                                            : measure::brief_shift_text(change.unit, change.shift, change.base)},
+                                            : brief_shift_text(change.unit, change.shift, change.base)},
              {.text = interval_text(change.shift.interval, "..", effect)}});
     }
     return table;

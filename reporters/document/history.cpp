@@ -11,6 +11,8 @@
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/history_chart.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/history_words.hpp"
+#include "reporters/wording/shift_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -65,7 +67,7 @@ std::vector<Cell> change_row(const History& history, const Row& row)
             value_cell(change.before, row.trend->unit),
             value_cell(change.after, row.trend->unit),
             {.text = change.shift.interval ? effect(change.shift.estimate)
-                                           : measure::brief_shift_text(row.trend->unit, change.shift, change.before)},
+                                           : brief_shift_text(row.trend->unit, change.shift, change.before)},
             {.text = interval_text(change.shift.interval, "..", effect)}};
 }
 
@@ -89,9 +91,9 @@ std::vector<Cell> trend_row(const History& history, const Trend& trend)
 {
     const std::vector<TrendPoint> points = present_points(trend);
     const auto [least, most] = std::ranges::minmax_element(points, {}, &TrendPoint::median);
-    Cell changes{.text = trend.changes.empty() ? (trend.why.empty() ? "none" : "cannot be told")
+    Cell changes{.text = trend.changes.empty() ? (trend.too_few_runs ? "cannot be told" : "none")
                                                : fmt::format("{}", trend.changes.size())};
-    changes.exact = trend.why;
+    changes.exact = too_few_text(trend);
     changes.tone = trend.changes.empty() ? Tone::plain : change_cell(trend.changes.back().verdict).tone;
     return {{.text = short_id(trend.case_id, history.scenario)},
             {.text = trend.metric},
@@ -252,8 +254,8 @@ Document document(const HistoryReport& report)
     for (const History& history : histories) {
         add_history(document, history, !is_one);
     }
-    for (const std::string& reason : report.histories.left_out) {
-        document.add(Paragraph{"left out: " + reason, Tone::caution});
+    for (const measure::LeftOut& one : report.histories.left_out) {
+        document.add(Paragraph{"left out: " + left_out_text(one), Tone::caution});
     }
     return document;
 }

@@ -10,6 +10,7 @@
 #include "reporters/document/document.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
+#include "reporters/wording/history_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -135,13 +136,12 @@ Table data_table(const History& history, const Trend& trend, const std::string& 
 std::string changes_sentence(const History& history, const Trend& trend)
 {
     if (trend.changes.empty()) {
-        return trend.why.empty() ? "No change of level." : trend.why + ".";
+        return trend.too_few_runs ? too_few_text(trend) + "." : "No change of level.";
     }
     std::string text;
     for (const Change& change : trend.changes) {
-        text +=
-            fmt::format("{}{} {} from {} on.", text.empty() ? "" : " ", model::name_of(change.verdict),
-                        measure::change_text(trend, change), measure::run_text(measure::place_of(history, change.run)));
+        text += fmt::format("{}{} {} from {} on.", text.empty() ? "" : " ", model::name_of(change.verdict),
+                            change_text(trend, change), run_text(measure::place_of(history, change.run)));
     }
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
     return text;

@@ -12,6 +12,7 @@
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
 #include "reporters/document/document.hpp"
+#include "reporters/wording/case_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -147,7 +148,7 @@ Cell ratio_cell(const std::optional<measure::Shift>& ratio, const std::string& r
 Cell per_fault_cell(const PlacementContrast& one)
 {
     Cell cell = value_cell(one.seconds_per_fault, model::Unit::seconds);
-    cell.exact = one.seconds_per_fault ? cell.exact : one.reason;
+    cell.exact = one.seconds_per_fault ? cell.exact : no_price_text(one);
     return cell;
 }
 
@@ -338,7 +339,7 @@ std::optional<Table> placement_table(const Cases& cases)
         std::vector<Cell> row = keys.cells(*one.placed);
         row.push_back(value_cell(one.time_alone.seconds, model::Unit::seconds));
         row.push_back(value_cell(one.time_placed.seconds, model::Unit::seconds));
-        row.push_back(ratio_cell(one.ratio, one.reason));
+        row.push_back(ratio_cell(one.ratio, no_price_text(one)));
         row.push_back(value_cell(one.time_alone.faults, model::Unit::one));
         row.push_back(value_cell(one.time_placed.faults, model::Unit::one));
         row.push_back(per_fault_cell(one));

@@ -7,6 +7,8 @@
 #include "reporters/json/result_members.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/history_words.hpp"
+#include "reporters/wording/reason_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -65,7 +67,7 @@ Json json_judgement(const ComparisonReport& report, const Comparison& comparison
                  {"metric", json_text_or_null(metric.metric)},
                  {"verdict", metric.verdict},
                  {"gates", report.gate && measure::gates(metric.verdict)},
-                 {"why", metric.why}};
+                 {"why", reason_text(metric.reason)}};
     if (!metric.metric.empty()) {
         json["unit"] = metric.unit;
         json["better"] = metric.better;
@@ -125,9 +127,13 @@ Json json_point(const std::optional<measure::TrendPoint>& point)
 
 Json json_level_change(const Change& change)
 {
-    return {{"run", change.run},     {"verdict", change.verdict},          {"before", change.before},
-            {"after", change.after}, {"effect", shift_json(change.shift)}, {"q", change.q},
-            {"why", change.why}};
+    return {{"run", change.run},
+            {"verdict", change.verdict},
+            {"before", change.before},
+            {"after", change.after},
+            {"effect", shift_json(change.shift)},
+            {"q", change.q},
+            {"why", reason_text(change.reason)}};
 }
 
 Json json_trend(const Trend& trend)
@@ -141,7 +147,7 @@ Json json_trend(const Trend& trend)
             {"threshold", threshold_json(trend.threshold)},
             {"points", json_list(trend.points, json_point)},
             {"changes", json_list(trend.changes, json_level_change)},
-            {"reason", json_text_or_null(trend.why)}};
+            {"reason", json_text_or_null(too_few_text(trend))}};
 }
 
 Json json_history(const History& history)
@@ -169,7 +175,7 @@ Json json_fleet_change(const FleetChange& change)
             {"effect", shift_json(change.shift)},
             {"q", change.q},
             {"verdict", change.verdict},
-            {"why", change.why}};
+            {"why", reason_text(change.reason)}};
 }
 
 Json json_outlying(const HostChange& one)
@@ -213,7 +219,7 @@ std::string to_json(const HistoryReport& report)
                            {"format_version", 1},
                            {"tool", tool_json(report.tool)},
                            {"histories", json_list(report.histories.histories, json_history)},
-                           {"left_out", report.histories.left_out}};
+                           {"left_out", json_list(report.histories.left_out, left_out_text)}};
     return pretty(document) + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include "core/measure/fleet.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
+#include "reporters/wording/fleet_words.hpp"
 
 namespace memsweep::reporters {
 
@@ -129,7 +130,7 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
                     {"usual", odd.usual},
                     {"agreeing", odd.agreeing}};
     });
-    out.add("unjudged", judgement.unjudged);
+    out.add_list("unjudged", judgement.unjudged, small_kind_text);
     out.close();
 }
 

@@ -13,6 +13,7 @@
 #include "reporters/json/finding_values.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
+#include "reporters/wording/case_words.hpp"
 #include "reporters/wording/finding_words.hpp"
 
 namespace memsweep::reporters {
@@ -140,7 +141,7 @@ Json place_matrix_json(const measure::PlaceMatrix& matrix)
             const measure::PlaceMatrix::Cell& cell = matrix.cells[row][col];
             line.push_back(cell.value);
             if (!cell.value) {
-                reasons[fmt::format("{},{}", row, col)] = cell.reason;
+                reasons[fmt::format("{},{}", row, col)] = no_value_text(cell);
             }
         }
         values.push_back(std::move(line));

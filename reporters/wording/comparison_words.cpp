@@ -9,6 +9,8 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
+#include "reporters/wording/reason_words.hpp"
+#include "reporters/wording/shift_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
 namespace memsweep::reporters {
@@ -26,8 +28,7 @@ constexpr std::size_t max_metrics = 4;  // named in one sentence
 
 std::string changed_text(const MetricEffect& metric)
 {
-    return metric.effect ? measure::shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value)
-                         : std::string{};
+    return metric.effect ? shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value) : std::string{};
 }
 
 // "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed"; empty when no metric has that verdict.
@@ -67,7 +68,7 @@ std::string side_text(std::string_view side, std::uint64_t n, std::optional<doub
 std::string effect_sentence(const MetricComparison& metric)
 {
     const Shift& shift = *metric.shift;
-    const auto shown = [&](double value) { return measure::signed_change(metric.unit, shift.is_ratio, value, 2); };
+    const auto shown = [&](double value) { return signed_change(metric.unit, shift.is_ratio, value, 2); };
     if (!shift.interval) {
         const double change = *metric.candidate_median - *metric.base_median;
         const std::string difference = shift.is_ratio && change != 0
@@ -148,7 +149,8 @@ std::string changed_case_text(const measure::Finding& finding, const measure::Ch
 {
     std::vector<MetricEffect> metrics = finding.metrics;
     if (metrics.size() == 1 && metrics.front().metric.empty()) {
-        return fmt::format("{}: {}: {}", finding.subject, model::name_of(*metrics.front().verdict), finding.words);
+        return fmt::format("{}: {}: {}", finding.subject, model::name_of(*metrics.front().verdict),
+                           reason_text(finding.reason));
     }
     if (changed.is_between) {  // the time is what the sentence begins with
         std::erase_if(metrics, [](const MetricEffect& metric) { return measure::is_time(metric.metric); });
@@ -174,12 +176,12 @@ std::vector<std::string> explanation(const MetricComparison& metric, std::size_t
     }
     if (metric.shift) {
         sentences.push_back(effect_sentence(metric));
-        sentences.push_back(fmt::format("allowed: {}", measure::to_text(metric.threshold, metric.unit)));
+        sentences.push_back(fmt::format("allowed: {}", threshold_text(metric.threshold, metric.unit)));
     }
     if (metric.p && metric.q) {
         sentences.push_back(test_sentence(metric, family));
     }
-    sentences.push_back(fmt::format("{}: {}", model::name_of(metric.verdict), metric.why));
+    sentences.push_back(fmt::format("{}: {}", model::name_of(metric.verdict), reason_text(metric.reason)));
     if (metric.extra) {
         sentences.push_back(fmt::format("of the {}'s extra time: {}", metric.is_base_slower ? "base" : "candidate",
                                         cause_text(*metric.extra)));

@@ -14,8 +14,11 @@
 #include "core/measure/history.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/wording/comparison_words.hpp"
+#include "reporters/wording/history_words.hpp"
 #include "reporters/wording/probe_words.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "reporters/wording/replay_words.hpp"
+#include "reporters/wording/shift_words.hpp"
 #include "reporters/wording/site_words.hpp"
 #include "reporters/wording/time_words.hpp"
 
@@ -125,7 +128,7 @@ std::string placement_text(const PlacementCost& cost)
 
 std::string effect_text(const MetricEffect& metric)
 {
-    return measure::shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value);
+    return shift_text(metric.unit, *metric.effect, *metric.base_value, *metric.value);
 }
 
 std::string level_text(const Finding& finding, const measure::RunPlace& place)
@@ -134,8 +137,8 @@ std::string level_text(const Finding& finding, const measure::RunPlace& place)
     const std::string what = *metric.verdict == measure::Verdict::informational
                                  ? "the machine itself changed: " + metric.metric
                                  : fmt::format("{} {}", metric.metric, model::name_of(*metric.verdict));
-    return fmt::format("{}: {} {} from {} on ({})", finding.case_id, what, effect_text(metric),
-                       measure::run_text(place), place.name);
+    return fmt::format("{}: {} {} from {} on ({})", finding.case_id, what, effect_text(metric), run_text(place),
+                       place.name);
 }
 
 std::string more_levels_text(const Finding& finding)
@@ -148,8 +151,8 @@ std::string more_levels_text(const Finding& finding)
 std::string busier_text(const Finding& finding)
 {
     const std::string more = finding.count > 1 ? fmt::format(" ({} more alike)", finding.count - 1) : std::string{};
-    return fmt::format("{}: {} is inconclusive, {}{}", finding.case_id, finding.metrics.front().metric, finding.words,
-                       more);
+    return fmt::format("{}: {} is inconclusive, {}{}", finding.case_id, finding.metrics.front().metric,
+                       reason_text(finding.reason), more);
 }
 
 }  // namespace

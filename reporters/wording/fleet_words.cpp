@@ -88,6 +88,12 @@ std::string outlier_text(const Fleet& fleet, const Outlier& outlier)
                        evidence.empty() ? "" : fmt::format(" ({})", fmt::join(evidence, ", ")));
 }
 
+std::string small_kind_text(const measure::SmallKind& kind)
+{
+    return fmt::format("{} with {}: too few of a kind to compare with each other", counted(kind.hosts, "host"),
+                       kind.name);
+}
+
 std::vector<Statement> fleet_statements(const Fleet& fleet, const FleetJudgement& judgement)
 {
     std::vector<Statement> findings;
@@ -118,8 +124,8 @@ std::vector<Statement> fleet_statements(const Fleet& fleet, const FleetJudgement
                          judgement.bad.size(), tag.name, tag.value, tag.hosts, fleet.hosts.size(), tag.q)});
     }
     add_odd_facts(fleet, judgement, findings);
-    for (const std::string& text : judgement.unjudged) {
-        findings.push_back({Importance::warning, text});
+    for (const measure::SmallKind& kind : judgement.unjudged) {
+        findings.push_back({Importance::warning, small_kind_text(kind)});
     }
     for (const model::Warning& warning : fleet.warnings) {
         findings.push_back({Importance::warning, warning.message});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/reference_vectors.hpp"
 #include "tests/measure/samples.hpp"
 
@@ -95,7 +96,7 @@ TEST_CASE("a slower candidate regressed, a faster one improved", "[unit]")
     CHECK(agrees(*slower.base_median, 1.0005));
     CHECK(agrees(*slower.candidate_median, 1.2006));
     CHECK(slower.q == slower.p);
-    CHECK_THAT(slower.why, Contains("+20.0 %") && Contains("more than the 5 %"));
+    CHECK_THAT(reporters::reason_text(slower.reason), Contains("+20.0 %") && Contains("more than the 5 %"));
     const auto faster = compare_one("wall_time", ten, scaled(ten, 0.8));
     CHECK(faster.verdict == Verdict::improved);
     CHECK_FALSE(gates(faster.verdict));
@@ -116,7 +117,7 @@ TEST_CASE("an interval within the threshold is the same", "[unit]")
 {
     const auto result = compare_one("wall_time", ten, scaled(ten, 1.02));
     CHECK(result.verdict == Verdict::same);
-    CHECK_THAT(result.why, Contains("within the 5 % allowed"));
+    CHECK_THAT(reporters::reason_text(result.reason), Contains("within the 5 % allowed"));
 }
 
 TEST_CASE("significant but smaller than the threshold is no regression", "[unit]")
@@ -124,7 +125,7 @@ TEST_CASE("significant but smaller than the threshold is no regression", "[unit]
     const auto result = compare_one("wall_time", ten, scaled(ten, 1.045));
     CHECK(*result.q <= 0.05);
     CHECK(result.verdict == Verdict::inconclusive);
-    CHECK_THAT(result.why, Contains("reaches beyond"));
+    CHECK_THAT(reporters::reason_text(result.reason), Contains("reaches beyond"));
     CHECK(compare_one("wall_time", ten, scaled(ten, 1.2), {{"wall_time", {0.3, 0}}}).verdict == Verdict::same);
 }
 
@@ -134,7 +135,7 @@ TEST_CASE("large but not significant is inconclusive", "[unit]")
     const auto result = compare_one("wall_time", noisy, scaled({0.6, 1.35, 0.85, 1.42, 1.05, 0.95, 1.7}, 1.1));
     CHECK(result.verdict == Verdict::inconclusive);
     CHECK(*result.q > 0.05);
-    CHECK_THAT(result.why, Contains("chance could do it"));
+    CHECK_THAT(reporters::reason_text(result.reason), Contains("chance could do it"));
 }
 
 TEST_CASE("an absolute threshold keeps small counts quiet", "[unit]")
@@ -153,7 +154,7 @@ TEST_CASE("counts that reach 0 are compared by difference", "[unit]")
     const auto one = compare_one("major_faults", std::vector<double>(8, 0), std::vector<double>(8, 1));
     CHECK(one.verdict == Verdict::regressed);
     CHECK(one.shift->estimate == 1);
-    CHECK_THAT(one.why, Contains("+1 "));
+    CHECK_THAT(reporters::reason_text(one.reason), Contains("+1 "));
 }
 
 TEST_CASE("exact counters need no test and no repetitions", "[unit]")
@@ -174,7 +175,7 @@ TEST_CASE("below 5 repetitions nothing is decided", "[unit]")
 {
     const auto result = compare_one("wall_time", {1, 1, 1, 1}, {2, 2, 2, 2, 2, 2});
     CHECK(result.verdict == Verdict::insufficient);
-    CHECK_THAT(result.why, Contains("4 against 6") && Contains("1 noisy metric, 5 of each"));
+    CHECK_THAT(reporters::reason_text(result.reason), Contains("4 against 6") && Contains("1 noisy metric, 5 of each"));
 }
 
 TEST_CASE("too large a family needs more repetitions, and the message says how many", "[unit]")
@@ -192,7 +193,8 @@ TEST_CASE("too large a family needs more repetitions, and the message says how m
         const auto results = compare_cases(std::vector{CasePair{&from, &to}}, {});
         REQUIRE(results.size() == static_cast<std::size_t>(family));
         CHECK(results[0].verdict == verdict);
-        CHECK((results[0].why.find("7 noisy metrics, 6 of each") != std::string::npos) == (family == 7));
+        CHECK((reporters::reason_text(results[0].reason).find("7 noisy metrics, 6 of each") != std::string::npos) ==
+              (family == 7));
     }
     CHECK(repetitions_needed(1) == 5);
     CHECK(repetitions_needed(7) == 6);
@@ -255,7 +257,7 @@ TEST_CASE("what was measured differently is not compared", "[unit]")
     absent.reason = "the clock broke";
     const auto result = compare_one(metric("wall_time", ten), absent);
     CHECK(result.verdict == Verdict::not_comparable);
-    CHECK_THAT(result.why, Contains("no value in the candidate: the clock broke"));
+    CHECK_THAT(reporters::reason_text(result.reason), Contains("no value in the candidate: the clock broke"));
     const auto nothing = case_report({}, {absent});
     CHECK(compare_cases(std::vector{CasePair{&nothing, &nothing}}, {}).empty());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/measure/words.hpp"
 
@@ -176,7 +177,7 @@ TEST_CASE("a counter that differs by less than is shown is told by its differenc
     const std::vector one_more{metric("live_bytes_peak", {800'000'001})};
     const Comparison more = compare(base, one_more, strict);
     CHECK(only(more).verdict == Verdict::regressed);
-    CHECK_THAT(only(more).why, Contains("+1 B (762.9 MiB)"));
+    CHECK_THAT(reporters::reason_text(only(more).reason), Contains("+1 B (762.9 MiB)"));
     CHECK_THAT(why_of(more), Contains("0.00 % (+1 B)"));
     REQUIRE(more.findings.size() == 1);
     CHECK_THAT(sentence(more.findings.front()), Contains("live_bytes_peak +1 B (762.9 MiB) regressed"));
@@ -249,7 +250,8 @@ TEST_CASE("a change of time that a busier machine explains is inconclusive", "[u
             const MetricComparison& found = verdict(comparison, name);
             CHECK(found.verdict == Verdict::inconclusive);
             CHECK(found.busier_machine);
-            CHECK_THAT(found.why, Contains("the machine was busier") && Contains("within the 5 % allowed"));
+            CHECK_THAT(reporters::reason_text(found.reason),
+                       Contains("the machine was busier") && Contains("within the 5 % allowed"));
             CHECK(repetitions_to_settle(found, comparison.noisy_metrics) == 0);
         }
         CHECK(std::ranges::any_of(comparison.findings, [](const Finding& one) {
@@ -259,12 +261,12 @@ TEST_CASE("a change of time that a busier machine explains is inconclusive", "[u
         // The mirror: a base that was measured beside something else shows no improvement.
         CHECK(verdict(compare(busy, quiet), "wall_time").verdict == Verdict::inconclusive);
     }
-    CHECK_THAT(verdict(compare(quiet, times(1.5, 0.5, 1e-3)), "wall_time").why,
+    CHECK_THAT(reporters::reason_text(verdict(compare(quiet, times(1.5, 0.5, 1e-3)), "wall_time").reason),
                Contains("waiting for a processor explains 100 % (500.2 ms)"));
-    CHECK_THAT(verdict(compare(quiet, times(1.5, 0, 6e-3)), "wall_time").why,
+    CHECK_THAT(reporters::reason_text(verdict(compare(quiet, times(1.5, 0, 6e-3)), "wall_time").reason),
                Contains("page faults at 6.00 ms each instead of 1.00 ms"));
     // Who waits is slowed down by more than the waiting. That is no part of the time on a processor.
-    CHECK_THAT(verdict(compare(quiet, times(1.5, 0.4, 1e-3)), "wall_time").why,
+    CHECK_THAT(reporters::reason_text(verdict(compare(quiet, times(1.5, 0.4, 1e-3)), "wall_time").reason),
                Contains("in 10 of 10 repetitions of the candidate the case waited for a processor"));
     CHECK(outcome(compare(quiet, times(1.5, 0, 1e-3))) == ComparisonOutcome::regressed);
     Metrics cpu = times(1, 0.5, 1e-3);

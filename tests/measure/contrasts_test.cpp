@@ -1,5 +1,6 @@
 #include "core/measure/contrasts.hpp"
 
+#include "reporters/wording/case_words.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/measure/words.hpp"
 
@@ -48,8 +49,8 @@ TEST_CASE("a case in a sweep is set against its like alone", "[unit]")
     CHECK(all[1].placed == &cases[3]);
     CHECK_THAT(all[0].ratio->estimate, Catch::WithinRel(3.0, 1e-9));
     CHECK_THAT(all[0].seconds_per_fault.value(), Catch::WithinRel(0.5e-6, 1e-9));
-    CHECK(all[0].reason.empty());
-    CHECK(all[1].reason == "the faults do not differ");
+    CHECK(all[0].without == NoPrice::none);
+    CHECK(all[1].without == NoPrice::faults_alike);
 }
 
 TEST_CASE("a time per fault is given only where faults and time point one way", "[unit]")
@@ -57,8 +58,8 @@ TEST_CASE("a time per fault is given only where faults and time point one way", 
     const auto reason = [](double time, double faults) {
         const std::vector cases{placed("alone", "x", {2e-3}, 100), placed("sweep", "x", {time}, faults)};
         const auto all = contrasts(cases);
-        CHECK(all.front().seconds_per_fault.has_value() == all.front().reason.empty());
-        return all.front().reason;
+        CHECK(all.front().seconds_per_fault.has_value() == reporters::no_price_text(all.front()).empty());
+        return reporters::no_price_text(all.front());
     };
     CHECK(reason(3e-3, 200).empty());
     CHECK(reason(1e-3, 50).empty());
@@ -76,7 +77,7 @@ TEST_CASE("what was not measured says why", "[unit]")
     const auto all = contrasts(cases);
     REQUIRE(all.size() == 1);
     CHECK_FALSE(all[0].ratio.has_value());
-    CHECK(all[0].reason == "sweep is skipped: the worker of its sweep was lost");
+    CHECK(reporters::no_price_text(all[0]) == "sweep is skipped: the worker of its sweep was lost");
 }
 
 TEST_CASE("one sentence per mode and placement, by geometric mean", "[unit]")

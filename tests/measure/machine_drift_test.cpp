@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/measure/words.hpp"
 
@@ -46,7 +47,7 @@ DriftSeen drift_seen(const model::RunReport& base, const model::RunReport& candi
     const bool said = std::ranges::any_of(comparison.findings, [](const Finding& one) {
         return sentence(one).find("slower under") != std::string::npos;
     });
-    return {metric.verdict, metric.why, said};
+    return {metric.verdict, reporters::reason_text(metric.reason), said};
 }
 
 model::Metric timed(double factor)
@@ -111,10 +112,9 @@ TEST_CASE("a drift is what its interval shows, of enough rounds", "[unit]")
 
 TEST_CASE("what faults for a tenth of its time takes part in a tenth of a fault's drift", "[unit]")
 {
-    const MachineDrift touch{TimedWork::first_touch, "the first touch of 1 MiB",
-                             Shift{.is_ratio = true, .estimate = 1.5}, 1, 1.5};
-    const MachineDrift copy{TimedWork::copy, "a copy of 4 MiB", Shift{.is_ratio = true, .estimate = 1.2}, 1, 1.2};
-    const MachineDrift release{TimedWork::release, "the return of 8 MiB", Shift{.is_ratio = true, .estimate = 2}, 1, 2};
+    const MachineDrift touch{TimedWork::first_touch, Shift{.is_ratio = true, .estimate = 1.5}, 1, 1.5};
+    const MachineDrift copy{TimedWork::copy, Shift{.is_ratio = true, .estimate = 1.2}, 1, 1.2};
+    const MachineDrift release{TimedWork::release, Shift{.is_ratio = true, .estimate = 2}, 1, 2};
     const model::CaseReport slower =
         case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.1))});
     const auto own = drifts_of_case({touch, copy, release}, {&slower, &slower}, "wall_time");
@@ -149,7 +149,7 @@ TEST_CASE("faults of a case that the kernel took longer for are the machine's do
         base.run.scenario_name = candidate.run.scenario_name = "demo";
         const Comparison comparison = *measure::compare_reports(base, candidate, {});
         const auto wall = std::ranges::find(comparison.metrics, "wall_time", &MetricComparison::metric);
-        return std::pair{wall->verdict, wall->why};
+        return std::pair{wall->verdict, reporters::reason_text(wall->reason)};
     };
     const Faulting warm{5e5, 2e-6}, cold{5e5, 3e-6};
     const auto [dearer, why] = verdict(warm, cold, 0.5);

@@ -2,6 +2,7 @@
 
 #include "core/measure/comparison.hpp"
 #include "core/measure/paired_comparison.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -91,7 +92,8 @@ TEST_CASE("the same program under a longer name is no regression, and one that a
         CAPTURE(base.allocations);
         CHECK(all_are(between(base, candidate), Verdict::same));
         CHECK(all_are(of_two_runs(base, candidate), Verdict::same));
-        CHECK_THAT(between(base, candidate)[1].why, Contains("their names differ by 116 characters"));
+        CHECK_THAT(reporters::reason_text(between(base, candidate)[1].reason),
+                   Contains("their names differ by 116 characters"));
         Counted unnamed = candidate;
         unnamed.names = base.names;
         CHECK_FALSE(all_are(between(base, unnamed), Verdict::same));
@@ -141,7 +143,7 @@ TEST_CASE("of a counter that varies 1 % more is found too", "[unit]")
     };
     CHECK(judged(base, base).verdict == Verdict::same);
     const MetricComparison found = judged(base, more);
-    CAPTURE(found.why);
-    CHECK_THAT(found.why, Contains("+1"));
+    CAPTURE(reporters::reason_text(found.reason));
+    CHECK_THAT(reporters::reason_text(found.reason), Contains("+1"));
     CHECK(found.threshold.relative == 0.005);
 }

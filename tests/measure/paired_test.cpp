@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/measure/canary.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -197,7 +198,7 @@ TEST_CASE("an exact counter that repeats is judged after a few rounds", "[unit]"
     CHECK(decide_pairs(alike(5, {100, 101}), question) == Verdict::insufficient);
     const PairedJudgement more = judge_pairs(alike(6, {100, 101}), question);
     CHECK(more.verdict == Verdict::regressed);
-    CHECK_THAT(more.why, Contains("101 instead of 100"));
+    CHECK_THAT(reporters::reason_text(more.reason), Contains("101 instead of 100"));
     CHECK(decide_pairs(alike(6, {101, 100}), question) == Verdict::improved);
 }
 
@@ -227,8 +228,9 @@ TEST_CASE("the sentence of a verdict has its size, its interval, and its rounds"
     CHECK((*judgement.shift.interval)[0] < 1.1);
     CHECK((*judgement.shift.interval)[0] > 1.05);
     CHECK((*judgement.shift.interval)[1] > 1.1);
-    CHECK_THAT(judgement.why, Contains("+10.0 % (95 % interval") && Contains("20 rounds"));
-    CHECK_THAT(judge_pairs(alike(2, {1, 1}), about("wall_time")).why, Contains("2 rounds of the 12"));
+    CHECK_THAT(reporters::reason_text(judgement.reason), Contains("+10.0 % (95 % interval") && Contains("20 rounds"));
+    CHECK_THAT(reporters::reason_text(judge_pairs(alike(2, {1, 1}), about("wall_time")).reason),
+               Contains("2 rounds of the 12"));
 }
 
 TEST_CASE("a round whose canary is off is measured again", "[unit]")

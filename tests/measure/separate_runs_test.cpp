@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -88,7 +89,8 @@ TEST_CASE("too few undisturbed repetitions tell nothing of a time that includes 
     const MetricComparison found = judged(run_of({ten, no_delay}), run_of(busy));
     CHECK(found.verdict == Verdict::inconclusive);
     CHECK(found.busier_machine);
-    CHECK_THAT(found.why, Contains("the machine was busy: in 10 of 10 repetitions of the candidate"));
+    CHECK_THAT(reporters::reason_text(found.reason),
+               Contains("the machine was busy: in 10 of 10 repetitions of the candidate"));
     RunOfCase slow{scaled(ten, 3), std::vector<double>(10, 0.8)};
     CHECK(judged(run_of({ten, no_delay}), run_of(slow)).verdict == Verdict::regressed);
     const std::vector cpu{metric("cpu_time", ten)};
@@ -102,7 +104,7 @@ TEST_CASE("a change shows in the fastest repetition too", "[unit]")
     wide[3] = 1.04;  // once the machine was as fast as before
     const MetricComparison found = judged(run_of({ten, no_delay}), run_of({wide, no_delay}));
     CHECK(found.verdict == Verdict::inconclusive);
-    CHECK_THAT(found.why,
+    CHECK_THAT(reporters::reason_text(found.reason),
                Contains("the candidate's fastest repetition, 1.04 s, is not beyond the 5 % allowed above the base's "
                         "median of 1.00 s"));
     CHECK(judged(run_of({wide, no_delay}), run_of({ten, no_delay})).verdict == Verdict::inconclusive);
@@ -127,7 +129,7 @@ TEST_CASE("latencies follow how threads take turns", "[unit]")
     };
     const MetricComparison busier = judged(paused(40e-6, 0.0001), paused(3e-3, 0.01), "gc_pause_max");
     CHECK(busier.verdict == Verdict::inconclusive);
-    CHECK_THAT(busier.why, Contains("such a time follows how threads take turns"));
+    CHECK_THAT(reporters::reason_text(busier.reason), Contains("such a time follows how threads take turns"));
     CHECK(judged(paused(3e-3, 0.0001), paused(40e-6, 0.01), "gc_pause_max").verdict == Verdict::inconclusive);
     CHECK(judged(paused(40e-6, 0.0001), paused(3e-3, 0.0001), "gc_pause_max").verdict == Verdict::regressed);
     CHECK(judged(paused(40e-3, 0.0001), paused(80e-3, 0.01), "gc_pause_max").verdict == Verdict::regressed);
@@ -191,7 +193,8 @@ TEST_CASE("half of what a case waited longer may be in its processor time", "[un
     };
     const MetricComparison busy = judged(run(1, 0), run(1.3, 0.7), "cpu_time");
     CHECK(busy.verdict == Verdict::inconclusive);
-    CHECK_THAT(busy.why, Contains("busier under the candidate: the case waited 700.3 ms longer for a processor"));
+    CHECK_THAT(reporters::reason_text(busy.reason),
+               Contains("busier under the candidate: the case waited 700.3 ms longer for a processor"));
     CHECK(judged(run(1.3, 0.7), run(1, 0), "cpu_time").verdict == Verdict::inconclusive);
     CHECK(judged(run(1, 0), run(1.3, 0.3), "cpu_time").verdict == Verdict::regressed);
     CHECK(judged(run(1, 0.7), run(1.3, 0), "cpu_time").verdict == Verdict::regressed);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/measure/assertions.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/measure/words.hpp"
 #include "tests/support/catch.hpp"
@@ -140,13 +141,13 @@ TEST_CASE("what a busy machine added is told as shares where these can be", "[un
                                   .price_before = 500e-9,
                                   .price_after = 900e-9,
                                   .wall_left = {}};
-    CHECK(machine_text(machine, 80e-3) ==
+    CHECK(reporters::machine_text(machine, 80e-3) ==
           "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of "
           "500.0 ns explain 10 % (800.0 us); what is left, 0.2 % of the base, is");
     MachineContrast busier = machine;
     busier.run_delay = 12e-3;
     CHECK(
-        machine_text(busier, 80e-3) ==
+        reporters::machine_text(busier, 80e-3) ==
         "of 8.00 ms more, waiting for a processor took 12.0 ms more, page faults at 900.0 ns each instead of 500.0 ns "
         "took 800.0 us more: it was too busy to split them; what is left, -6.0 % of the base, is");
 }

@@ -1,5 +1,7 @@
 #include "core/measure/verdict.hpp"
 
+#include "reporters/wording/reason_words.hpp"
+#include "reporters/wording/shift_words.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -62,10 +64,10 @@ TEST_CASE("a change must be beyond both thresholds", "[unit]")
 
 TEST_CASE("thresholds are shown in their unit", "[unit]")
 {
-    CHECK(to_text({0.05, 0}, model::Unit::seconds) == "5 %");
-    CHECK(to_text({0.02, 1048576}, model::Unit::bytes) == "2 % and 1.00 MiB");
-    CHECK(to_text({0, 1}, model::Unit::one) == "1");
-    CHECK(to_text({0.001, 0, 4096}, model::Unit::bytes) == "0.1 %, at most 4.00 KiB");
+    CHECK(reporters::threshold_text({0.05, 0}, model::Unit::seconds) == "5 %");
+    CHECK(reporters::threshold_text({0.02, 1048576}, model::Unit::bytes) == "2 % and 1.00 MiB");
+    CHECK(reporters::threshold_text({0, 1}, model::Unit::one) == "1");
+    CHECK(reporters::threshold_text({0.001, 0, 4096}, model::Unit::bytes) == "0.1 %, at most 4.00 KiB");
 }
 
 TEST_CASE("of an exact size is forgiven what is below 0.1 % and below 4 KiB, of a count nothing", "[unit]")
@@ -100,21 +102,21 @@ TEST_CASE("a change that rounding would hide is told by its difference", "[unit]
 {
     const auto of_medians = [](double from, double to) { return Shift{true, to / from, {}}; };
     const Shift eight = of_medians(3418000, 3418008);
-    CHECK(brief_shift_text(Unit::bytes, eight, 3418000) == "+8 B");
-    CHECK(shift_text(Unit::bytes, eight, 3418000, 3418008) == "+8 B (3.26 MiB)");
-    CHECK(shift_text(Unit::one, of_medians(1000, 999), 1000, 999) == "-1 (999)");
-    CHECK(shift_text(Unit::one, of_medians(1000, 1020), 1000, 1020) == "1,020 instead of 1,000");
-    CHECK(shift_text(Unit::one, of_medians(1000, 1000), 1000, 1000) == "1,000 instead of 1,000");
-    CHECK(brief_shift_text(Unit::one, of_medians(1000, 1020), 1000) == "1.02x");
-    CHECK(brief_shift_text(Unit::one, of_medians(1000, 1000), 1000) == "1.00x");
-    CHECK(brief_shift_text(Unit::bytes, {false, 64, {}}, 0) == "+64 B");
+    CHECK(reporters::brief_shift_text(Unit::bytes, eight, 3418000) == "+8 B");
+    CHECK(reporters::shift_text(Unit::bytes, eight, 3418000, 3418008) == "+8 B (3.26 MiB)");
+    CHECK(reporters::shift_text(Unit::one, of_medians(1000, 999), 1000, 999) == "-1 (999)");
+    CHECK(reporters::shift_text(Unit::one, of_medians(1000, 1020), 1000, 1020) == "1,020 instead of 1,000");
+    CHECK(reporters::shift_text(Unit::one, of_medians(1000, 1000), 1000, 1000) == "1,000 instead of 1,000");
+    CHECK(reporters::brief_shift_text(Unit::one, of_medians(1000, 1020), 1000) == "1.02x");
+    CHECK(reporters::brief_shift_text(Unit::one, of_medians(1000, 1000), 1000) == "1.00x");
+    CHECK(reporters::brief_shift_text(Unit::bytes, {false, 64, {}}, 0) == "+64 B");
     const Shift slower{true, 1.0041, std::array{1.0032, 1.0047}};
-    CHECK(shift_text(Unit::seconds, slower, 1, 1.0041) == "+0.41 % (95 % interval +0.32 % to +0.47 %)");
+    CHECK(reporters::shift_text(Unit::seconds, slower, 1, 1.0041) == "+0.41 % (95 % interval +0.32 % to +0.47 %)");
     for (const double change : {8.0, 3000.0}) {
         const Judgement judged = judge_exact({Unit::bytes, model::Better::lower, {}, 3418000, 3418000 + change});
-        CAPTURE(judged.why);
+        CAPTURE(reporters::reason_text(judged.reason));
         CHECK(judged.verdict == Verdict::regressed);
-        CHECK_THAT(judged.why, Contains("+") && !Contains("instead"));
+        CHECK_THAT(reporters::reason_text(judged.reason), Contains("+") && !Contains("instead"));
     }
 }
 

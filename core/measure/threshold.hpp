@@ -1,0 +1,48 @@
+// What counts as a change: by how much each metric may differ, by itself and as somebody asked for.
+//
+// Units    relative thresholds: a fraction of the base's median; absolute ones: the metric's unit.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/model/metric.hpp"
+
+namespace memsweep::measure {
+
+// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
+// reported as "+100 %". `at_most` ends what the relative part allows: 0.1 % of a gigabyte are too many to forgive.
+struct Threshold {
+    double relative{};
+    double absolute{};
+    double at_most{std::numeric_limits<double>::infinity()};
+};
+
+// Thresholds by the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its
+// default.
+using Thresholds = std::map<std::string, Threshold, std::less<>>;
+
+// Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
+// 1; major faults 1; queue depth 5 % and 1; exact sizes 0.1 % but at most 4 KiB; other exact counters 0.
+[[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
+// Times of one event, as opposed to those of all that a case does: a latency, a pause.
+[[nodiscard]] bool is_of_one_event(std::string_view metric);
+[[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
+                                      model::MetricClass metric_class);
+
+// True when the change is more than the relative threshold, or than `at_most` if that is less, and at least the
+// absolute one, and not 0.
+[[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
+
+// A threshold as people write it: "5%", "2%,1MiB", "0%,64".
+//
+// Grammar  PERCENT "%" ["," AMOUNT]; the percentage is a decimal number without a sign, the amount is in the metric's
+//          unit: a size, a duration, a rate, or a plain number for counts.
+// Errors   invalid_input: what does not parse, and what would.
+[[nodiscard]] base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit);
+
+}  // namespace memsweep::measure

@@ -1,0 +1,33 @@
+// Changes and what is allowed of them, as sentences show them.
+#pragma once
+
+#include <string>
+
+#include "core/measure/statistics.hpp"
+#include "core/measure/threshold.hpp"
+#include "core/model/metric.hpp"
+
+namespace memsweep::reporters {
+
+// "2 % and 1.00 MiB", "5 %", "0.1 %, at most 4.00 KiB", "1", or "0" when every change counts.
+[[nodiscard]] std::string threshold_text(const measure::Threshold& threshold, model::Unit unit);
+
+// "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
+[[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
+
+// The estimate so, and its interval where there is one: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
+[[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
+
+// A factor, "1.10x", or the difference in the metric's unit where that says more: "+8 B" where the factor would
+// be 1.00x.
+[[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
+
+// "300 instead of 100", or "+8 B (3.26 MiB)" where both would read alike.
+[[nodiscard]] std::string instead_of(model::Unit unit, double base_median, double candidate_median);
+
+// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)";
+// without an interval as instead_of().
+[[nodiscard]] std::string shift_text(model::Unit unit, const measure::Shift& shift, double base_median,
+                                     double candidate_median);
+
+}  // namespace memsweep::reporters
