@@ -48,10 +48,10 @@ class ClassPlacement final : public Placement {
     }
     void release(std::uint32_t block) override
     {
-        const Range range = blocks_.of(block);
-        free_[index_of(range.size)].push_back(range.address);
+        const Extent extent = blocks_.of(block);
+        free_[index_of(extent.size)].push_back(extent.address);
     }
-    [[nodiscard]] Range place_of(std::uint32_t block) const override { return blocks_.of(block); }
+    [[nodiscard]] Extent place_of(std::uint32_t block) const override { return blocks_.of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return reserved_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
@@ -74,7 +74,7 @@ class ClassPlacement final : public Placement {
     std::uint64_t alignment_;
     std::array<std::vector<std::uint64_t>, class_count> free_;  // addresses
     std::array<std::uint64_t, class_count> sizes_{};
-    PerBlock<Range> blocks_;
+    PerBlock<Extent> blocks_;
     std::uint64_t reserved_{};
 };
 
@@ -128,7 +128,7 @@ class BuddyPlacement final : public Placement {
         }
         add(address, order);
     }
-    [[nodiscard]] Range place_of(std::uint32_t block) const override
+    [[nodiscard]] Extent place_of(std::uint32_t block) const override
     {
         const BuddyBlock one = blocks_.of(block);
         return {one.address, 1ULL << one.order};

@@ -31,8 +31,8 @@ bool EventDecoder::next(Event& event) noexcept
         if (!number(head)) {
             break;
         }
-        const auto operation = static_cast<Operation>(head & 3U);
-        if (operation == Operation::other) {
+        const auto opcode = static_cast<Opcode>(head & 3U);
+        if (opcode == Opcode::other) {
             const Found found =
                 head >> 2U < other_operations ? other(static_cast<OtherOperation>(head >> 2U), event) : Found::damage;
             if (found == Found::event) {
@@ -48,11 +48,11 @@ bool EventDecoder::next(Event& event) noexcept
         place_ += unzigzag(head >> 2U);
         begin(EventKind::free, event);
         event.address = unrotated(place_, rotation_);
-        if (operation == Operation::free) {
+        if (opcode == Opcode::free) {
             return true;
         }
         event.kind = EventKind::malloc;
-        if (operation == Operation::realloc) {
+        if (opcode == Opcode::realloc) {
             event.kind = EventKind::realloc;
             if (!address(event.old_address)) {
                 break;

@@ -403,7 +403,7 @@ std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const P
             if (!placement->place(op.block, op.size)) {
                 return std::nullopt;
             }
-            const Placement::Range range = placement->place_of(op.block);
+            const Placement::Extent range = placement->place_of(op.block);
             rectangle_of.set(op.block, rectangles.size());
             rectangles.push_back({range.address, range.size, i, ops.ops.size()});
             live += op.size;

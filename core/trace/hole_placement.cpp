@@ -174,7 +174,7 @@ class BlocksAndHoles {
             holes.remove(*freed.known);
         }
     }
-    [[nodiscard]] Placement::Range place_of(std::uint32_t block) const
+    [[nodiscard]] Placement::Extent place_of(std::uint32_t block) const
     {
         const Segment& segment = segments[blocks.of(block)];
         return {segment.address, segment.size};
@@ -235,7 +235,7 @@ class ArenaPlacement final : public Placement {
         arena_.segments.remove_last(freed.segment);
     }
 
-    [[nodiscard]] Range place_of(std::uint32_t block) const override { return arena_.place_of(block); }
+    [[nodiscard]] Extent place_of(std::uint32_t block) const override { return arena_.place_of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return needed_; }
     [[nodiscard]] std::optional<Growth> last_growth() const override { return growth_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
@@ -267,7 +267,7 @@ class RegionPool {
         return regions_.place(block, bytes, min_rest);
     }
     void release(std::uint32_t block) { regions_.add_hole(regions_.free(block)); }
-    [[nodiscard]] Placement::Range place_of(std::uint32_t block) const { return regions_.place_of(block); }
+    [[nodiscard]] Placement::Extent place_of(std::uint32_t block) const { return regions_.place_of(block); }
     [[nodiscard]] std::uint64_t largest_hole() const { return regions_.holes.largest(); }
 
   private:
@@ -295,7 +295,7 @@ class RmmPool final : public Placement {
         return pool_.place(block, bytes, unit);
     }
     void release(std::uint32_t block) override { pool_.release(block); }
-    [[nodiscard]] Range place_of(std::uint32_t block) const override { return pool_.place_of(block); }
+    [[nodiscard]] Extent place_of(std::uint32_t block) const override { return pool_.place_of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return capacity_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
@@ -335,7 +335,7 @@ class PyTorchPools final : public Placement {
         return true;
     }
     void release(std::uint32_t block) override { pools_[is_small_.of(block) ? 0 : 1].release(block); }
-    [[nodiscard]] Range place_of(std::uint32_t block) const override
+    [[nodiscard]] Extent place_of(std::uint32_t block) const override
     {
         return pools_[is_small_.of(block) ? 0 : 1].place_of(block);
     }

@@ -33,11 +33,11 @@ class Placement {
     virtual void release(std::uint32_t block) = 0;
 
     // Where a block lies, with what it was rounded up to.
-    struct Range {
+    struct Extent {
         std::uint64_t address{};
         std::uint64_t size{};
     };
-    [[nodiscard]] virtual Range place_of(std::uint32_t block) const = 0;
+    [[nodiscard]] virtual Extent place_of(std::uint32_t block) const = 0;
 
     // What all placements so far needed: the highest end of a block, or what was reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;

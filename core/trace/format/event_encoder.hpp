@@ -27,14 +27,14 @@ class EventEncoder {
     {
     }
 
-    constexpr Byte* free(Byte* at, std::uint64_t address) noexcept { return head(at, Operation::free, address); }
+    constexpr Byte* free(Byte* at, std::uint64_t address) noexcept { return head(at, Opcode::free, address); }
     constexpr Byte* malloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
     {
-        return put_varint_at_once(head(at, Operation::malloc, address), size);
+        return put_varint_at_once(head(at, Opcode::malloc, address), size);
     }
     constexpr Byte* realloc(Byte* at, std::uint64_t old_address, std::uint64_t address, std::uint64_t size) noexcept
     {
-        at = difference(head(at, Operation::realloc, address), old_address);
+        at = difference(head(at, Opcode::realloc, address), old_address);
         return put_varint_at_once(at, size);
     }
     constexpr Byte* aligned_alloc(Byte* at, std::uint64_t address, std::uint64_t size, std::uint64_t alignment) noexcept
@@ -43,12 +43,12 @@ class EventEncoder {
         return put_varint_at_once(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
     }
     // calloc, map, unmap, external
-    constexpr Byte* sized(Byte* at, OtherOperation operation, std::uint64_t address, std::uint64_t size) noexcept
+    constexpr Byte* sized(Byte* at, OtherOpcode opcode, std::uint64_t address, std::uint64_t size) noexcept
     {
         return put_varint_at_once(placed(at, operation, address), size);
     }
     // free_requested, external_end
-    constexpr Byte* placed(Byte* at, OtherOperation operation, std::uint64_t address) noexcept
+    constexpr Byte* placed(Byte* at, OtherOpcode opcode, std::uint64_t address) noexcept
     {
         return difference(other(at, operation), address);
     }
@@ -85,7 +85,7 @@ class EventEncoder {
     [[nodiscard]] constexpr std::uint64_t last_ticks() const noexcept { return last_ticks_; }
 
   private:
-    constexpr Byte* head(Byte* at, Operation operation, std::uint64_t address) noexcept
+    constexpr Byte* head(Byte* at, Opcode opcode, std::uint64_t address) noexcept
     {
         const std::uint64_t place = rotated(address, rotation_);
         std::uint64_t step = zigzag(place - last_place_);
@@ -94,7 +94,7 @@ class EventEncoder {
             step = 0;
         }
         last_place_ = place;
-        return put_varint_at_once(at, step << 2U | static_cast<unsigned>(operation));
+        return put_varint_at_once(at, step << 2U | static_cast<unsigned>(opcode));
     }
     constexpr Byte* other(Byte* at, OtherOperation operation) noexcept
     {

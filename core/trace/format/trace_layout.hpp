@@ -79,9 +79,9 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
 
-// Each event begins with a varint: the low two bits are its Operation, the rest is the zigzagged difference of its
+// Each event begins with a varint: the low two bits are its Opcode, the rest is the zigzagged difference of its
 // rotated address to the last one in the chunk; for `other` the rest is an OtherOperation, and its operands follow.
-enum class Operation : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
+enum class Opcode : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
 
 enum class OtherOperation : std::uint8_t {
     end_of_chunk = 0,  // first, so that zeroes never look like events
