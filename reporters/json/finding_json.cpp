@@ -1,5 +1,6 @@
 // What single commands find: `cliffs`, `doctor`, `fit` and `info`.
 
+#include "core/model/metric_id.hpp"
 #include "reporters/json/json_members.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/wording/cliff_words.hpp"
@@ -32,7 +33,7 @@ Json tried_json(const TriedSetting& tried)
 Json cliff_json(const ExplainedCliff& explained)
 {
     const Cliff& cliff = explained.cliff;
-    return {{"metric", cliff.kind == CliffKind::faults ? "faults_per_op" : "time_per_op"},
+    return {{"metric", cliff.kind == CliffKind::faults ? model::metrics::faults_per_op : model::metrics::time_per_op},
             {"last_cheap", cliff.cheap.bytes},
             {"cheap", cost_json(cliff.cheap)},
             {"dear", cost_json(cliff.dear)},

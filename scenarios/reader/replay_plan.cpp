@@ -10,6 +10,7 @@
 
 #include "core/base/text.hpp"
 #include "core/model/allocator.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/specs.hpp"
 #include "scenarios/reader/case_reader.hpp"
@@ -166,8 +167,9 @@ struct Look {
     std::string_view sample;
     nanoseconds after;
 };
-constexpr std::array looks{Look{"retained_0s", nanoseconds{0}}, Look{"retained_100ms", milliseconds{100}},
-                           Look{"retained_1s", milliseconds{1000}}, Look{"retained_5s", milliseconds{5000}}};
+constexpr std::array looks{
+    Look{model::metrics::retained_0s, nanoseconds{0}}, Look{model::metrics::retained_100ms, milliseconds{100}},
+    Look{model::metrics::retained_1s, milliseconds{1000}}, Look{model::metrics::retained_5s, milliseconds{5000}}};
 
 model::Step step_of(model::Operation operation)
 {
@@ -200,7 +202,7 @@ std::vector<model::Step> steps_of(const ReplayRequest& request, const model::Rep
         steps.push_back(step_of(model::SampleStep{std::string{look.sample}, false}));
     }
     steps.push_back(step_of(model::PurgeStep{}));
-    steps.push_back(step_of(model::SampleStep{"retained_trimmed", false}));
+    steps.push_back(step_of(model::SampleStep{std::string{model::metrics::retained_trimmed}, false}));
     if (request.latency) {
         model::ReplayStep timing = replay;
         timing.latency = true;

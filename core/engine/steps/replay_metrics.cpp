@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/engine/steps/step_metrics.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::engine {
@@ -122,11 +123,16 @@ constexpr auto rows_of_replays = each_metric_once(std::to_array<StepRow>({
     {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes, &ReplayRecord::was_idle>,
      not_idle},
     {Id::live_bytes_bound, replays_immediately, counted<&StepRecord::replay, &ReplayRecord::live_bound>},
-    {Id::retained_0s, replays, [](const StepContext& c) { return retained(c, "retained_0s"); }, not_sampled},
-    {Id::retained_100ms, replays, [](const StepContext& c) { return retained(c, "retained_100ms"); }, not_sampled},
-    {Id::retained_1s, replays, [](const StepContext& c) { return retained(c, "retained_1s"); }, not_sampled},
-    {Id::retained_5s, replays, [](const StepContext& c) { return retained(c, "retained_5s"); }, not_sampled},
-    {Id::retained_trimmed, replays, [](const StepContext& c) { return retained(c, "retained_trimmed"); }, not_sampled},
+    {Id::retained_0s, replays, [](const StepContext& c) { return retained(c, model::metrics::retained_0s); },
+     not_sampled},
+    {Id::retained_100ms, replays, [](const StepContext& c) { return retained(c, model::metrics::retained_100ms); },
+     not_sampled},
+    {Id::retained_1s, replays, [](const StepContext& c) { return retained(c, model::metrics::retained_1s); },
+     not_sampled},
+    {Id::retained_5s, replays, [](const StepContext& c) { return retained(c, model::metrics::retained_5s); },
+     not_sampled},
+    {Id::retained_trimmed, replays, [](const StepContext& c) { return retained(c, model::metrics::retained_trimmed); },
+     not_sampled},
     {Id::realized_fragmentation, replays_touched, realized_fragmentation, "nothing was live", {.needs_counters = true}},
     {Id::allocate_time_p50, times_calls, call_percentile<CallKind::allocate, 50>, no_replay},
     {Id::allocate_time_p99, times_calls, call_percentile<CallKind::allocate, 99>, no_replay},
