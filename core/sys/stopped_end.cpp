@@ -1,0 +1,330 @@
+#include "core/sys/stopped_end.hpp"
+
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.hpp"
+#include "core/sys/file_text.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+constexpr unsigned long trace_options =
+    PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+
+sigset_t awaited_signals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        sigaddset(&set, signal);
+    }
+    return set;
+}
+
+class BlockedSignals {
+  public:
+    BlockedSignals() noexcept
+    {
+        const sigset_t set = awaited_signals();
+        ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+    }
+    BlockedSignals(const BlockedSignals&) = delete;
+    BlockedSignals& operator=(const BlockedSignals&) = delete;
+    ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    [[nodiscard]] const sigset_t& before() const noexcept { return before_; }
+
+  private:
+    sigset_t before_{};
+};
+
+struct Pipe {
+    UniqueFd read;
+    UniqueFd write;
+    [[nodiscard]] static base::Expected<Pipe> make()
+    {
+        std::array<int, 2> ends{-1, -1};
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+            return base::fail(base::os_error("pipe", errno));
+        }
+        return Pipe{UniqueFd{ends[0]}, UniqueFd{ends[1]}};
+    }
+};
+
+// The number of the system call that a thread that stands is in; -1: none, or it is not known.
+long call_of(pid_t process, pid_t thread)
+{
+    const std::string text = read_word(fmt::format("/proc/{}/task/{}/syscall", process, thread));
+    const auto number = base::parse_number(std::string_view{text}.substr(0, text.find(' ')));
+    return number ? static_cast<long>(*number) : -1;
+}
+
+// Between fork and exec: nothing but system calls.
+[[noreturn]] void become(const std::vector<char*>& words, const std::vector<char*>& environment, int gate, int refusal,
+                         const sigset_t& mask)
+{
+    char go = 0;
+    if (retry_interrupted([&] { return ::read(gate, &go, 1); }) == 1) {
+        for (const int signal : {SIGPIPE, SIGXFSZ}) {
+            ::signal(signal, SIG_DFL);
+        }
+        ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+        ::execvpe(words.front(), words.data(), environment.data());
+        const int problem = errno;
+        static_cast<void>(::write(refusal, &problem, sizeof problem));
+    }
+    ::_exit(127);
+}
+
+class Tracing {
+  public:
+    Tracing(pid_t process, const std::function<void(const StoppedEnd&)>& at_end)
+        : process_{process}, at_end_{at_end}, running_{process}
+    {
+    }
+
+    ExitStatus wait()
+    {
+        while (!ended_) {
+            take_all();
+            if (!ended_) {
+                wait_a_moment();
+                release_before_exec();
+            }
+        }
+        return *ended_;
+    }
+
+  private:
+    void take_all()
+    {
+        for (;;) {
+            int status = 0;
+            rusage usage{};
+            const pid_t thread = ::wait4(-1, &status, __WALL | WNOHANG, &usage);
+            if (thread == 0 || (thread < 0 && errno != EINTR)) {
+                if (thread < 0 && errno == ECHILD) {
+                    ended_ = ExitStatus{.code = -1};
+                }
+                return;
+            }
+            if (thread < 0) {
+                continue;
+            }
+            if (WIFSTOPPED(status)) {
+                take_stop(thread, status);
+            } else {
+                forget(thread);
+                if (thread == process_) {
+                    ended_ = exit_status(status, usage);
+                    return;
+                }
+                stop_if_all_stand();
+            }
+        }
+    }
+
+    void take_stop(pid_t thread, int status)
+    {
+        const int event = status >> 16;
+        const int signal = WSTOPSIG(status);
+        unsigned long message = 0;
+        switch (event) {
+        case PTRACE_EVENT_EXIT:
+            ::ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &message);
+            take_exit(thread, static_cast<int>(message));
+            return;
+        case PTRACE_EVENT_CLONE:
+            if (::ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &message) == 0) {
+                running_.insert(static_cast<pid_t>(message));
+            }
+            go_on(thread, 0);
+            return;
+        case PTRACE_EVENT_EXEC:  // the thread has the process's number now, and is alone
+            standing_.clear();
+            running_ = {process_};
+            go_on(thread, 0);
+            return;
+        case PTRACE_EVENT_STOP:
+            running_.insert(thread);  // a new one may come here before its parent has told of it
+            if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+                ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);
+            } else {
+                go_on(thread, 0);
+            }
+            return;
+        default:
+            go_on(thread, signal);
+            return;
+        }
+    }
+
+    // One thread that ends while others go on is let go at once; those of an ending process stand until all do.
+    void take_exit(pid_t thread, int status)
+    {
+        running_.erase(thread);
+        if (has_stopped_ || (call_of(process_, thread) == SYS_exit && !running_.empty())) {
+            go_on(thread, 0);
+            return;
+        }
+        standing_.insert(thread);
+        status_ = status;
+        stop_if_all_stand();
+    }
+
+    void stop_if_all_stand()
+    {
+        if (standing_.empty() || !running_.empty()) {
+            return;
+        }
+        if (!std::exchange(has_stopped_, true)) {
+            at_end_({.process = process_, .thread = *standing_.begin(), .status = status_});
+        }
+        release();
+    }
+
+    void release()
+    {
+        for (const pid_t thread : std::exchange(standing_, {})) {
+            go_on(thread, 0);
+        }
+    }
+
+    // A thread that becomes another program ends all others first, and waits for them.
+    void release_before_exec()
+    {
+        if (!standing_.empty() && std::ranges::any_of(running_, [&](pid_t thread) {
+                const long call = call_of(process_, thread);
+                return call == SYS_execve || call == SYS_execveat;
+            })) {
+            release();
+        }
+    }
+
+    void forget(pid_t thread)
+    {
+        running_.erase(thread);
+        standing_.erase(thread);
+    }
+
+    static void go_on(pid_t thread, int signal) { ::ptrace(PTRACE_CONT, thread, nullptr, signal); }
+
+    void wait_a_moment() const
+    {
+        const timespec patience{0, standing_.empty() ? 100'000'000 : 5'000'000};
+        const sigset_t set = awaited_signals();
+        siginfo_t info{};
+        const int signal = ::sigtimedwait(&set, &info, &patience);
+        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) {
+            ::kill(process_, signal);  // somebody's, not the terminal's
+        }
+    }
+
+    pid_t process_;
+    const std::function<void(const StoppedEnd&)>& at_end_;
+    std::set<pid_t> running_;
+    std::set<pid_t> standing_;
+    int status_{};
+    bool has_stopped_{};
+    std::optional<ExitStatus> ended_;
+};
+
+base::Error refused(int problem)
+{
+    return {base::ErrorCode::not_supported,
+            fmt::format("a program cannot be stopped at its end here: ptrace is refused ({})",
+                        std::generic_category().message(problem)),
+            ""};
+}
+
+}  // namespace
+
+base::Expected<void> can_trace()
+{
+    Pipe gate = MEMSWEEP_TRY(Pipe::make());
+    const pid_t child = ::fork();
+    if (child < 0) {
+        return base::fail(base::os_error("fork", errno));
+    }
+    if (child == 0) {
+        char go = 0;
+        gate.write.reset();
+        static_cast<void>(retry_interrupted([&] { return ::read(gate.read.get(), &go, 1); }));
+        ::_exit(0);
+    }
+    const int problem = ::ptrace(PTRACE_SEIZE, child, nullptr, trace_options) == 0 ? 0 : errno;
+    ::kill(child, SIGKILL);
+    // A traced child stops at its end, and goes on by itself when it is killed again.
+    int status = 0;
+    while (retry_interrupted([&] { return ::waitpid(child, &status, __WALL); }) == child && WIFSTOPPED(status)) {
+        ::ptrace(PTRACE_CONT, child, nullptr, 0);
+    }
+    if (problem != 0) {
+        return base::fail(refused(problem));
+    }
+    return {};
+}
+
+base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program,
+                                             const std::function<void(const StoppedEnd&)>& at_end)
+{
+    const std::string& name = program.argv.front();
+    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(program));
+    const std::vector<char*> words = exec_list(program.argv);
+    const std::vector<char*> variables = exec_list(environment);
+    Pipe gate = MEMSWEEP_TRY(Pipe::make());
+    Pipe refusal = MEMSWEEP_TRY(Pipe::make());
+    const BlockedSignals blocked;
+    const pid_t child = ::fork();
+    if (child < 0) {
+        return base::fail(base::os_error("fork", errno, name));
+    }
+    if (child == 0) {
+        gate.write.reset();
+        become(words, variables, gate.read.get(), refusal.write.get(), blocked.before());
+    }
+    gate.read.reset();
+    refusal.write.reset();
+    ::fcntl(refusal.read.get(), F_SETFL, O_NONBLOCK);
+    if (::ptrace(PTRACE_SEIZE, child, nullptr, trace_options) != 0) {
+        const int problem = errno;
+        gate.write.reset();
+        ::waitpid(child, nullptr, __WALL);
+        return base::fail(refused(problem));
+    }
+    const bool is_told = retry_interrupted([&] { return ::write(gate.write.get(), "g", 1); }) == 1;
+    gate.write.reset();
+    int problem = 0;
+    const auto look_at_end = [&](const StoppedEnd& end) {
+        // What was not started has no end.
+        const bool has_begun = is_told && ::read(refusal.read.get(), &problem, sizeof problem) == 0;
+        if (has_begun) {
+            at_end(end);
+        }
+    };
+    const std::function<void(const StoppedEnd&)> at_stop{look_at_end};
+    const ExitStatus status = Tracing{child, at_stop}.wait();
+    if (problem != 0) {
+        return base::fail(base::os_error("cannot be run", problem, name));
+    }
+    return status;
+}
+
+}  // namespace memsweep::sys

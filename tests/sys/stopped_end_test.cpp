@@ -1,0 +1,84 @@
+// A command is stopped once, at its end, however it ends.
+#include "core/sys/stopped_end.hpp"
+
+#include <array>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "core/sys/mappings.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+
+namespace {
+
+struct Seen {
+    int stops{};
+    std::uint64_t rss_bytes{};
+    std::uint64_t page_bytes{};
+    int status{};
+};
+
+base::Expected<sys::ExitStatus> run(const std::string& script, Seen& seen)
+{
+    return sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", script}}, [&](const sys::StoppedEnd& end) {
+        ++seen.stops;
+        seen.status = end.status;
+        const auto space = sys::read_address_space(end.thread);
+        if (space) {
+            seen.rss_bytes = space->rss_bytes();
+            seen.page_bytes = space->resident_bytes();
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a command stands once at its end with all of its memory", "[machine]")
+{
+    if (const auto traced = sys::can_trace(); !traced) {
+        SKIP(traced.error().message);
+    }
+    const std::array<std::pair<const char*, std::pair<int, int>>, 5> ends{{{"exit 0", {0, 0}},
+                                                                           {"exit 3", {3, 0}},
+                                                                           {"kill -TERM $$", {0, SIGTERM}},
+                                                                           {"kill -KILL $$", {0, SIGKILL}},
+                                                                           {"exec true", {0, 0}}}};
+    for (const auto& [script, expected] : ends) {
+        INFO(script);
+        Seen seen;
+        const auto ended = run(script, seen);
+        REQUIRE(ended);
+        CHECK(ended->code == expected.first);
+        CHECK(ended->signal == expected.second);
+        CHECK(seen.stops == 1);
+        CHECK(seen.rss_bytes > 0);
+        CHECK((seen.page_bytes == seen.rss_bytes || seen.page_bytes == 0));
+    }
+}
+
+TEST_CASE("signals that a program handles, and children that it starts, do not stop it", "[machine]")
+{
+    if (const auto traced = sys::can_trace(); !traced) {
+        SKIP(traced.error().message);
+    }
+    Seen seen;
+    const auto ended = run("trap 'x=1' USR1; kill -USR1 $$; (exit 5); [ $? = 5 ] && [ \"$x\" = 1 ] && exit 7", seen);
+    REQUIRE(ended);
+    CHECK(ended->code == 7);
+    CHECK(seen.stops == 1);
+}
+
+TEST_CASE("a command that cannot be run is an error that names it, and has no end", "[unit]")
+{
+    int stops = 0;
+    const auto ended = sys::StoppedAtEnd::run({.argv = {"/no/such/program"}}, [&](const sys::StoppedEnd&) { ++stops; });
+    REQUIRE(!ended);
+    CHECK(stops == 0);
+    if (sys::can_trace()) {
+        CHECK(ended.error().where == "/no/such/program");
+    }
+}
