@@ -1,0 +1,94 @@
+// What has grown all the time is told from what filled once, is full, or waits for its end.
+#include "core/measure/survivors.hpp"
+
+#include <deque>
+#include <vector>
+
+#include "core/base/rng.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+
+namespace {
+
+constexpr std::uint64_t now = 100'000;
+
+// Blocks that live for so long on average, exponentially; what is live at the end, and how long the others have lived.
+std::vector<Survivor> churn(base::Rng& random, std::uint64_t mean, Lifetimes& lives)
+{
+    std::vector<Survivor> survivors;
+    for (std::uint64_t born = 0; born < now; born += 3) {
+        std::uint64_t life = 1;
+        while (random.below(mean) != 0 && born + life < now) {
+            ++life;
+        }
+        if (born + life < now) {
+            lives.add(life);
+        } else {
+            survivors.push_back({born, 100});
+        }
+    }
+    return survivors;
+}
+
+}  // namespace
+
+TEST_CASE("survivors: a leak beside churn grows, at any rate", "[unit]")
+{
+    base::Rng random{3};
+    for (const std::uint64_t step : {50U, 500U, 4000U}) {
+        Lifetimes lives;
+        static_cast<void>(churn(random, 200, lives));
+        std::vector<Survivor> lost;
+        for (std::uint64_t born = 10; born < now; born += step) {
+            lost.push_back({born, 48});
+        }
+        CHECK(grows(lost, lives.longest(), now));
+    }
+}
+
+TEST_CASE("survivors: churn, a table that filled once and a burst are no growth", "[unit]")
+{
+    base::Rng random{5};
+    int wrong = 0;
+    for (int round = 0; round < 50; ++round) {
+        Lifetimes lives;
+        const std::vector<Survivor> live = churn(random, 100 + random.below(1500), lives);
+        wrong += grows(live, lives.longest(), now) ? 1 : 0;
+        std::vector<Survivor> table;
+        for (std::uint64_t born = random.below(now / 2); table.size() < 500; born += 7) {
+            table.push_back({born, 100});
+        }
+        wrong += grows(table, lives.longest(), now) ? 1 : 0;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("survivors: what is young, or less than can be told, is no growth", "[unit]")
+{
+    CHECK_FALSE(grows({}, 10, now));
+    const std::vector<Survivor> young{{now - 5, 100}, {now - 4, 100}};
+    CHECK_FALSE(grows(young, 10, now));
+    std::vector<Survivor> all;
+    for (std::uint64_t born = 0; born < now; born += 100) {
+        all.push_back({born, 8});
+    }
+    CHECK(grows(all, 10, now));
+    CHECK_FALSE(grows(all, now, now));      // blocks may live as long as the program
+    CHECK_FALSE(grows(all, now / 2, now));  // or nearly
+}
+
+TEST_CASE("survivors: the longest life is that of 99.9 %, at most an eighth too long", "[unit]")
+{
+    for (const std::uint64_t life : {0ULL, 1ULL, 7ULL, 8ULL, 100ULL, 12'345ULL, 1ULL << 40U}) {
+        Lifetimes lives;
+        for (int i = 0; i < 1000; ++i) {
+            lives.add(life);
+        }
+        lives.add(1ULL << 50U);
+        CHECK(lives.count() == 1001);
+        CHECK(lives.longest() >= life);
+        CHECK(lives.longest() <= life + life / 8);
+    }
+}
