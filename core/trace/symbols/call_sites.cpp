@@ -134,6 +134,12 @@ std::uint64_t figure_of(const AllocationFigures& figures, SiteOrder order)
     return 0;
 }
 
+StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer)
+{
+    Groups groups = group(table, SitePlaces{table, symbolizer}, {.by = SiteKind::site});
+    return {std::move(groups.of), std::move(groups.places)};
+}
+
 std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table)
 {
     std::set<StackImage> images;

@@ -72,6 +72,13 @@ class CallSites {
     std::unique_ptr<Symbolizer> symbolizer_;
 };
 
+// The site of each stack of a trace, as numbers: site 0 has no stack.
+struct StackSites {
+    std::vector<std::uint32_t> of;  // by node
+    std::vector<ResolvedFrame> places;
+};
+[[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
+
 // When each node was first used, by itself or under another; empty where no two modules had one place. Reads the trace
 // for it, and goes back to its beginning.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
