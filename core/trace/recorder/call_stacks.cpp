@@ -44,8 +44,7 @@ std::uint64_t word(std::uint64_t address) noexcept
 
 void* map_memory(std::size_t bytes) noexcept
 {
-    const long at =
-        kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long at = map_own_memory(bytes, MAP_NORESERVE);
     return at < 0 ? nullptr : reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): what mmap gave
 }
 

@@ -135,7 +135,7 @@ void CallTree::acquire() noexcept
 CallTree::Index* CallTree::new_index(std::uint64_t places) const noexcept
 {
     const std::uint64_t bytes = sizeof(Index) + places * sizeof(std::uint32_t);
-    const long at = kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long at = map_own_memory(bytes);
     if (at < 0) {
         return nullptr;
     }

@@ -97,8 +97,7 @@ void release(std::atomic<std::uint32_t>& lock) noexcept
 // Zeroed in a child; where the kernel does not know that (before 4.14), a fork handler does it.
 Image* make_image() noexcept
 {
-    const long at =
-        kernel(SYS_mmap, nullptr, sizeof(Image), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long at = map_own_memory(sizeof(Image));
     if (at < 0) {
         return nullptr;
     }
@@ -428,6 +427,11 @@ const TickClock& tick_clock() noexcept
 bool is_recording() noexcept
 {
     return image != nullptr;
+}
+
+bool has_recording() noexcept
+{
+    return image != nullptr && image->facts != nullptr;
 }
 
 UsableSizes& usable_sizes() noexcept

@@ -19,6 +19,8 @@ namespace memsweep::trace::recorder {
 // the child's own. If nothing is to be recorded, `current` takes nothing.
 void attach_thread() noexcept;
 [[nodiscard]] bool is_recording() noexcept;
+// Whether this process has a file that it records to.
+[[nodiscard]] bool has_recording() noexcept;
 // Of this image; only while it records.
 [[nodiscard]] UsableSizes& usable_sizes() noexcept;
 // From here on every event is stamped, since several threads may run.

@@ -14,6 +14,7 @@
 #include "core/trace/recorder/allocator_calls.hpp"
 #include "core/trace/recorder/call_stacks.hpp"
 #include "core/trace/recorder/counting.hpp"
+#include "core/trace/recorder/giving_back.hpp"
 #include "core/trace/recorder/heap_pages.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
@@ -95,6 +96,9 @@ __attribute__((destructor)) void end() noexcept
     note_end();
     if (first_process == ::getpid()) {
         note_heap_pages(heap_pages_bytes());
+        if (choice().gives_back && has_recording()) {
+            try_giving_back();
+        }
     }
 }
 

@@ -42,8 +42,7 @@ std::uint64_t address_of(ThreadStacks& thread, CallTree& tree, std::uint64_t gen
 
 bool prepare_python_stacks() noexcept
 {
-    const long at = kernel(SYS_mmap, nullptr, sizeof(std::uint64_t) << place_of_line_bits, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long at = map_own_memory(sizeof(std::uint64_t) << place_of_line_bits, MAP_NORESERVE);
     lines = at < 0 ? nullptr : reinterpret_cast<std::atomic<std::uint64_t>*>(at);  // NOLINT(performance-no-int-to-ptr)
     return lines != nullptr;
 }

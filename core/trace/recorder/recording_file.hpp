@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +31,18 @@ long kernel(long number, Arguments... arguments) noexcept
     const long outcome = result == -1 ? -errno : result;
     errno = before;
     return outcome;
+}
+
+// Memory of ours alone, zeroes, or a negative errno. It is no part of a core dump (MADV_DONTDUMP), by which who looks at
+// the process from outside tells it from the program's.
+[[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
+{
+    const long at =
+        kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    if (at >= 0) {
+        kernel(SYS_madvise, at, bytes, MADV_DONTDUMP);
+    }
+    return at;
 }
 
 // The inode of /proc/self/ns/pid, whose numbers those of processes are (pid_namespaces(7)); 0: not known.

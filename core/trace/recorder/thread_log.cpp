@@ -355,6 +355,8 @@ Choice read_choice(std::span<char> folder) noexcept
         } else if (takes(options, "stacks")) {
             choice.stacks = true;
             choice.stacks_every = takes(options, "=") ? take_number(options) : 0;
+        } else if (takes(options, "give-back")) {
+            choice.gives_back = true;
         } else if (takes(options, "count")) {
             choice.counts = true;
         } else {

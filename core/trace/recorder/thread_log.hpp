@@ -172,6 +172,7 @@ struct Choice {
     std::uint32_t home_namespace{};
     bool counts{};                 // keep no log
     bool stacks{};                 // of allocations
+    bool gives_back{};             // try at the end what the allocator would return
     std::uint64_t stacks_every{};  // a sample of them, so many bytes apart on average; 0: of all
     bool on{};
 
