@@ -11,6 +11,7 @@
 #include "reporters/document/cliffs.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/doctor.hpp"
+#include "reporters/document/explanation.hpp"
 #include "reporters/document/fit.hpp"
 #include "reporters/document/fleet_trend.hpp"
 #include "reporters/document/history.hpp"
@@ -32,5 +33,6 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // format memsweep-trace-summary, version 1
 [[nodiscard]] std::string to_json(const CallSitesReport& report);       // format memsweep-call-sites, version 1
 [[nodiscard]] std::string to_json(const LeaksReport& report);           // format memsweep-leaks, version 1
+[[nodiscard]] std::string to_json(const Explanation& one);              // format memsweep-explain, version 1
 
 }  // namespace memsweep::reporters

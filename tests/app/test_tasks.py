@@ -97,6 +97,10 @@ class Tasks(CliTest):
         self.need_commands([("gcc", "gcc")])
         self.run_task("Find out whether a library leaks")
 
+    def test_leak_retention_or_fragmentation(self):
+        self.need_commands([("gcc", "gcc")])
+        self.run_task("Find out whether it is a leak, retention or fragmentation")
+
     def test_regression(self):
         self.need_commands([("gcc", "gcc")])
         self.run_task("Find out which line a regression comes from")

@@ -1,0 +1,415 @@
+#include "app/commands/explaining.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include "app/commands/end_snapshot.hpp"
+#include "app/commands/recording_folder.hpp"
+#include "app/commands/traces.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
+#include "core/measure/reachability.hpp"
+#include "core/measure/survivors.hpp"
+#include "core/sys/mappings.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/trace/exact_cut.hpp"
+#include "core/trace/heap_history.hpp"
+#include "core/trace/symbols/call_sites.hpp"
+#include "core/trace/usable_size.hpp"
+#include "reporters/document/call_sites.hpp"
+#include "reporters/text/escaping.hpp"
+
+namespace memsweep::app {
+namespace {
+
+using measure::AddressRange;
+using measure::HeldBlock;
+using measure::MemoryCategory;
+using reporters::Explanation;
+
+class Explaining {
+  public:
+    Explaining(const ExplainedProgram& program, const sys::StoppedEnd& end, sys::AddressSpace space,
+               const trace::RecordedImage& image)
+        : program_{program}, end_{end}, space_{std::move(space)}, image_{image},
+          served_by_{image.facts.served_by, ::strnlen(image.facts.served_by, sizeof image.facts.served_by)}
+    {
+        explanation_.command = program.command;
+        explanation_.allocator = measure::allocator_of_file(served_by_);
+        explanation_.allocator_file = reporters::inert_text(served_by_);
+        explanation_.ended_by = sys::exit_status(end.status, rusage{}).describe();
+    }
+
+    base::Expected<Explanation> make(trace::TraceReader& reader, const sys::ForeignMemory* memory)
+    {
+        const trace::StackTable& table = reader.read_stacks();
+        const trace::ProgramNotes& notes = reader.read_notes();
+        trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
+        const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
+        const auto history = trace::HeapHistory::read(reader, notes,
+                                                      {.process = trace::number_in_trace(image_.facts),
+                                                       .page_bytes = sys::page_size(),
+                                                       .site_of_stack = sites.of,
+                                                       .sites = static_cast<std::uint32_t>(sites.places.size())});
+        MEMSWEEP_TRY(reader.outcome());
+        take_blocks(history, notes);
+        const auto mappers = mappers_of(history, notes);
+        const auto stacks = stacks_of(history);
+        const auto zeroes = memory == nullptr ? std::vector<AddressRange>{} : zero_parts_of(space_, *memory);
+        const measure::LedgerInput input{.space = &space_,
+                                         .page_bytes = sys::page_size(),
+                                         .blocks = blocks_,
+                                         .covered = history.covered(),
+                                         .mappers = mappers,
+                                         .stacks = stacks,
+                                         .zero_parts = zeroes,
+                                         .recorder_library = program_.recorder,
+                                         .recorder_folder = program_.folder,
+                                         .sites = sites.places.size()};
+        explanation_.ledger = measure::memory_ledger(input);
+        if (memory != nullptr) {
+            look_for_pointers(input, *memory);
+        }
+        take_growth(history, reader);
+        explanation_.tried = tried_request(program_.folder, end_.process);
+        explanation_.verdict = measure::memory_verdict({.ledger = &explanation_.ledger,
+                                                        .tried = &explanation_.tried,
+                                                        .growth = growth_,
+                                                        .allocator = explanation_.allocator,
+                                                        .has_small_chunks = has_small_chunks(history),
+                                                        .has_threads = history.threads() != 0});
+        take_totals(history);
+        take_sites(table, symbolizer, sites);
+        take_warnings(memory != nullptr, reader, symbolizer);
+        return std::move(explanation_);
+    }
+
+  private:
+    [[nodiscard]] bool is_glibc() const { return explanation_.allocator == measure::KnownAllocator::glibc; }
+
+    // Blocks that malloc mapped one by one, as glibc does from M_MMAP_THRESHOLD on.
+    [[nodiscard]] HeldBlock held(const trace::LiveHeapBlock& block, const trace::ProgramNotes& notes) const
+    {
+        namespace glibc = trace::glibc;
+        HeldBlock result{.address = block.address,
+                         .requested = block.size,
+                         .usable = block.size,
+                         .site = block.site,
+                         .alignment = block.alignment};
+        if (is_glibc()) {
+            constexpr std::uint64_t least_mapped = 128U << 10U;
+            const bool is_mapped =
+                block.size >= least_mapped && block.address % sys::page_size() == glibc::mapped_header;
+            result.usable = is_mapped ? glibc::usable_in_mapping(block.size, sys::page_size(), block.alignment).least
+                                      : glibc::usable_in_heap(block.size, block.alignment).least;
+            result.header = static_cast<std::uint32_t>(is_mapped ? glibc::mapped_header : glibc::header);
+        } else if (const auto usable =
+                       notes.usable_size({trace::number_in_trace(image_.facts), block.size, block.alignment})) {
+            result.usable = std::max(*usable, block.size);
+        }
+        return result;
+    }
+
+    void take_blocks(const trace::HeapHistory& history, const trace::ProgramNotes& notes)
+    {
+        for (const trace::LiveHeapBlock& block : history.live()) {
+            blocks_.push_back(held(block, notes));
+        }
+        for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) {
+            const std::uint64_t next = blocks_[i + 1].address - blocks_[i + 1].header;
+            const std::uint64_t room = next > blocks_[i].address ? next - blocks_[i].address : 0;
+            blocks_[i].usable = std::max(std::min(blocks_[i].usable, room), blocks_[i].requested);
+        }
+        live_ = &history.live();
+    }
+
+    [[nodiscard]] std::vector<measure::MapperRange> mappers_of(const trace::HeapHistory& history,
+                                                               const trace::ProgramNotes& notes) const
+    {
+        std::vector<measure::MapperRange> ranges;
+        for (const trace::HeapHistory::Mapped& one : history.mapped()) {
+            const std::string_view path =
+                one.module == 0 ? std::string_view{} : notes.modules()[one.module - 1].module.path;
+            const bool is_allocator =
+                !path.empty() && !served_by_.empty() && (path.ends_with(served_by_) || served_by_.ends_with(path));
+            ranges.push_back({one.begin, one.end, is_allocator});
+        }
+        return ranges;
+    }
+
+    // Those of living threads first where two lie at one place.
+    static std::vector<measure::StackRange> stacks_of(const trace::HeapHistory& history)
+    {
+        std::vector<measure::StackRange> all;
+        for (const bool is_alive : {true, false}) {
+            for (const trace::ThreadStackState& one : history.stacks()) {
+                const measure::StackRange range{one.stack.begin, one.stack.begin + one.stack.bytes,
+                                                one.state == trace::StackState::alive};
+                const bool is_free = std::ranges::none_of(all, [&](const measure::StackRange& other) {
+                    return range.begin < other.end && other.begin < range.end;
+                });
+                if (range.is_alive == is_alive && is_free) {
+                    all.push_back(range);
+                }
+            }
+        }
+        std::ranges::sort(all, {}, &measure::StackRange::begin);
+        return all;
+    }
+
+    // Looked at first is all that is written but the heap: what lies in freed blocks points to what was.
+    [[nodiscard]] std::vector<AddressRange> roots_of(const measure::LedgerInput& input) const
+    {
+        const std::vector<measure::AreaRole> roles = measure::roles_of(input);
+        std::vector<AddressRange> roots;
+        std::size_t place = 0;
+        for (const sys::PageRun& run : space_.pages) {
+            while (place < space_.areas.size() && space_.areas[place].end <= run.begin) {
+                ++place;
+            }
+            const sys::MappedArea& area = space_.areas[place];
+            const bool may_point = run.is_resident() && area.is_writable() &&
+                                   roles[place] != measure::AreaRole::recorder && !holds_heap(area, input);
+            if (may_point) {
+                roots.push_back({run.begin, run.end});
+            }
+        }
+        for (const measure::StackRange& stack : input.stacks) {
+            if (stack.is_alive) {
+                roots.push_back({stack.begin, stack.end});
+            }
+        }
+        return roots;
+    }
+
+    // Of an area that has blocks and more, such as data of a library beside them, no page is looked at that is the
+    // allocator's.
+    [[nodiscard]] static bool holds_heap(const sys::MappedArea& area, const measure::LedgerInput& input)
+    {
+        const auto covered = std::ranges::partition_point(
+            input.covered, [&](const measure::CoveredPages& one) { return one.end <= area.begin; });
+        const auto block =
+            std::ranges::partition_point(input.blocks, [&](const HeldBlock& one) { return one.address < area.begin; });
+        return area.name.empty() ? (covered != input.covered.end() && covered->begin < area.end) ||
+                                       (block != input.blocks.end() && block->address < area.end)
+                                 : area.name == "[heap]";
+    }
+
+    void look_for_pointers(const measure::LedgerInput& input, const sys::ForeignMemory& memory)
+    {
+        const auto reached =
+            measure::reachability(blocks_, roots_of(input), [&](std::uint64_t address, void* into, std::size_t bytes) {
+                return memory.read(address, into, bytes);
+            });
+        explanation_.has_reachability = true;
+        unreachable_.resize(input.sites);
+        lost_.resize(input.sites);
+        const std::uint64_t all = std::accumulate(reached.family_bytes.begin(), reached.family_bytes.end(), 0ULL);
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            if (reached.is_reachable[i]) {
+                continue;
+            }
+            unreachable_[blocks_[i].site] += blocks_[i].requested;
+            explanation_.unreachable_bytes += blocks_[i].requested;
+            constexpr std::uint64_t fewest_families = 20;
+            const std::uint32_t family = reached.family[i];
+            const bool is_one_of_many =
+                family != measure::Reachability::no_family && reached.family_bytes[family] <= all / fewest_families;
+            lost_[blocks_[i].site] += is_one_of_many ? blocks_[i].requested : 0;
+        }
+    }
+
+    void take_growth(const trace::HeapHistory& history, const trace::TraceReader& reader)
+    {
+        constexpr std::uint64_t least_bytes = 64U << 10U;
+        constexpr std::uint64_t enough_lives = 20;
+        const std::size_t count = explanation_.ledger.sites.size();
+        growth_.resize(count);
+        std::vector<std::vector<measure::Survivor>> survivors(count);
+        for (const trace::LiveHeapBlock& block : history.live()) {
+            if (explanation_.ledger.sites[block.site].live >= least_bytes) {
+                survivors[block.site].push_back({block.born, block.size});
+            }
+        }
+        for (std::uint32_t site = 0; site < count; ++site) {
+            const measure::Lifetimes* lives = history.lifetimes_of(site);
+            if (lives == nullptr || lives->count() < enough_lives) {
+                lives = &history.lifetimes();
+            }
+            const bool is_known = lives != &history.lifetimes() || lives->count() >= measure::fewest_ended_lives;
+            if (survivors[site].empty() || !is_known ||
+                !measure::grows(survivors[site], lives->longest(), history.events())) {
+                continue;
+            }
+            const bool is_lost = !lost_.empty() && lost_[site] * 2 >= explanation_.ledger.sites[site].live;
+            growth_[site] = is_lost ? measure::SiteGrowth::leak : measure::SiteGrowth::grows;
+        }
+        const double ticks =
+            static_cast<double>(history.last_ticks() - std::min(history.last_ticks(), image_.facts.start_ticks));
+        const auto rate = reader.header().ticks_per_second;
+        explanation_.seconds = rate == 0 ? 0 : ticks / static_cast<double>(rate);
+    }
+
+    // Whether most of what was left behind was freed in blocks that glibc keeps in its fastbins.
+    [[nodiscard]] bool has_small_chunks(const trace::HeapHistory& history) const
+    {
+        std::uint64_t all = 0;
+        std::uint64_t small = 0;
+        for (std::size_t site = 0; site < explanation_.ledger.sites.size(); ++site) {
+            const std::uint64_t left = explanation_.ledger.sites[site].left_behind;
+            const trace::HeapHistory::Freed& freed = history.freed()[site];
+            all += left;
+            small += freed.small_bytes * 2 >= freed.bytes ? left : 0;
+        }
+        return all != 0 && small * 2 >= all;
+    }
+
+    void take_totals(const trace::HeapHistory& history)
+    {
+        for (const sys::MappedArea& area : space_.areas) {
+            explanation_.pss_bytes += area.pss_bytes;
+            explanation_.anonymous_bytes += area.anonymous_bytes;
+        }
+        explanation_.page_tables_bytes = space_.page_tables_bytes;
+        explanation_.event = history.events();
+    }
+
+    // The stack that has most of a site, by what is live, or else the first.
+    [[nodiscard]] std::vector<std::uint32_t> stacks_of_sites(const trace::StackTable& table,
+                                                             const trace::StackSites& sites) const
+    {
+        std::vector<std::uint64_t> live(table.count());
+        for (const trace::LiveHeapBlock& block : *live_) {
+            live[block.stack] += block.size;
+        }
+        std::vector<std::uint32_t> best(sites.places.size());
+        for (std::uint32_t node = 1; node < table.count(); ++node) {
+            std::uint32_t& one = best[sites.of[node]];
+            one = one == 0 || live[node] > live[one] ? node : one;
+        }
+        return best;
+    }
+
+    void take_sites(const trace::StackTable& table, trace::Symbolizer& symbolizer, const trace::StackSites& sites)
+    {
+        const std::vector<std::uint32_t> best = stacks_of_sites(table, sites);
+        std::vector<std::uint32_t> order(sites.places.size());
+        std::iota(order.begin(), order.end(), 0U);
+        const auto weight = [&](std::uint32_t site) {
+            const measure::HeldBySite& one = explanation_.ledger.sites[site];
+            return std::max({one.live, one.left_behind, one.pins_alone, one.pins_with_others});
+        };
+        std::ranges::stable_sort(order, std::greater{}, weight);
+        for (const std::uint32_t number : order) {
+            if (weight(number) == 0) {
+                break;
+            }
+            reporters::ExplainedSite site;
+            const trace::ResolvedFrame& place = sites.places[number];
+            site.place = place.function.empty() ? std::string{} : reporters::inert_text(reporters::place_label(place));
+            site.function = reporters::inert_text(std::string{place.function});
+            for (std::uint32_t node = best[number]; node != 0; node = table.node(node).parent) {
+                for (const trace::ResolvedFrame& frame : symbolizer.at(node)) {
+                    site.stack.push_back(reporters::inert_text(reporters::place_label(frame)));
+                }
+                if (site.stack.size() >= trace::most_frames_shown) {
+                    break;
+                }
+            }
+            site.figures = explanation_.ledger.sites[number];
+            site.unreachable = unreachable_.empty() ? 0 : unreachable_[number];
+            site.growth = growth_[number];
+            const bool has_rate = site.growth != measure::SiteGrowth::none && explanation_.seconds > 0;
+            site.bytes_per_second = has_rate ? static_cast<double>(site.figures.live) / explanation_.seconds : 0;
+            if (explanation_.verdict.site == number) {
+                explanation_.main_site = explanation_.sites.size();
+            }
+            explanation_.sites.push_back(std::move(site));
+        }
+    }
+
+    void warn(std::string text) { explanation_.warnings.push_back(std::move(text)); }
+
+    void take_warnings(bool has_memory, const trace::TraceReader& reader, const trace::Symbolizer& symbolizer)
+    {
+        const measure::MemoryLedger& ledger = explanation_.ledger;
+        if (image_.facts.foreign_malloc != 0) {
+            warn("The program brings its own malloc, whose calls the recorder does not see: its heap is not told "
+                 "apart.");
+        } else if (measure::does_not_see(ledger)) {
+            warn(fmt::format("The recording does not see this program's allocations: {} of the allocator's pages never "
+                             "lay in a block that was recorded.",
+                             base::format_size(ledger.bytes(MemoryCategory::never_a_block))));
+        }
+        if (const std::uint64_t mapped = ledger.bytes(MemoryCategory::mapped_by_program);
+            mapped >= measure::noticed_waste_bytes) {
+            warn(fmt::format(
+                "{} were mapped by code outside of the allocator (pools, code made at run time, the arenas of "
+                "Python): memsweep does not see into them.",
+                base::format_size(mapped)));
+        }
+        if (ledger.sum() != ledger.rss_bytes) {
+            warn(fmt::format("The categories add up to {}, the kernel says {}.", base::exact_size(ledger.sum()),
+                             base::exact_size(ledger.rss_bytes)));
+        }
+        if (space_.from == sys::PagesFrom::pagemap) {
+            warn("This kernel has no PAGEMAP_SCAN (Linux 6.7): parts of huge pages are not told apart, and the page of "
+                 "zeroes counts as the program's.");
+        }
+        if (!has_memory) {
+            warn("The program's memory may not be read here: whether something points to a block, and which parts of "
+                 "huge pages are zero, is not known.");
+        }
+        if (image_.facts.lost_events != 0 || image_.facts.stopped_errno != 0) {
+            warn("Some of its events could not be recorded: blocks are missing, or were freed.");
+        }
+        if (reader.damage().corrupted_chunks != 0 || reader.damage().missing_chunks != 0) {
+            warn("Parts of the recording are damaged and left out.");
+        }
+        for (const std::string& note : symbolizer.notes()) {
+            warn(reporters::inert_text(note));
+        }
+    }
+
+    const ExplainedProgram& program_;
+    const sys::StoppedEnd& end_;
+    sys::AddressSpace space_;
+    const trace::RecordedImage& image_;
+    std::string served_by_;
+    std::vector<HeldBlock> blocks_;
+    const std::vector<trace::LiveHeapBlock>* live_{};
+    std::vector<std::uint64_t> unreachable_;  // by site
+    std::vector<std::uint64_t> lost_;         // likewise, time and again
+    std::vector<measure::SiteGrowth> growth_;
+    Explanation explanation_;
+};
+
+}  // namespace
+
+base::Expected<Explanation> explain_at_end(const ExplainedProgram& program, const sys::StoppedEnd& end)
+{
+    std::vector<trace::RecordedImage> images;
+    const trace::RecordedImage image = MEMSWEEP_TRY(recorded_image(program.folder, end.process, images));
+    trace::ExactCut cut;
+    MEMSWEEP_TRY(trace::add_to_cut(image, cut));
+    sys::AddressSpace space = MEMSWEEP_TRY(sys::read_address_space(end.thread));
+    auto memory = sys::ForeignMemory::open(end.thread);
+    const std::string path = program.folder + "/end.trace";
+    auto output = MEMSWEEP_TRY(TraceOutput::open(path));
+    MEMSWEEP_TRY(trace::assemble(std::move(images), trace::read_clocks(), is_running, output.taker(),
+                                 {{"source", "memsweep explain"}, {"stacks", "full"}}));
+    MEMSWEEP_TRY(output.commit());
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+    reader.read_until(cut);
+    return Explaining{program, end, std::move(space), image}.make(reader, memory ? &*memory : nullptr);
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,333 @@
+#include "reporters/document/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "reporters/document/table.hpp"
+#include "reporters/text/escaping.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::MemoryCategory;
+using measure::MemoryWord;
+
+constexpr std::size_t most_explained_sites = 20;
+constexpr std::size_t most_explained_stacks = 3;
+constexpr std::size_t most_explained_frames = 24;
+
+std::string size_of(std::uint64_t bytes)
+{
+    return base::format_size(bytes);
+}
+
+std::string count_of(std::uint64_t count)
+{
+    return base::format_count(static_cast<double>(count));
+}
+
+std::string allocator_words(const Explanation& one)
+{
+    return one.allocator == measure::KnownAllocator::other ? std::string{"the allocator"}
+                                                           : std::string{measure::name_of(one.allocator)};
+}
+
+std::string live_words(const Explanation& one)
+{
+    const std::uint64_t live = one.ledger.bytes(MemoryCategory::live);
+    return live == 0 ? std::string{"nothing is live"}
+                     : fmt::format("{} {} live", size_of(live), live == 1 ? "is" : "are");
+}
+
+// What it is.
+std::string first_line(const Explanation& one)
+{
+    const std::string part = size_of(one.verdict.bytes);
+    const std::string of = fmt::format("{} of {}", part, size_of(one.ledger.program_bytes()));
+    switch (one.verdict.word) {
+    case MemoryWord::leak:
+        return fmt::format("Leak: {} were left behind all the time, and nothing points to them any more.", part);
+    case MemoryWord::grows:
+        return fmt::format(
+            "Grows: {} were added all the time and are still pointed to. A cache that is not full yet looks "
+            "the same.",
+            part);
+    case MemoryWord::retention:
+        return fmt::format("Retention: {} are whole free pages that {} keeps; {}.", of, allocator_words(one),
+                           live_words(one));
+    case MemoryWord::kept:
+        return fmt::format("Kept: {} are whole free pages that {} keeps; {}.", of, allocator_words(one),
+                           live_words(one));
+    case MemoryWord::fragmentation:
+        return fmt::format("Fragmentation: {} are holes beside live blocks; {}.", of, live_words(one));
+    case MemoryWord::rounding:
+        return fmt::format(
+            "Rounding: {} are what {} adds to blocks beyond what was asked for, or leaves for their alignment; {}.", of,
+            allocator_words(one), live_words(one));
+    case MemoryWord::huge_pages:
+        return fmt::format(
+            "Huge pages: {} are zero parts of huge pages beside parts that are not: never written, or written "
+            "with zeroes.",
+            of);
+    case MemoryWord::stacks:
+        return fmt::format("Stacks: {} are stacks of threads.", of);
+    case MemoryWord::files:
+        return fmt::format("Files: {} are pages of files, which the kernel takes back when it needs them.", of);
+    case MemoryWord::shared:
+        return fmt::format("Shared: {} are shared memory.", of);
+    case MemoryWord::mapped_by_program:
+        return fmt::format("Mapped by the program: {} were mapped by code outside of {}. What is in them is not seen.",
+                           of, allocator_words(one));
+    case MemoryWord::in_use:
+        return fmt::format("In use: {} are live blocks and the program's data.", of);
+    case MemoryWord::nothing_to_change:
+        break;
+    }
+    return fmt::format("Nothing to change: {} are resident, and no part that could be given back is worth it.",
+                       size_of(one.ledger.program_bytes()));
+}
+
+// What a request returns.
+std::string second_line(const Explanation& one)
+{
+    if (!one.tried.was_tried()) {
+        return fmt::format("No request was tried: {}.", one.tried.why_not);
+    }
+    return one.tried.returned == 0
+               ? fmt::format("{}, tried in a copy of the program, returns nothing.", one.tried.request)
+               : fmt::format("{}, tried in a copy of the program, returns {}.", one.tried.request,
+                             size_of(one.tried.returned));
+}
+
+std::uint64_t figure_of(const ExplainedSite& site, MemoryWord word)
+{
+    switch (word) {
+    case MemoryWord::retention:
+    case MemoryWord::kept:
+        return site.figures.left_behind;
+    case MemoryWord::fragmentation:
+        return site.figures.pins_alone;
+    default:
+        return site.figures.live;
+    }
+}
+
+std::string share_words(std::uint64_t part, std::uint64_t whole)
+{
+    constexpr double nearly = 0.99;
+    const double share = whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+    return share >= nearly ? "all of it" : fmt::format("{} of it", size_of(part));
+}
+
+std::string site_words(const Explanation& one)
+{
+    if (!one.main_site) {
+        return {};
+    }
+    const ExplainedSite& site = one.sites[*one.main_site];
+    const std::string place = site.place.empty() ? "code without a stack" : site.place;
+    const std::uint64_t part = figure_of(site, one.verdict.word);
+    switch (one.verdict.word) {
+    case MemoryWord::leak:
+    case MemoryWord::grows:
+        return fmt::format("Most of it at {}: {} live in {}.", place, size_of(site.figures.live),
+                           plural(site.figures.blocks, "block"));
+    case MemoryWord::retention:
+    case MemoryWord::kept:
+        return fmt::format("Left behind by {}: {}.", place, share_words(part, one.verdict.bytes));
+    case MemoryWord::fragmentation: {
+        std::string words = fmt::format("Pinned by {}: its {} lie alone on {} of pages, and with others on {}.", place,
+                                        plural(site.figures.blocks, "live block"), size_of(site.figures.pins_alone),
+                                        size_of(site.figures.pins_with_others));
+        const auto left =
+            std::ranges::max_element(one.sites, {}, [](const auto& each) { return each.figures.left_behind; });
+        if (left->figures.left_behind != 0) {
+            words += fmt::format(" The holes were left by {} ({}).",
+                                 left->place.empty() ? "code without a stack" : left->place,
+                                 size_of(left->figures.left_behind));
+        }
+        return words;
+    }
+    default:
+        return part == 0 ? std::string{}
+                         : fmt::format("Most is live at {}: {} in {}.", place, size_of(part),
+                                       plural(site.figures.blocks, "block"));
+    }
+}
+
+// Who, and which setting.
+std::string third_line(const Explanation& one)
+{
+    std::string words = site_words(one);
+    if (!one.verdict.settings.empty()) {
+        std::string settings;
+        for (const std::string& setting : one.verdict.settings) {
+            settings += (settings.empty() ? "" : " or ") + setting;
+        }
+        words += fmt::format("{}Setting to try: {}.", words.empty() ? "" : " ", settings);
+    }
+    return words;
+}
+
+Tone tone_of_word(MemoryWord word)
+{
+    switch (word) {
+    case MemoryWord::leak:
+        return Tone::bad;
+    case MemoryWord::grows:
+    case MemoryWord::retention:
+    case MemoryWord::kept:
+    case MemoryWord::fragmentation:
+    case MemoryWord::rounding:
+    case MemoryWord::huge_pages:
+        return Tone::caution;
+    default:
+        return Tone::plain;
+    }
+}
+
+Table ledger_table(const Explanation& one)
+{
+    Table table{
+        .title = "Every resident page",
+        .note = fmt::format("{} resident; recorded up to event {}", base::exact_size(one.ledger.rss_bytes), one.event),
+        .columns = {Column::word_key("what"), Column::number("size"), Column::number("share"),
+                    Column::number("pages")}};
+    for (std::size_t i = 0; i < measure::memory_categories; ++i) {
+        const auto category = static_cast<MemoryCategory>(i);
+        const measure::CategoryFigure& figure = one.ledger.of(category);
+        if (figure.bytes == 0) {
+            continue;
+        }
+        const double share =
+            static_cast<double>(figure.bytes) / static_cast<double>(std::max<std::uint64_t>(one.ledger.sum(), 1));
+        table.rows.push_back({{std::string{category_words(category)}},
+                              {size_of(figure.bytes), base::exact_size(figure.bytes)},
+                              {.text = fmt::format("{:.1f} %", share * 100), .share = share},
+                              {figure.pages == 0 ? std::string{} : count_of(figure.pages)}});
+    }
+    std::uint64_t pages = 0;
+    for (const measure::CategoryFigure& figure : one.ledger.categories) {
+        pages += figure.pages;
+    }
+    table.rows.push_back(
+        {{"all"}, {size_of(one.ledger.sum()), base::exact_size(one.ledger.sum())}, {}, {count_of(pages)}});
+    return table;
+}
+
+Table explained_sites_table(const Explanation& one)
+{
+    Table table{.title = "Call sites",
+                .note =
+                    "left behind: holes and free pages whose last block was of the site; pinned: pages that its live "
+                    "blocks lie on. What removing a site returns is another figure",
+                .columns = {Column::word_key("site")}};
+    table.add_numbers({"live", "blocks", "lost", "left behind", "pinned alone", "with others"});
+    table.columns.push_back(Column::word("growth"));
+    for (std::size_t i = 0; i < std::min(one.sites.size(), most_explained_sites); ++i) {
+        const ExplainedSite& site = one.sites[i];
+        const auto cell = [](std::uint64_t bytes) { return Cell{size_of(bytes), base::exact_size(bytes)}; };
+        table.rows.push_back({{site.place.empty() ? "no stack" : site.place},
+                              cell(site.figures.live),
+                              {count_of(site.figures.blocks)},
+                              one.has_reachability ? cell(site.unreachable) : Cell{"?"},
+                              cell(site.figures.left_behind),
+                              cell(site.figures.pins_alone),
+                              cell(site.figures.pins_with_others),
+                              {std::string{measure::name_of(site.growth)}}});
+    }
+    return table;
+}
+
+Facts beside(const Explanation& one)
+{
+    Facts facts;
+    facts.list = {{"proportional (Pss)", size_of(one.pss_bytes)},
+                  {"page tables", size_of(one.page_tables_bytes)},
+                  {"zero page", size_of(one.ledger.zero_page_bytes)},
+                  {"swapped", size_of(one.ledger.swapped_bytes)},
+                  {"allocator", one.allocator_file.empty() ? "not known" : one.allocator_file},
+                  {"ended", one.ended_by}};
+    return facts;
+}
+
+void add_explained_stacks(const Explanation& one, Document& document)
+{
+    for (std::size_t i = 0; i < std::min(one.sites.size(), most_explained_stacks); ++i) {
+        const ExplainedSite& site = one.sites[i];
+        Items items;
+        for (const std::string& frame : site.stack) {
+            if (items.items.size() == most_explained_frames) {
+                items.items.push_back({"..."});
+                break;
+            }
+            items.items.push_back({frame});
+        }
+        if (!items.items.empty()) {
+            document.add(Section{.title = fmt::format("Stack of {}", site.place),
+                                 .blocks = {{std::move(items), Weight::answer}}},
+                         Weight::reference);
+        }
+    }
+}
+
+}  // namespace
+
+std::string_view category_words(MemoryCategory category)
+{
+    constexpr std::array<std::string_view, measure::memory_categories> words{"memsweep's recorder",
+                                                                             "files: programs and libraries",
+                                                                             "files: data",
+                                                                             "written copies of files",
+                                                                             "data of programs (bss)",
+                                                                             "shared memory",
+                                                                             "stacks",
+                                                                             "huge pages, all zero",
+                                                                             "live",
+                                                                             "rounding",
+                                                                             "headers of blocks",
+                                                                             "holes",
+                                                                             "kept free",
+                                                                             "allocator, never a block",
+                                                                             "mapped by the program",
+                                                                             "other"};
+    return words.at(static_cast<std::size_t>(category));
+}
+
+std::vector<std::string> headlines_of(const Explanation& explanation)
+{
+    std::vector<std::string> lines{first_line(explanation), second_line(explanation)};
+    if (std::string third = third_line(explanation); !third.empty()) {
+        lines.push_back(std::move(third));
+    }
+    return lines;
+}
+
+Document document(const Explanation& explanation)
+{
+    std::string command;
+    for (const std::string& word : explanation.command) {
+        command += (command.empty() ? "" : " ") + inert_text(word);
+    }
+    Document document{.kicker = "memsweep explain",
+                      .title = std::move(command),
+                      .description = "Where every resident page comes from at the program's end."};
+    const std::vector<std::string> lines = headlines_of(explanation);
+    document.add(Opening{.headline = {lines.front(), tone_of_word(explanation.verdict.word)}});
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        document.add(Paragraph{lines[i], Tone::plain});
+    }
+    for (const std::string& warning : explanation.warnings) {
+        document.add(Paragraph{warning, Tone::caution});
+    }
+    document.add(TableBlock{.table = ledger_table(explanation), .id = "ledger"});
+    document.add_table(TableBlock{.table = explained_sites_table(explanation), .id = "sites", .is_sortable = true});
+    document.add(beside(explanation), Weight::reference);
+    add_explained_stacks(explanation, document);
+    return document;
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,54 @@
+// Where the memory of a stopped program comes from, what would give it back, and who left it behind: `memsweep explain`.
+//
+// Units    bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measure/memory_ledger.hpp"
+#include "core/measure/memory_verdict.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct ExplainedSite {
+    std::string place;               // "parse_row (table.cpp:210)", inert; empty: it has no stack
+    std::string function;            // likewise
+    std::vector<std::string> stack;  // places, the innermost first, inert
+    measure::HeldBySite figures;
+    std::uint64_t unreachable{};  // of what is live
+    measure::SiteGrowth growth{};
+    double bytes_per_second{};  // of what grows
+};
+
+struct Explanation {
+    std::vector<std::string> command;
+    measure::KnownAllocator allocator{};
+    std::string allocator_file;  // inert
+    std::uint64_t event{};       // that the recording had then
+    double seconds{};            // since the recording began
+    std::string ended_by;        // "exit code 0"
+    measure::MemoryLedger ledger;
+    std::uint64_t pss_bytes{};
+    std::uint64_t anonymous_bytes{};
+    std::uint64_t page_tables_bytes{};
+    std::uint64_t unreachable_bytes{};
+    bool has_reachability{};  // whether it could be looked for
+    measure::TriedRequest tried;
+    measure::MemoryVerdict verdict;
+    std::vector<ExplainedSite> sites;  // those that have anything, the most first; the ledger's numbers are others
+    std::optional<std::size_t> main_site;
+    std::vector<std::string> warnings;  // inert
+};
+
+// Three sentences: what it is; what a request returns; who left it behind and which setting changes it.
+[[nodiscard]] std::vector<std::string> headlines_of(const Explanation& explanation);
+// What a category is called, for people.
+[[nodiscard]] std::string_view category_words(measure::MemoryCategory category);
+
+[[nodiscard]] Document document(const Explanation& explanation);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,214 @@
+"""explain: where a program's memory is at its end. What each page is is known by how the programs are written; the kernel's own
+account is the observer that everything must add up to."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from memsweep_cli import BINARY, MIB, CliTest
+
+PROGRAM = BINARY.parent / "recorded_memory"
+LIBRARIES = {"jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
+
+
+def library(name):
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"):
+        path = pathlib.Path(folder, LIBRARIES[name])
+        if path.exists():
+            return str(path)
+    return None
+
+
+class Explain(CliTest):
+    def ask(self, *words, code=0):
+        result = self.folder / "explained.json"
+        self.expect(code, "explain", "-f", "json", "-o", result, "--", *words)
+        report = json.loads(result.read_text())
+        self.check(report)
+        return report
+
+    def check(self, report):
+        """What holds of every program that stands."""
+        self.assertEqual((report["format"], report["format_version"]), ("memsweep-explain", 1))
+        self.assertEqual(report["sum"], report["rss"], report["categories"])
+        self.assertEqual(sum(one["bytes"] for one in report["categories"]), report["rss"])
+        page = os.sysconf("SC_PAGESIZE")
+        self.assertEqual(sum(one["pages"] for one in report["categories"]) * page, report["rss"])
+        self.assertEqual(len(report["categories"]), 16)
+        self.assertLessEqual(report["live"]["resident"], report["rss"])
+        self.assertEqual(sum(site["live"] for site in report["sites"]), report["live"]["requested"])
+        self.assertNotIn("add up", " ".join(report["warnings"]))
+
+    @staticmethod
+    def of(report, *names):
+        return sum(one["bytes"] for one in report["categories"] if one["name"] in names)
+
+    @staticmethod
+    def returned(report):
+        return report["tried"][0]["returned"]
+
+    def test_small_blocks_that_were_freed_are_retention(self):
+        report = self.ask(PROGRAM, "retain")
+        self.assertEqual(report["verdict"]["word"], "retention", report)
+        kept = self.of(report, "kept_free")
+        self.assertGreaterEqual(kept, 200_000 * 120)
+        self.assertLessEqual(kept, 200_000 * 128 + 4 * MIB)
+        self.assertEqual(report["tried"][0]["request"], "malloc_trim")
+        self.assertGreaterEqual(self.returned(report), kept * 9 // 10)
+        self.assertEqual(report["verdict"]["settings"], ["GLIBC_TUNABLES=glibc.malloc.mxfast=0"])
+        site = report["sites"][report["verdict"]["site"] - 1]
+        self.assertRegex(site["site"], r"load_index.*\(recorded_memory\.cpp:\d+\)")
+        self.assertGreaterEqual(site["left_behind"], kept * 9 // 10)
+        self.assertRegex(" ".join(site["stack"]), "retain.*main")
+
+    def test_aligned_blocks_leave_retention(self):
+        report = self.ask(PROGRAM, "aligned")
+        self.assertEqual(report["verdict"]["word"], "retention", report["categories"])
+        self.assertGreaterEqual(self.of(report, "kept_free"), 30 * MIB)
+        self.assertEqual(report["live"]["requested"] - 60 * 40, self.live_without(report, "keep_row"))
+
+    @staticmethod
+    def live_without(report, function):
+        return sum(site["live"] for site in report["sites"] if function not in site["site"])
+
+    def test_arenas_of_threads(self):
+        report = self.ask(PROGRAM, "arenas")
+        self.assertEqual(report["verdict"]["word"], "retention", report["categories"])
+        self.assertEqual(report["verdict"]["settings"], ["GLIBC_TUNABLES=glibc.malloc.arena_max=1"])
+        self.assertGreaterEqual(self.of(report, "kept_free"), 20 * MIB)
+
+    def test_holes_beside_what_stays(self):
+        report = self.ask(PROGRAM, "pins")
+        self.assertEqual(report["verdict"]["word"], "fragmentation", report["categories"])
+        site = report["sites"][report["verdict"]["site"] - 1]
+        self.assertIn("keep_row", site["site"])
+        self.assertGreaterEqual(site["pins_alone"], self.of(report, "holes"))
+        self.assertEqual(site["live"], 8000 * 24)
+
+    def test_huge_pages_that_are_mostly_zero(self):
+        mode = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+        if not mode.exists() or "[never]" in mode.read_text():
+            self.leave_out(self.id(), "this machine has huge pages off")
+        report = self.ask(PROGRAM, "huge")
+        zero = self.of(report, "huge_zero")
+        if zero == 0:
+            self.leave_out(self.id(), "the kernel gave no huge pages")
+        self.assertEqual(zero % os.sysconf("SC_PAGESIZE"), 0)
+        self.assertLessEqual(zero, 32 * MIB)
+        if zero > 8 * MIB:
+            self.assertEqual(report["verdict"]["word"], "huge_pages")
+
+    def test_what_is_lost_time_and_again_is_a_leak(self):
+        report = self.ask(PROGRAM, "leak")
+        self.assertEqual(report["verdict"]["word"], "leak", report["verdict"])
+        site = report["sites"][report["verdict"]["site"] - 1]
+        self.assertRegex(site["site"], r"forget.*\(recorded_memory\.cpp:\d+\)")
+        self.assertEqual((site["live"], site["blocks"]), (50_000 * 100, 50_000))
+        self.assertEqual(site["growth"]["answer"], "leak")
+        self.assertGreaterEqual(site["unreachable"], site["live"] * 98 // 100)
+        self.expect(1, "explain", "--fail-on", "leak", "--", PROGRAM, "leak")
+        self.expect(0, "explain", "--fail-on", "leak", "--", PROGRAM, "cache")
+
+    def test_what_is_added_all_the_time_and_found_again_only_grows(self):
+        report = self.ask(PROGRAM, "grow")
+        self.assertEqual(report["verdict"]["word"], "grows", report["verdict"])
+        self.assertEqual(report["sites"][report["verdict"]["site"] - 1]["growth"]["answer"], "grows")
+
+    def test_live_blocks_are_in_use(self):
+        report = self.ask(PROGRAM, "cache")
+        self.assertEqual(report["verdict"]["word"], "in_use", report["verdict"])
+        site = report["sites"][report["verdict"]["site"] - 1]
+        self.assertEqual((site["live"], site["unreachable"]), (25_000_000, 0))
+        self.assertGreaterEqual(self.of(report, "live"), 25_000_000)
+
+    def test_what_the_program_maps_itself(self):
+        for kind, word, category in (("mapped", "mapped_by_program", "mapped_by_program"), ("shared", "shared", "shared")):
+            with self.subTest(kind):
+                report = self.ask(PROGRAM, kind)
+                self.assertEqual(report["verdict"]["word"], word, report["categories"])
+                self.assertEqual(self.of(report, category), 24 * MIB)
+        self.assertIn("does not see into them", " ".join(self.ask(PROGRAM, "mapped")["warnings"]))
+
+    def test_a_small_program_has_nothing_to_change(self):
+        report = self.ask(PROGRAM, "little")
+        self.assertEqual(report["verdict"]["word"], "nothing_to_change", report["categories"])
+        self.assertEqual(report["verdict"]["settings"], [])
+
+    def test_whatever_the_way_out(self):
+        for way, code in (("exit", 0), ("_exit", 0), ("abort", 128 + signal.SIGABRT), ("term", 128 + signal.SIGTERM),
+                          ("kill", 128 + signal.SIGKILL)):
+            with self.subTest(way):
+                report = self.ask(PROGRAM, "cache", way, code=code)
+                self.assertEqual(self.live_without(report, "keep_row"), report["live"]["requested"] - 25_000_000)
+                if way == "exit":
+                    self.assertEqual(report["not_tried"], None)
+                else:
+                    self.assertEqual((report["tried"], report["not_tried"]), ([], "the program did not end by exit()"))
+
+    def test_other_allocators(self):
+        requests = {"jemalloc": "arena.4096.purge", "mimalloc": "mi_collect", "tcmalloc": "ReleaseFreeMemory"}
+        tried = 0
+        for name, request in requests.items():
+            path = library(name)
+            if path is None:
+                print(f"\nskipped: {self.id()}: {name} is not installed", file=sys.stderr, flush=True)
+                continue
+            with self.subTest(name):
+                report = self.ask("env", f"LD_PRELOAD={path}", PROGRAM, "retain")
+                self.assertEqual(report["allocator"]["name"], name)
+                self.assertEqual(report["tried"][0]["request"], request)
+                free = self.of(report, "kept_free")
+                self.assertGreaterEqual(free, 20 * MIB, report["categories"])
+                expected = "retention" if self.returned(report) * 2 >= free else "kept"
+                self.assertEqual(report["verdict"]["word"], expected)
+                live = self.ask("env", f"LD_PRELOAD={path}", PROGRAM, "cache")
+                self.assertEqual(live["verdict"]["word"], "in_use", live["categories"])
+                self.assertGreaterEqual(self.of(live, "live"), 25_000_000)
+                tried += 1
+        if tried == 0:
+            self.leave_out(self.id(), "no other allocator is installed")
+
+    def test_programs_of_others_add_up(self):
+        programs = {"perl": ("-e", "my %h; $h{$_} = 'x' x 100 for 1..50000; print scalar(keys %h), qq(\\n)"),
+                    "sqlite3": (":memory:", "create table t(a); insert into t values(1); select count(*) from t;"),
+                    "bash": ("-c", "x=1; echo $x"),
+                    "g++": ("--version",)}
+        for name, words in {sys.executable: ("-c", "x = [str(i) for i in range(100000)]; print(len(x))"), **programs}.items():
+            if shutil.which(name) is None:
+                print(f"\nskipped: {self.id()}: {name} is not installed", file=sys.stderr, flush=True)
+                continue
+            with self.subTest(name):
+                alone = subprocess.run([name, *words], capture_output=True, check=True).stdout
+                outcome = self.memsweep("explain", "--", name, *words)
+                self.assertEqual((outcome.code, outcome.out), (0, alone))
+                report = self.ask(name, *words)
+                self.assertLessEqual(self.of(report, "other"), max(report["rss"] // 50, 256 << 10), report["categories"])
+
+    def test_threads_that_end_before_and_a_program_that_becomes_another(self):
+        report = self.ask("sh", "-c", f"exec {PROGRAM} cache")
+        self.assertGreaterEqual(report["live"]["requested"], 25_000_000)
+        code = "import threading\nfor i in range(20):\n t = threading.Thread(target=lambda: None); t.start(); t.join()\n"
+        self.ask(sys.executable, "-c", code)
+        code = "import threading, os, time\nthreading.Thread(target=time.sleep, args=(100,), daemon=True).start()\nos.execvp('true', ['true'])\n"
+        self.ask(sys.executable, "-c", code)
+
+    def test_a_command_that_cannot_be_run(self):
+        outcome = self.expect(2, "explain", "--", "/no/such/program")
+        self.assertIn("/no/such/program", outcome.errors)
+        self.assertEqual([one for one in os.listdir(self.folder) if "memsweep" in one], [])
+
+    def test_text_says_three_things_first(self):
+        outcome = self.expect(0, "explain", "--", PROGRAM, "retain")
+        self.assertEqual(outcome.out, b"done\n")
+        self.assertRegex(outcome.errors, r"Retention: .* are whole free pages that glibc keeps")
+        self.assertIn("malloc_trim, tried in a copy of the program, returns", outcome.errors)
+        self.assertIn("Setting to try: GLIBC_TUNABLES=glibc.malloc.mxfast=0.", " ".join(outcome.errors.split()))
+        for kind, begin in (("md", "#"), ("html", "<!")):
+            path = self.folder / f"out.{kind}"
+            self.expect(0, "explain", "-f", kind, "-o", path, "--", PROGRAM, "little")
+            self.assertTrue(path.read_text().startswith(begin))
