@@ -45,14 +45,23 @@ class BlockedSignals {
     {
         const sigset_t set = awaited_signals();
         ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+        // Where it is ignored, the kernel tells nobody how a child ended.
+        struct sigaction by_default {};
+        by_default.sa_handler = SIG_DFL;
+        ::sigaction(SIGCHLD, &by_default, &child_before_);
     }
     BlockedSignals(const BlockedSignals&) = delete;
     BlockedSignals& operator=(const BlockedSignals&) = delete;
-    ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    [[nodiscard]] const sigset_t& before() const noexcept { return before_; }
+    ~BlockedSignals() { restore(); }
+    void restore() const noexcept
+    {
+        ::sigaction(SIGCHLD, &child_before_, nullptr);
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
 
   private:
     sigset_t before_{};
+    struct sigaction child_before_ {};
 };
 
 struct Pipe {
@@ -78,14 +87,14 @@ long call_of(pid_t process, pid_t thread)
 
 // Between fork and exec: nothing but system calls.
 [[noreturn]] void become(const std::vector<char*>& words, const std::vector<char*>& environment, int gate, int refusal,
-                         const sigset_t& mask)
+                         const BlockedSignals& signals)
 {
     char go = 0;
     if (retry_interrupted([&] { return ::read(gate, &go, 1); }) == 1) {
         for (const int signal : {SIGPIPE, SIGXFSZ}) {
             ::signal(signal, SIG_DFL);
         }
-        ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+        signals.restore();
         ::execvpe(words.front(), words.data(), environment.data());
         const int problem = errno;
         static_cast<void>(::write(refusal, &problem, sizeof problem));
@@ -298,7 +307,7 @@ base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program,
     }
     if (child == 0) {
         gate.write.reset();
-        become(words, variables, gate.read.get(), refusal.write.get(), blocked.before());
+        become(words, variables, gate.read.get(), refusal.write.get(), blocked);
     }
     gate.read.reset();
     refusal.write.reset();
