@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace memsweep::measure {
 namespace {
@@ -65,6 +66,41 @@ std::uint64_t part(std::uint64_t begin, std::uint64_t end, std::uint64_t low, st
     const std::uint64_t from = std::max(begin, low);
     const std::uint64_t to = std::min(end, high);
     return to > from ? to - from : 0;
+}
+
+bool is_of_recorder(const sys::MappedArea& area, const LedgerInput& input)
+{
+    if (is_file(area)) {
+        return area.name == input.recorder_library ||
+               (!input.recorder_folder.empty() && area.name.starts_with(input.recorder_folder));
+    }
+    return area.name.empty() && area.is_left_out_of_dumps && !overlaps(input.mappers, area.begin, area.end) &&
+           !overlaps(input.covered, area.begin, area.end);
+}
+
+AreaRole role_by_name(const sys::MappedArea& area, const std::set<std::string_view>& executed, const LedgerInput& input)
+{
+    constexpr std::array<std::pair<std::string_view, AreaRole>, 5> kernel_names{
+        {{"[stack]", AreaRole::stack},
+         {"[heap]", AreaRole::brk_heap},
+         {"[vdso]", AreaRole::program_file},
+         {"[vvar]", AreaRole::program_file},
+         {"[vsyscall]", AreaRole::program_file}}};
+    if (is_of_recorder(area, input)) {
+        return AreaRole::recorder;
+    }
+    if (is_made_to_share(area)) {
+        return AreaRole::shared;
+    }
+    if (is_file(area)) {
+        return executed.contains(area.name) ? AreaRole::program_file : AreaRole::data_file;
+    }
+    for (const auto& [name, role] : kernel_names) {
+        if (name == area.name) {
+            return role;
+        }
+    }
+    return AreaRole::anonymous;
 }
 
 class LedgerMaker {
@@ -290,34 +326,16 @@ std::vector<AreaRole> roles_of(const LedgerInput& input)
             executed.insert(area.name);
         }
     }
-    const auto is_recorder_file = [&](const sys::MappedArea& area) {
-        return is_file(area) && (area.name == input.recorder_library ||
-                                 (!input.recorder_folder.empty() && area.name.starts_with(input.recorder_folder)));
-    };
     std::vector<AreaRole> roles;
     for (std::size_t i = 0; i < areas.size(); ++i) {
         const sys::MappedArea& area = areas[i];
-        const bool follows = i > 0 && areas[i - 1].end == area.begin;
-        AreaRole role = AreaRole::anonymous;
-        if (is_recorder_file(area)) {
-            role = AreaRole::recorder;
-        } else if (is_made_to_share(area)) {
-            role = AreaRole::shared;
-        } else if (is_file(area)) {
-            role = executed.contains(area.name) ? AreaRole::program_file : AreaRole::data_file;
-        } else if (area.name == "[stack]") {
-            role = AreaRole::stack;
-        } else if (area.name == "[heap]") {
-            role = AreaRole::brk_heap;
-        } else if (area.name == "[vdso]" || area.name == "[vvar]" || area.name == "[vsyscall]") {
-            role = AreaRole::program_file;
-        } else if (area.name.empty() && area.is_writable() && follows && is_file(areas[i - 1])) {
-            role = roles[i - 1] == AreaRole::recorder ? AreaRole::recorder : AreaRole::behind_file;
-        } else if (area.is_left_out_of_dumps && !overlaps(input.mappers, area.begin, area.end) &&
-                   !overlaps(input.covered, area.begin, area.end)) {
-            role = AreaRole::recorder;
+        const bool may_be_behind =
+            area.name.empty() && area.is_writable() && i > 0 && areas[i - 1].end == area.begin && is_file(areas[i - 1]);
+        if (may_be_behind) {
+            roles.push_back(roles[i - 1] == AreaRole::recorder ? AreaRole::recorder : AreaRole::behind_file);
+        } else {
+            roles.push_back(role_by_name(area, executed, input));
         }
-        roles.push_back(role);
     }
     return roles;
 }

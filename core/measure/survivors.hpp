@@ -31,7 +31,7 @@ class Lifetimes {
     [[nodiscard]] std::uint64_t longest() const noexcept;
 
   private:
-    static constexpr unsigned steps = 8;
+    static constexpr std::size_t steps = 8;
     [[nodiscard]] static std::size_t step_of(std::uint64_t life) noexcept;
     std::array<std::uint32_t, 62 * steps> counts_{};
     std::uint64_t count_{};
