@@ -20,6 +20,7 @@
 #include "core/engine/runner.hpp"
 #include "core/measure/cliffs.hpp"
 #include "core/memory/malloc_cost.hpp"
+#include "core/model/allocator_settings.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
@@ -157,11 +158,16 @@ base::Expected<TriedSetting> judge(const Cliff& cliff, const measure::CostOfSize
 
 TriedSetting try_setting(model::AllocatorSpec allocator, const Cliff& cliff, const measure::CliffSetting& setting)
 {
-    measure::add_setting(allocator.environment, setting);
+    const model::Variables variables = model::to_variables(allocator.name, setting);
+    std::string text;
+    for (const auto& [name, value] : variables) {
+        model::add_variable(allocator.environment, name, value);
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    }
     auto judged = judge(cliff, costs(allocator));
     TriedSetting tried =
         judged ? *std::move(judged) : TriedSetting{.effect = SettingEffect::failed, .reason = judged.error().message};
-    tried.text = fmt::format("{}={}", setting.variable, setting.value);
+    tried.text = std::move(text);
     return tried;
 }
 

@@ -296,19 +296,23 @@ MaybePlace tcmalloc_release(const Settings& settings)
     return rate == "0" ? std::nullopt : MaybePlace{Place{256 * kib + 1, std::numeric_limits<std::uint64_t>::max()}};
 }
 
-constexpr std::array<CliffSetting, 1> glibc_smaller_tcache{{{"GLIBC_TUNABLES", "glibc.malloc.tcache_max=512"}}};
-constexpr std::array<CliffSetting, 1> glibc_larger_tcache{{{"GLIBC_TUNABLES", "glibc.malloc.tcache_max=65536"}}};
-constexpr std::array<CliffSetting, 1> glibc_mxfast{{{"GLIBC_TUNABLES", "glibc.malloc.mxfast=80"}}};
-constexpr std::array<CliffSetting, 1> glibc_mmap{
-    {{"GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648"}}};
-constexpr std::array<CliffSetting, 1> jemalloc_tcache{{{"MALLOC_CONF", "tcache_max:65536"}}};
-constexpr std::array<CliffSetting, 1> jemalloc_old_tcache{{{"MALLOC_CONF", "lg_tcache_max:16"}}};
-constexpr std::array<CliffSetting, 1> jemalloc_small{{{"MALLOC_CONF", "tcache:true,lg_tcache_max:15"}}};
-constexpr std::array<CliffSetting, 2> jemalloc_oversized{
-    {{"MALLOC_CONF", "oversize_threshold:4194304"}, {"MALLOC_CONF", "dirty_decay_ms:-1"}}};
-constexpr std::array<CliffSetting, 1> mimalloc_huge{{{"MIMALLOC_RESERVE_OS_MEMORY", "536870912"}}};
-constexpr std::array<CliffSetting, 1> mimalloc_large{{{"MIMALLOC_ALLOW_DECOMMIT", "0"}}};
-constexpr std::array<CliffSetting, 1> tcmalloc_rate{{{"TCMALLOC_RELEASE_RATE", "0"}}};
+std::uint64_t number(std::uint64_t value)
+{
+    return value;
+}
+
+const std::array glibc_smaller_tcache{CliffSetting{{"tcache_max", number(512)}}};
+const std::array glibc_larger_tcache{CliffSetting{{"tcache_max", 64 * kib}}};
+const std::array glibc_mxfast{CliffSetting{{"mxfast", number(80)}}};
+const std::array glibc_mmap{CliffSetting{{"mmap_threshold", 1024 * mib}, {"trim_threshold", 2048 * mib}}};
+const std::array jemalloc_tcache{CliffSetting{{"tcache_max", 64 * kib}}};
+const std::array jemalloc_old_tcache{CliffSetting{{"lg_tcache_max", number(16)}}};
+const std::array jemalloc_small{CliffSetting{{"tcache", true}, {"lg_tcache_max", number(15)}}};
+const std::array jemalloc_oversized{CliffSetting{{"oversize_threshold", 4 * mib}},
+                                    CliffSetting{{"dirty_decay", model::Never{}}}};
+const std::array mimalloc_huge{CliffSetting{{"reserve_os_memory", 512 * mib}}};
+const std::array mimalloc_large{CliffSetting{{"allow_decommit", false}}};
+const std::array tcmalloc_rate{CliffSetting{{"release_rate", number(0)}}};
 
 struct KnownCliff {
     std::string_view allocator;
@@ -409,20 +413,6 @@ std::optional<CliffCause> find_cause(const AllocatorFacts& allocator, const Clif
         }
     }
     return std::nullopt;
-}
-
-void add_setting(model::Variables& settings, const CliffSetting& setting)
-{
-    const auto there = std::ranges::find(settings, setting.variable, &model::Variables::value_type::first);
-    if (there == settings.end()) {
-        settings.emplace_back(setting.variable, setting.value);
-        return;
-    }
-    const std::string_view between = setting.variable == "GLIBC_TUNABLES" ? ":" : ",";
-    const bool is_list = setting.variable == "GLIBC_TUNABLES" || setting.variable == "MALLOC_CONF";
-    there->second = is_list && !there->second.empty()
-                        ? there->second + std::string{between} + std::string{setting.value}
-                        : std::string{setting.value};
 }
 
 }  // namespace memsweep::measure

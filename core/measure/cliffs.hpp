@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/model/allocator.hpp"
+#include "core/model/allocator_settings.hpp"
 
 namespace memsweep::measure {
 
@@ -55,10 +55,8 @@ struct CliffSurvey {
 // More than three times the cost, and for faults at least one more per operation.
 [[nodiscard]] bool is_cliff(CliffKind kind, const SizeCost& cheap, const SizeCost& dear);
 
-struct CliffSetting {
-    std::string_view variable;
-    std::string_view value;
-};
+// Settings of the cliff's allocator that are tried together.
+using CliffSetting = std::vector<model::ChosenSetting>;
 
 // What decides where an allocator's limits lie.
 struct AllocatorFacts {
@@ -108,8 +106,5 @@ struct CliffCause {
 //          arena options in jemalloc(3); mimalloc 1.7 and 2.0, include/mimalloc-types.h; gperftools 2.10,
 //          src/common.h. `memsweep cliffs` tries every setting and reports what it really did.
 [[nodiscard]] std::optional<CliffCause> find_cause(const AllocatorFacts& allocator, const Cliff& cliff);
-
-// The setting beside those that are there already: a variable that holds a list gets one more element, which wins.
-void add_setting(model::Variables& settings, const CliffSetting& setting);
 
 }  // namespace memsweep::measure

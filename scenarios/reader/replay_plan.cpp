@@ -10,6 +10,7 @@
 
 #include "core/base/text.hpp"
 #include "core/model/allocator.hpp"
+#include "core/model/allocator_settings.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/specs.hpp"
@@ -139,15 +140,7 @@ model::Variables joined(const model::Variables& callers, std::string_view alloca
         }
     }
     for (const auto& [name, value] : own) {
-        const auto found = std::ranges::find(all, name, &std::pair<std::string, std::string>::first);
-        const bool is_list = name == "MALLOC_CONF" || name == "GLIBC_TUNABLES";
-        if (found == all.end()) {
-            all.emplace_back(name, value);
-        } else if (is_list && !found->second.empty()) {
-            found->second += (name == "MALLOC_CONF" ? "," : ":") + value;
-        } else {
-            found->second = value;
-        }
+        model::add_variable(all, name, value);
     }
     return all;
 }

@@ -115,17 +115,4 @@ TEST_CASE("a limit that settings or the version move or lift is no cause where i
     CHECK(cause("/opt/lib/libmine.so", "", none, time, 1032).empty());
 }
 
-TEST_CASE("a setting to try joins those that are there", "[unit]")
-{
-    model::Variables settings = tunables("glibc.malloc.tcache_count=3");
-    add_setting(settings, {"GLIBC_TUNABLES", "glibc.malloc.tcache_max=512"});
-    add_setting(settings, {"MALLOC_CONF", "tcache:false"});
-    add_setting(settings, {"MALLOC_CONF", "abort:true"});
-    add_setting(settings, {"TCMALLOC_RELEASE_RATE", "3"});
-    add_setting(settings, {"TCMALLOC_RELEASE_RATE", "0"});
-    CHECK(settings == model::Variables{{"GLIBC_TUNABLES", "glibc.malloc.tcache_count=3:glibc.malloc.tcache_max=512"},
-                                       {"MALLOC_CONF", "tcache:false,abort:true"},
-                                       {"TCMALLOC_RELEASE_RATE", "0"}});
-}
-
 }  // namespace memsweep::measure
