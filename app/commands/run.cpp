@@ -19,10 +19,12 @@
 #include "app/commands/this_machine.hpp"
 #include "core/base/command_words.hpp"
 #include "core/engine/command/command_executor.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
 #include "scenarios/reader/command_plans.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -104,6 +106,14 @@ void add_measuring(Command& command, RunCommand& run)
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
+OptionValue end_of_work(model::EndOfWork& end)
+{
+    return value::each([&end](const std::string& text) -> base::Expected<void> {
+        end = MEMSWEEP_TRY(model::parse_end_of_work(text));
+        return {};
+    });
+}
+
 void add_programs(Command& command, RunCommand& run)
 {
     command.group = "Programs behind --";
@@ -113,6 +123,10 @@ void add_programs(Command& command, RunCommand& run)
     command.option("--stdin FILE", value::text(run.stdin_file),
                    "What they read, each run from its start: /dev/null for nothing, - to wait for the end of ours "
                    "(default: what is redirected into memsweep)");
+    command.option("--end-when SIGN", value::offering(end_of_work(run.end), {"exit", "file:", "line:", "signal"}),
+                   "Also measure what is resident when the work is done (working_set_end): exit; file:PATH, which the "
+                   "program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID. A program "
+                   "that goes on is asked to end 2 s later");
     command.flag("--shell", run.shell,
                  "The program behind --, and that of --against, is one text: a script of /bin/sh");
     command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
@@ -156,12 +170,13 @@ base::Expected<std::vector<std::string>> words_of(const std::string& text, bool 
 
 base::Expected<void> check_comparison(const RunCommand& run)
 {
-    if (run.words.empty() &&
-        (run.count || run.shell || !run.against.empty() || !run.stdout_word.empty() || !run.stdin_file.empty())) {
+    if (run.words.empty() && (run.count || run.shell || !run.against.empty() || !run.stdout_word.empty() ||
+                              !run.stdin_file.empty() || run.end.sign != model::EndSign::none)) {
         return refuse("goes with a program behind --", !run.against.empty()       ? "--against"
                                                        : !run.stdout_word.empty() ? "--stdout"
                                                        : !run.stdin_file.empty()  ? "--stdin"
                                                        : run.shell                ? "--shell"
+                                                       : !run.count               ? "--end-when"
                                                                                   : "--count");
     }
     if (run.shell && run.words.size() != 1) {
@@ -320,6 +335,11 @@ void set_up_programs(const RunCommand& command, std::vector<model::Plan>& plans)
     for (model::Case& one : plans.front().cases) {
         one.command()->output = command.stdout_word.empty() ? one.command()->output : command.stdout_word;
         one.command()->count = command.count || !command.against.empty();
+        one.command()->end = command.end;
+    }
+    if (command.end.sign != model::EndSign::none) {
+        plans.front().settings.headline.emplace_back(model::metrics::working_set_end);
+        scenarios::take_fingerprints(plans.front());
     }
 }
 

@@ -35,6 +35,7 @@ struct RunCommand {
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
     std::string stdout_word;                         // for `words`, as a scenario says it; empty: as it says by default
     std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
+    model::EndOfWork end;                            // of `words`; without a sign nobody asks
     bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
     bool stacks{};                                   // name the call sites in which the two programs differ

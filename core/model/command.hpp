@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/allocator.hpp"
+#include "core/model/end_of_work.hpp"
 
 namespace memsweep::model {
 
@@ -19,6 +20,7 @@ struct CommandSpec {
     std::string cwd;                   // empty: as memsweep's
     Variables environment;             // added to memsweep's own, or replacing it by name; sorted by name
     std::string output{"null"};        // what becomes of its standard output: a word below, or a file
+    EndOfWork end;                     // when its memory at the end is read
     std::uint32_t exit_code{};         // any other is a failure
     bool shell{};                      // each of these texts is a script of /bin/sh
     bool count{};                      // its allocations are counted in repetitions of their own

@@ -207,6 +207,7 @@ Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& 
     measured.hardware = end.hardware;
     measured.left_processes = end.left.processes;
     measured.checksum = std::move(end.checksum);
+    measured.at_end = std::move(end.at_end);
     for (model::Series& series : sampler.take_series()) {
         if (series.name == "working_set" && !series.t.empty()) {
             attempt.series.push_back(std::move(series));

@@ -20,6 +20,11 @@ bool counts_allocations(const model::CommandSpec& command)
     return command.count;
 }
 
+bool has_end_of_work(const model::CommandSpec& command)
+{
+    return command.end.sign != model::EndSign::none;
+}
+
 template <auto count>
 Value told(const Context& context)
 {
@@ -61,28 +66,56 @@ constexpr std::string_view no_counters =
     "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
 constexpr std::string_view none_counted = "a command's allocations are not counted in this repetition";
 
-constexpr auto rows_of_commands = each_metric_once(std::to_array<CommandRow>({
-    {Id::wall_time, any_command, told_time<&CommandRecord::wall_ns>},
-    {Id::cpu_time, any_command, told_time<&CommandRecord::cpu_ns>},
-    {Id::working_set_peak, any_command, told<&CommandRecord::peak_working_set_bytes>},
-    {Id::residual_working_set, any_command, unknown, "a command has ended when it is looked at"},
-    {Id::live_bytes_peak, any_command, allocations_counted<&trace::Counts::live_bytes_peak>, none_counted},
-    {Id::floating_bytes_peak, any_command, unknown, "what a command gives up and does not free is not known"},
-    {Id::minor_faults, any_command, told<&CommandRecord::minor_faults>},
-    {Id::major_faults, any_command, told<&CommandRecord::major_faults>},
-    {Id::allocations, counts_allocations, allocations_counted<&trace::Counts::allocations>, none_counted},
-    {Id::allocated_bytes, counts_allocations, allocations_counted<&trace::Counts::allocated_bytes>, none_counted},
-    {Id::user_time, any_command, told_duration<&CommandRecord::user_time>},
-    {Id::system_time, any_command, told_duration<&CommandRecord::system_time>},
-    {Id::context_switches, any_command, told<&CommandRecord::context_switches>},
-    {Id::read_bytes, any_command, told<&CommandRecord::read_bytes>},
-    {Id::written_bytes, any_command, told<&CommandRecord::written_bytes>},
-    {Id::pressure, any_command, [](const Context& c) -> Value { return c.measured.pressure_seconds; },
-     "the kernel keeps no pressure figures (/proc/pressure/memory)"},
-    {Id::instructions, any_command, counted_by_hardware<&sys::HardwareCounts::instructions>, no_counters},
-    {Id::cycles, any_command, counted_by_hardware<&sys::HardwareCounts::cycles>, no_counters},
-    {Id::live_bytes_end, counts_allocations, allocations_counted<&trace::Counts::live_bytes_end>, none_counted},
-}));
+constexpr auto
+    rows_of_commands = each_metric_once(std::
+                                            to_array<CommandRow>(
+                                                {
+                                                    {Id::wall_time, any_command, told_time<&CommandRecord::wall_ns>},
+                                                    {Id::cpu_time, any_command, told_time<&CommandRecord::cpu_ns>},
+                                                    {Id::working_set_peak, any_command,
+                                                     told<&CommandRecord::peak_working_set_bytes>},
+                                                    {Id::residual_working_set, any_command, unknown,
+                                                     "a command has ended when it is looked at"},
+                                                    {Id::live_bytes_peak, any_command,
+                                                     allocations_counted<&trace::Counts::live_bytes_peak>,
+                                                     none_counted},
+                                                    {Id::floating_bytes_peak, any_command, unknown,
+                                                     "what a command gives up and does not free is not known"},
+                                                    {Id::minor_faults, any_command, told<&CommandRecord::minor_faults>},
+                                                    {Id::major_faults, any_command, told<&CommandRecord::major_faults>},
+                                                    {Id::allocations, counts_allocations,
+                                                     allocations_counted<&trace::Counts::allocations>, none_counted},
+                                                    {Id::allocated_bytes, counts_allocations,
+                                                     allocations_counted<&trace::Counts::allocated_bytes>,
+                                                     none_counted},
+                                                    {Id::user_time, any_command,
+                                                     told_duration<&CommandRecord::user_time>},
+                                                    {Id::system_time, any_command,
+                                                     told_duration<&CommandRecord::system_time>},
+                                                    {Id::context_switches, any_command,
+                                                     told<&CommandRecord::context_switches>},
+                                                    {Id::read_bytes, any_command, told<&CommandRecord::read_bytes>},
+                                                    {Id::written_bytes, any_command,
+                                                     told<&CommandRecord::written_bytes>},
+                                                    {Id::pressure, any_command,
+                                                     [](const Context& c)
+                                                         -> Value { return c.measured.pressure_seconds; },
+                                                     "the kernel keeps no pressure figures (/proc/pressure/memory)"},
+                                                    {Id::instructions, any_command,
+                                                     counted_by_hardware<&sys::HardwareCounts::instructions>,
+                                                     no_counters},
+                                                    {Id::cycles, any_command,
+                                                     counted_by_hardware<&sys::HardwareCounts::cycles>, no_counters},
+                                                    {Id::working_set_end, has_end_of_work,
+                                                     [](const Context& c) -> Value {
+                                                         const auto bytes =
+                                                             static_cast<double>(c.measured.at_end.working_set_bytes);
+                                                         return bytes > 0 ? Value{bytes} : Value{};
+                                                     },
+                                                     "its memory could not be read when its work was done"},
+                                                    {Id::live_bytes_end, counts_allocations,
+                                                     allocations_counted<&trace::Counts::live_bytes_end>, none_counted},
+                                                }));
 
 }  // namespace
 

@@ -46,6 +46,9 @@ void Drain::read_some()
     const ssize_t got = sys::retry_interrupted([&] { return ::read(read_end_.get(), buffer.data(), buffer.size()); });
     if (got > 0) {
         take({buffer.data(), static_cast<std::size_t>(got)});
+        if (listener_) {
+            listener_({buffer.data(), static_cast<std::size_t>(got)});
+        }
     } else if (got == 0 || errno != EAGAIN) {
         read_end_.reset();
     }

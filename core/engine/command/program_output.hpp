@@ -6,9 +6,11 @@
 // Threads  one for all of them: they share a buffer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/expected.hpp"
 #include "core/sys/descriptor.hpp"
@@ -36,9 +38,14 @@ class Drain {
     // When all writers have ended.
     void read_all();
 
+    // Who hears what is read, beside what is made of it; nobody if it is empty.
+    using Listener = std::function<void(std::string_view bytes)>;
+    void listen(Listener listener) { listener_ = std::move(listener); }
+
   private:
     virtual void take(std::string_view bytes) = 0;
 
+    Listener listener_;
     sys::UniqueFd read_end_;
     sys::UniqueFd write_end_;
 };

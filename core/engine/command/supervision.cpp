@@ -61,6 +61,13 @@ std::string why_it_runs_on(pid_t process)
                                     : "it did not end within 5 s of SIGKILL");
 }
 
+// How a program ends that SIGTERM has ended: by it, as a shell tells of it, or in its own good order.
+bool has_obeyed(const sys::ExitStatus& status)
+{
+    constexpr int told_by_shell = 128 + SIGTERM;
+    return status.signal == SIGTERM || (status.signal == 0 && (status.code == 0 || status.code == told_by_shell));
+}
+
 std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
 {
     switch (end.ending) {
@@ -68,6 +75,9 @@ std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeo
         return with_last_words(fmt::format("still running after {}", base::format_duration(sys::seconds_of(timeout))),
                                end);
     case Ending::finished:
+        if (end.was_asked_to_end && has_obeyed(end.status)) {
+            return {};
+        }
         if (end.status.signal == 0 && end.status.code == static_cast<int>(exit_code)) {
             return {};
         }
@@ -125,8 +135,15 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     if (sampler != nullptr) {
         sampler->begin();
     }
+    std::optional<EndWatch> end_watch;
+    if (command.end.sign != model::EndSign::none) {
+        end_watch.emplace(command.end, command.cwd);
+        end_watch->prepare();
+    }
     const bool counts = sampler != nullptr && sys::has_hardware_counters();
-    auto launch = prepare(command, words, allocator, output);
+    // What nobody wants is read all the same where it may hold the sign.
+    const bool is_heard = command.end.sign == model::EndSign::line && output == model::output_discarded;
+    auto launch = prepare(command, words, allocator, is_heard ? model::output_checksum : output);
     if (!launch) {
         end.reason = base::describe(launch.error());
         return end;
@@ -147,7 +164,11 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     }
     sys::GuardedProgram& running = launched->program;
     started(running.pid());
-    watch(running, launched->begun, interval, sampler, end);
+    if (end_watch) {
+        end_watch->begin(running.pid(), running.guard());
+    }
+    listen(end_watch ? &*end_watch : nullptr);
+    watch(running, launched->begun, interval, sampler, end_watch ? &*end_watch : nullptr, end);
     end.wall = clock_.now() - launched->begun;
     if (end.ending != Ending::finished) {
         stop(running);
@@ -163,6 +184,10 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     }
     last_words_.read_all();
     checksum_.read_all();
+    if (end_watch) {
+        end.at_end = end_watch->finish();
+    }
+    listen(nullptr);
     end.hardware = counters ? counters->read() : sys::HardwareCounts{};
     end.last_words = last_words_.text();
     end.checksum = output == model::output_checksum ? checksum_.text() : "";
@@ -178,6 +203,7 @@ base::Expected<sys::CommandLaunch> Supervision::prepare(const model::CommandSpec
     sys::put_under(allocator, options.program);
     options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                        command.environment.end());
+    announce_end(command, options.program);
     if (!recorder_.empty()) {
         preload_recorder(options.program);
     }
@@ -205,6 +231,23 @@ base::Expected<sys::CommandLaunch> Supervision::prepare(const model::CommandSpec
     return sys::CommandLaunch::prepare(options);
 }
 
+void Supervision::announce_end(const model::CommandSpec& command, sys::SpawnOptions& program) const
+{
+    if (command.end.sign == model::EndSign::signal) {
+        program.environment.emplace_back(model::end_signal_variable, std::to_string(::getpid()));
+    }
+}
+
+void Supervision::listen(EndWatch* end_watch)
+{
+    Drain::Listener listener;
+    if (end_watch != nullptr) {
+        listener = [end_watch](std::string_view bytes) { end_watch->hear(bytes); };
+    }
+    last_words_.listen(listener);
+    checksum_.listen(listener);
+}
+
 void Supervision::preload_recorder(sys::SpawnOptions& program) const
 {
     constexpr const char* variable = "LD_PRELOAD";
@@ -221,7 +264,7 @@ void Supervision::preload_recorder(sys::SpawnOptions& program) const
 }
 
 void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, nanoseconds interval,
-                        TreeSampler* sampler, ProgramEnd& end)
+                        TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end)
 {
     nanoseconds next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : first_sample_after);
     while (true) {
@@ -234,9 +277,14 @@ void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, n
         if (sampler != nullptr) {
             wait = std::min(wait, std::max(next_sample - now, nanoseconds::zero()));
         }
+        wait = end_watch != nullptr ? std::min(wait, EndWatch::pause) : wait;
         if (wait_for_end(running, wait)) {
             end.ending = Ending::finished;
             return;
+        }
+        if (end_watch != nullptr && end_watch->look(clock_.now())) {
+            end.was_asked_to_end = true;
+            ::kill(running.pid(), SIGTERM);
         }
         if (looks_ != nullptr) {
             looks_->look(sys::descendants_of(running.guard()));

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/command/end_watch.hpp"
 #include "core/engine/command/program_output.hpp"
 #include "core/engine/command/tree_sampler.hpp"
 #include "core/engine/repetition/executor.hpp"
@@ -44,7 +45,9 @@ struct ProgramEnd {
     sys::Cleared left;
     std::string runs_on;  // what of it did not end, and why; empty: nothing
     std::string last_words;
-    std::string checksum;  // empty: not asked for
+    std::string checksum;     // empty: not asked for
+    Moment at_end;            // when its work was done, if the command says when that is
+    bool was_asked_to_end{};  // it went on long after that, and got SIGTERM
 };
 
 // The longest time from a program's timeout to the end of all that it has started.
@@ -73,13 +76,17 @@ class Supervision {
   private:
     base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
                                                const model::AllocatorSpec& allocator, const std::string& output);
+    void announce_end(const model::CommandSpec& command, sys::SpawnOptions& program) const;
 
     // Preloads the recorder, in front of an allocator that is preloaded too.
     void preload_recorder(sys::SpawnOptions& program) const;
 
+    // Has what the program prints heard, for the sign that its work is done; nothing where nobody waits for one.
+    void listen(EndWatch* end_watch);
+
     // Watches until the program has ended, runs out of time or the user stops the run.
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
-               TreeSampler* sampler, ProgramEnd& end);
+               TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end);
 
     // Reads what the program says meanwhile; true as soon as it has ended.
     bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/engine/repetition/moment.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/hardware_counters.hpp"
 #include "core/trace/counts.hpp"
@@ -34,6 +35,7 @@ struct CommandRecord : CommandUse {
     std::optional<trace::Counts> counts;      // from the run behind it; empty: none, or it cannot be counted
     std::string why_uncounted;                // empty: it was, or that was not asked for
     std::optional<model::NameLengths> names;  // as it was called when it was counted
+    Moment at_end;                            // when its work was done, if that is asked for
     std::string why_unasked;                  // whose malloc it used, where the case names one; empty: it was asked
 };
 

@@ -1,0 +1,265 @@
+#include "core/engine/command/end_watch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "core/base/text.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/process_probe.hpp"
+#include "core/sys/tree_sample.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+volatile std::sig_atomic_t end_signals = 0;
+
+void count_end_signal(int /*signal*/)
+{
+    end_signals = end_signals + 1;
+}
+
+struct Rollup {
+    std::uint64_t resident{};
+    std::uint64_t anonymous{};
+};
+
+Rollup rollup_of(pid_t process)
+{
+    const auto text = sys::read_kernel_text(fmt::format("/proc/{}/smaps_rollup", process));
+    if (!text) {
+        return {};
+    }
+    const auto field = [&](const char* name) { return sys::find_kib_field(*text, name).value_or(0); };
+    return {field("Rss") + field("Private_Hugetlb") + field("Shared_Hugetlb"),
+            field("Anonymous") + field("Private_Hugetlb")};
+}
+
+// Heaps of glibc's arenas other than the first one are 64 MiB of addresses, aligned to as much, the first part of which
+// can be used.
+constexpr std::uint64_t arena_heap = std::uint64_t{64} << 20U;
+
+struct Mappings {
+    std::vector<std::string> files;
+    unsigned arenas{};
+};
+
+Mappings mappings_of(pid_t process)
+{
+    Mappings found;
+    const auto text = sys::read_kernel_text(fmt::format("/proc/{}/maps", process));
+    std::string_view rest = text ? std::string_view{*text} : std::string_view{};
+    std::uint64_t usable_from = 0;
+    std::uint64_t usable_to = 0;
+    while (!rest.empty()) {
+        std::string_view line = sys::take_line(rest);
+        const std::string_view range = sys::take_word(line);
+        const std::string_view access = sys::take_word(line);
+        for (int i = 0; i < 3; ++i) {  // offset, device, inode
+            static_cast<void>(sys::take_word(line));
+        }
+        const std::string_view name = base::trimmed(line);
+        if (name.starts_with('/') && (found.files.empty() || found.files.back() != name)) {
+            found.files.emplace_back(name);
+        }
+        const std::size_t dash = std::min(range.find('-'), range.size());
+        const auto from = base::parse_number(range.substr(0, dash), 16).value_or(0);
+        const auto to = base::parse_number(range.substr(std::min(dash + 1, range.size())), 16).value_or(0);
+        if (access == "---p" && from == usable_to && to - usable_from == arena_heap && usable_from % arena_heap == 0) {
+            ++found.arenas;
+        }
+        if (access == "rw-p" && name.empty()) {
+            usable_from = from;
+            usable_to = to;
+        }
+    }
+    std::ranges::sort(found.files);
+    const auto repeated = std::ranges::unique(found.files);
+    found.files.erase(repeated.begin(), repeated.end());
+    return found;
+}
+
+unsigned threads_of(std::string_view status)
+{
+    const auto field = sys::find_field(status, "Threads");
+    return field ? static_cast<unsigned>(base::parse_number(*field).value_or(1)) : 1;
+}
+
+// The effective user of a process is another than ours.
+bool is_another_users(std::string_view status)
+{
+    auto field = sys::find_field(status, "Uid");
+    if (!field) {
+        return false;
+    }
+    static_cast<void>(sys::take_word(*field));  // the real one
+    const auto effective = base::parse_number(sys::take_word(*field));
+    return effective && *effective != ::geteuid();
+}
+
+}  // namespace
+
+Moment read_moment(pid_t program, pid_t guard)
+{
+    std::vector<pid_t> processes = sys::descendants_of(guard);
+    if (std::ranges::find(processes, program) == processes.end()) {
+        processes.push_back(program);
+    }
+    Moment moment;
+    pid_t largest = program;
+    std::uint64_t largest_bytes = 0;
+    std::uint64_t alive = 0;
+    for (const pid_t process : processes) {
+        const Rollup rollup = rollup_of(process);
+        if (rollup.resident == 0) {
+            continue;
+        }
+        ++alive;
+        moment.anonymous_bytes += rollup.anonymous;
+        if (rollup.resident > largest_bytes) {
+            largest_bytes = rollup.resident;
+            largest = process;
+        }
+        if (const auto status = sys::read_kernel_text(fmt::format("/proc/{}/status", process))) {
+            moment.threads = std::max(moment.threads, threads_of(*status));
+            moment.changes_user = moment.changes_user || is_another_users(*status);
+        }
+    }
+    moment.working_set_bytes = alive > 1 ? sys::with_shared_once(sys::sample_descendants(guard)) : largest_bytes;
+    Mappings mappings = mappings_of(largest);
+    moment.files = std::move(mappings.files);
+    moment.threads = std::max(moment.threads, mappings.arenas + 1);
+    if (moment.working_set_bytes == 0) {
+        moment.why_none = "the kernel told nothing of its memory";
+    }
+    return moment;
+}
+
+// What is read while the program is held at its exit: in another thread, and so apart.
+struct EndWatch::AtExit {
+    std::mutex mutex;
+    Moment moment;
+};
+
+EndWatch::EndWatch(const model::EndOfWork& end, const std::string& cwd) : end_{end}
+{
+    if (end_.sign == model::EndSign::file) {
+        path_ = cwd.empty() || end_.text.starts_with('/') ? end_.text : cwd + "/" + end_.text;
+    } else if (end_.sign == model::EndSign::line) {
+        wanted_.emplace(end_.text);  // which was tried when it was read
+    } else if (end_.sign == model::EndSign::signal) {
+        struct sigaction action {};
+        action.sa_handler = count_end_signal;
+        ::sigaction(SIGUSR1, &action, nullptr);
+        end_signals = 0;
+    }
+}
+
+EndWatch::~EndWatch() = default;
+
+void EndWatch::prepare() const
+{
+    if (!path_.empty()) {
+        ::unlink(path_.c_str());
+    }
+}
+
+void EndWatch::begin(pid_t program, pid_t guard)
+{
+    program_ = program;
+    guard_ = guard;
+    at_exit_ = std::make_shared<AtExit>();
+    auto attached = sys::ExitStop::attach(program, [at_exit = at_exit_, program, guard] {
+        Moment moment = read_moment(program, guard);
+        const std::scoped_lock lock{at_exit->mutex};
+        at_exit->moment = std::move(moment);
+    });
+    if (attached) {
+        exit_stop_ = *std::move(attached);
+    } else {
+        why_no_exit_stop_ = attached.error().message;
+    }
+}
+
+void EndWatch::hear(std::string_view bytes)
+{
+    constexpr std::size_t longest_line = 4096;
+    while (wanted_ && !heard_ && !bytes.empty()) {
+        const std::size_t end = bytes.find('\n');
+        line_.append(bytes.substr(0, std::min(end, bytes.size())));
+        bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
+        if (end != std::string_view::npos) {
+            hear_line();
+        } else if (line_.size() > longest_line) {
+            line_.clear();
+        }
+    }
+}
+
+void EndWatch::hear_line()
+{
+    heard_ = std::regex_search(line_, *wanted_);
+    line_.clear();
+}
+
+bool EndWatch::has_come() const
+{
+    switch (end_.sign) {
+    case model::EndSign::file:
+        return ::access(path_.c_str(), F_OK) == 0;
+    case model::EndSign::line:
+        return heard_;
+    case model::EndSign::signal:
+        return end_signals > 0;
+    case model::EndSign::none:
+    case model::EndSign::exit:
+        break;
+    }
+    return false;
+}
+
+bool EndWatch::look(Nanoseconds now)
+{
+    if (const auto status = sys::read_kernel_text(fmt::format("/proc/{}/status", program_))) {
+        threads_ = std::max(threads_, threads_of(*status));
+    }
+    if (!due_ && has_come()) {
+        due_ = now + end_.idle;
+    }
+    if (due_ && !read_at_ && now >= *due_) {
+        moment_ = read_moment(program_, guard_);
+        read_at_ = now;
+    }
+    return read_at_ && now >= *read_at_ + grace && !std::exchange(has_asked_, true);
+}
+
+Moment EndWatch::finish()
+{
+    constexpr Nanoseconds patience = std::chrono::seconds{2};
+    Moment at_exit;
+    if (exit_stop_ != nullptr && exit_stop_->wait(patience)) {
+        const std::scoped_lock lock{at_exit_->mutex};
+        at_exit = at_exit_->moment;
+    }
+    exit_stop_.reset();
+    const bool was_given = end_.sign == model::EndSign::exit || due_ || has_come();
+    Moment moment = read_at_ ? moment_ : at_exit;
+    if (moment.working_set_bytes == 0 || !was_given || (!read_at_ && end_.idle > Nanoseconds::zero())) {
+        moment.working_set_bytes = 0;
+        moment.why_none = !was_given && end_.sign == model::EndSign::none ? "nobody asked for it"
+                          : !was_given ? fmt::format("it ended without the sign {}", model::to_text(end_))
+                          : end_.idle > Nanoseconds::zero() && !read_at_
+                              ? "it ended before it had rested so long; it must stay when its work is done"
+                          : !why_no_exit_stop_.empty()
+                              ? "nobody here may look at it when it exits: " + why_no_exit_stop_
+                              : "it was gone before anybody could look at it";
+    }
+    moment.threads = std::max(moment.threads, threads_);
+    return moment;
+}
+
+}  // namespace memsweep::engine

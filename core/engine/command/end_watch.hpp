@@ -1,0 +1,80 @@
+// Waits for the sign that a program has done its work, and reads its memory then.
+//
+// Units    bytes.
+// Sources  a file is looked for every 2 ms; a line is looked for in what the program prints, which must come through
+//          us; SIGUSR1; sys::ExitStop. If the program ends before anybody has seen the sign that it gave, its memory is
+//          read at its exit. /proc/PID/smaps_rollup of one process, else sys::sample_descendants and each smaps_rollup.
+// Cost     one reading: some ms for each GiB of 4 KiB pages.
+// Errors   `why_none` of the reading.
+// Threads  one, beside that of the ExitStop.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/repetition/moment.hpp"
+#include "core/model/end_of_work.hpp"
+#include "core/sys/exit_stop.hpp"
+
+namespace memsweep::engine {
+
+// Of all processes that descend from the guard of `program`.
+[[nodiscard]] Moment read_moment(pid_t program, pid_t guard);
+
+class EndWatch {
+  public:
+    using Nanoseconds = std::chrono::nanoseconds;
+
+    // How often look() is wanted, and how long a program may go on by itself when its memory has been read.
+    static constexpr Nanoseconds pause = std::chrono::milliseconds{2};
+    static constexpr Nanoseconds grace = std::chrono::seconds{2};
+
+    // `cwd`: the folder in which a relative path of the file begins.
+    EndWatch(const model::EndOfWork& end, const std::string& cwd);
+    EndWatch(const EndWatch&) = delete;
+    EndWatch& operator=(const EndWatch&) = delete;
+    ~EndWatch();
+
+    // Before the program is started: a file that an earlier run has left is no sign.
+    void prepare() const;
+    // The program runs.
+    void begin(pid_t program, pid_t guard);
+    // What the program has printed.
+    void hear(std::string_view bytes);
+    // Call about every `pause`. True once, when the program has had its grace and must be asked to end.
+    [[nodiscard]] bool look(Nanoseconds now);
+    // The program has ended.
+    [[nodiscard]] Moment finish();
+
+  private:
+    struct AtExit;
+
+    [[nodiscard]] bool has_come() const;
+    void hear_line();
+
+    const model::EndOfWork& end_;
+    std::string path_;
+    std::optional<std::regex> wanted_;
+    std::string line_;
+    bool heard_{};
+    pid_t program_{};
+    pid_t guard_{};
+    std::optional<Nanoseconds> due_;  // when the memory is read: the sign has come
+    std::optional<Nanoseconds> read_at_;
+    Moment moment_;
+    unsigned threads_{1};  // most seen
+    bool has_asked_{};
+    std::shared_ptr<AtExit> at_exit_;
+    std::unique_ptr<sys::ExitStop> exit_stop_;
+    std::string why_no_exit_stop_;
+};
+
+}  // namespace memsweep::engine
