@@ -1,0 +1,118 @@
+// The search for the setting under which a program needs least memory and takes no longer than it may.
+//
+// The first case is the program as it is, the others are settings, the most promising first. The program as it is runs
+// three times. Then each setting races: it runs once, and again if it is among the best, until half of the budget is
+// spent. What is slower than is allowed, beyond the noise, is dropped before anything is ranked by memory. The best is
+// then confirmed in pairs with the program as it is, in random order, until its gain is proven and its price is known
+// or the budget ends; if that refutes it, the next one is confirmed.
+//
+// Of settings that gain about as much, one that keeps the program's allocator is taken before one that replaces it.
+//
+// Units    bytes, seconds.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/rng.hpp"
+#include "core/measure/advice.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/sys/clock.hpp"
+
+namespace memsweep::schedule {
+
+struct AdviceTerms {
+    std::string memory;  // metrics
+    std::string time;
+    double at_most{1.05};  // how much longer the program may take, as a ratio
+    measure::LeastGain least;
+    std::optional<std::chrono::nanoseconds> budget;
+    std::uint32_t most_runs{110};
+    std::uint64_t seed{1};
+};
+
+enum class AdviceStage : std::uint8_t { untried, race, rerun, confirmation };
+
+// Why a setting is not the advice.
+enum class AdviceDrop : std::uint8_t {
+    none,
+    failed,       // the report says how
+    slower,       // than is allowed
+    no_gain,      // worth having
+    unconfirmed,  // it looked better in the race than in pairs
+    outrun,       // another one gains more, or as much with less
+};
+
+struct AdviceOption {
+    AdviceStage stage{};
+    AdviceDrop drop{};
+};
+
+struct AdviceOutcome {
+    std::optional<std::size_t> best;  // a case; empty: nothing gains
+    measure::Judged gain;
+    measure::Judged price;
+    std::vector<AdviceOption> options;  // by case; the first is the program as it is
+    std::uint32_t runs{};
+    bool has_default{};  // the program as it is could be measured at all
+    bool ran_out{};      // the budget ended the search
+    bool raced_all{};    // no setting was left out for the budget
+};
+
+class AdviceSearch final : public Schedule {
+  public:
+    // `keeps_allocator`: by case, whether it does.
+    AdviceSearch(std::vector<bool> keeps_allocator, AdviceTerms terms, const sys::Clock& clock);
+
+    [[nodiscard]] Next next(const model::RunReport& report) override;
+
+    // What the runs so far come to. May be asked at any time.
+    [[nodiscard]] AdviceOutcome outcome(const model::RunReport& report) const;
+
+    [[nodiscard]] const AdviceTerms& terms() const { return terms_; }
+
+  private:
+    enum class Phase : std::uint8_t { standing, racing, rerunning, confirming, over };
+
+    void settle_turn(const model::RunReport& report);
+    [[nodiscard]] Next turn(const model::RunReport& report, std::size_t index);
+    [[nodiscard]] bool has_room(double runs, double share) const;
+    [[nodiscard]] std::optional<std::size_t> next_racer(const model::RunReport& report);
+    void begin_reruns(const model::RunReport& report);
+    void sieve(const model::RunReport& report);
+    [[nodiscard]] std::vector<std::size_t> contenders(const model::RunReport& report) const;
+    [[nodiscard]] std::optional<std::size_t> favourite(const model::RunReport& report) const;
+    [[nodiscard]] bool confirm(const model::RunReport& report);
+    [[nodiscard]] std::vector<measure::PairOfValues> pairs(const model::RunReport& report,
+                                                           const std::string& metric) const;
+
+    std::vector<Group> groups_;
+    std::vector<bool> keeps_allocator_;
+    AdviceTerms terms_;
+    const sys::Clock& clock_;
+    std::chrono::nanoseconds began_;
+    base::Rng random_;
+    Phase phase_{};
+    std::vector<AdviceOption> options_;
+    std::uint32_t runs_{};
+    bool ran_out_{};
+    std::size_t raced_{};               // cases up to this one have had their turn in the race
+    std::size_t since_standing_{};      // races since the program as it is ran
+    std::vector<std::size_t> reruns_;   // the last comes first
+    std::optional<std::size_t> asked_;  // whose turn it was
+    std::uint32_t had_{};               // its repetitions before
+    std::optional<std::size_t> leader_;
+    std::size_t leaders_{};  // confirmed so far, this one included
+    struct Pair {
+        std::optional<std::uint32_t> base;  // repetitions
+        std::optional<std::uint32_t> candidate;
+    };
+    std::vector<Pair> pairs_;  // of the leader
+};
+
+}  // namespace memsweep::schedule
