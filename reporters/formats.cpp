@@ -32,19 +32,19 @@ constexpr auto as_vega = [](const auto& report, TextSink& sink) { sink.add(to_ve
 
 constexpr Writers of_all(auto writer)
 {
-    return {writer, writer, writer, writer, writer, writer};
+    return {writer, writer, writer, writer, writer, writer, writer};
 }
 
 constexpr Writers of_runs(Writer<model::RunReport> writer)
 {
-    return {writer, nullptr, nullptr, nullptr, nullptr, nullptr};
+    return {writer, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 }
 
-// The writers for runs, comparisons, histories, fleets, fleets compared and leaks.
-constexpr Writers json_writers{write_json, as_json, as_json, fleet_as_json, as_json, as_json};
-constexpr Writers csv_writers{write_csv, nullptr, write_csv, write_csv, nullptr, nullptr};
-constexpr Writers junit_writers{write_junit, write_junit, nullptr, nullptr, nullptr, write_junit};
-constexpr Writers health_writers{write_health, nullptr, nullptr, write_health, nullptr, nullptr};
+// The writers for runs, comparisons, histories, fleets, fleets compared, leaks and advice.
+constexpr Writers json_writers{write_json, as_json, as_json, fleet_as_json, as_json, as_json, as_json};
+constexpr Writers csv_writers{write_csv, nullptr, write_csv, write_csv, nullptr, nullptr, nullptr};
+constexpr Writers junit_writers{write_junit, write_junit, nullptr, nullptr, nullptr, write_junit, nullptr};
+constexpr Writers health_writers{write_health, nullptr, nullptr, write_health, nullptr, nullptr, nullptr};
 
 constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
 constexpr std::array<std::string_view, 2> gha_parts{"gha-smaller", "gha-bigger"};

@@ -19,6 +19,7 @@
 #include "core/base/expected.hpp"
 #include "core/base/text.hpp"
 #include "core/model/report.hpp"
+#include "reporters/document/advice.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/fleet_trend.hpp"
@@ -33,7 +34,7 @@ using Writer = void (*)(const Report&, TextSink&);
 
 // One for each kind of report; null where a format has no form for it.
 using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>,
-                           Writer<FleetReport>, Writer<FleetTrendReport>, Writer<LeaksReport>>;
+                           Writer<FleetReport>, Writer<FleetTrendReport>, Writer<LeaksReport>, Writer<AdviceReport>>;
 
 struct Format {
     std::string_view name;       // as on the command line

@@ -67,6 +67,8 @@ pocl-opencl-icd     optional  /etc/OpenCL/vendors/pocl.icd device tests: process
 libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
 libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc
 libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc
+sqlite3             optional  sqlite3                   scenario tests, benchmarks: the task of docs/tasks.md on advice
+redis-server        optional  redis-server              benchmarks: a program linked with its allocator
 mono-mcs            optional  mcs                       scenario tests: leaks of a program whose finalizers run late
 valgrind            optional  valgrind                  unit tests: instructions of the hot paths
 qemu-system-x86     optional  qemu-system-x86_64        guest tests: machines with several NUMA nodes

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/trace/summary.hpp"
+#include "reporters/document/advice.hpp"
 #include "reporters/document/call_sites.hpp"
 #include "reporters/document/cliffs.hpp"
 #include "reporters/document/comparison.hpp"
@@ -34,5 +35,6 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const CallSitesReport& report);       // format memsweep-call-sites, version 1
 [[nodiscard]] std::string to_json(const LeaksReport& report);           // format memsweep-leaks, version 1
 [[nodiscard]] std::string to_json(const Explanation& one);              // format memsweep-explain, version 1
+[[nodiscard]] std::string to_json(const AdviceReport& report);          // format memsweep-advice, version 1
 
 }  // namespace memsweep::reporters

@@ -105,6 +105,10 @@ class Tasks(CliTest):
         self.need_commands([("gcc", "gcc")])
         self.run_task("Find out which line a regression comes from")
 
+    def test_advice(self):
+        self.need_commands([("sqlite3", "sqlite3")])
+        self.run_task("Which allocator for my service")
+
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
 

@@ -115,7 +115,7 @@ std::vector<Attempt> CommandExecutor::run_at_once(std::span<const Repetition> re
 void CommandExecutor::count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt)
 {
     const bool names_malloc = !compiled.allocator.name.empty();
-    const bool asks = names_malloc && !asked_.contains(&compiled);
+    const bool asks = names_malloc && asks_ && !asked_.contains(&compiled);
     if (attempt.ending == Ending::finished && (limits.counts || asks)) {
         const auto tree = count(compiled, limits);
         if (limits.counts) {
@@ -134,7 +134,7 @@ void CommandExecutor::count_behind(const CompiledCase& compiled, const RunLimits
                                                    : Ending::finished;
     }
     if (auto* const measured = std::get_if<CommandRecord>(&attempt.measured)) {
-        measured->why_unasked = names_malloc ? asked_[&compiled] : "";
+        measured->why_unasked = names_malloc && asks_ ? asked_[&compiled] : "";
     }
 }
 

@@ -43,6 +43,12 @@ class CommandExecutor final : public Executor {
     // done for one after another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
+    // From here on nobody asks whose malloc serves a program whose case names an allocator.
+    void ask_no_more() { asks_ = false; }
+
+    // Runs the program once more, with nothing timed, under the recorder. Errors: it cannot be counted, or failed.
+    [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
+
   private:
     // What is to be done before and after the program.
     void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
@@ -55,12 +61,11 @@ class CommandExecutor final : public Executor {
     // The same program once more, with nothing timed, if it has finished and its allocations are to be counted, or
     // nobody has asked yet whose malloc serves it.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
-    [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
-
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     base::Expected<std::string> recorder_;
     std::vector<std::uint32_t> processors_;
+    bool asks_{true};
     std::map<const CompiledCase*, std::string>
         asked_;  // programs under a named allocator, and why they could not be asked
 };

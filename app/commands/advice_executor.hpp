@@ -1,0 +1,66 @@
+// Runs of a program under settings that are tried on it, each held to what the program does as it is.
+//
+// A run that crashes, ends otherwise, prints something else or is served by another malloc than it should be is no
+// result, however little memory it took.
+//
+// Errors   an attempt, never an exception; fault() says what kind of failure the last one was.
+// Threads  one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/engine/command/command_executor.hpp"
+#include "core/engine/observer.hpp"
+
+namespace memsweep::app {
+
+enum class AdviceFault : std::uint8_t {
+    none,
+    failed,  // it crashed, hung, or ended otherwise
+    unsafe,  // it printed something else
+    inert,   // the setting does not reach the program
+};
+
+class AdviceExecutor final : public engine::Executor, public engine::Observer {
+  public:
+    // `reads_moment`: a run without its memory at the end is none.
+    AdviceExecutor(engine::CommandExecutor& inner, bool reads_moment, std::function<void(const std::string&)> note);
+
+    [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
+                                      const std::function<void(int pid)>& started) override;
+
+    void repetition_started(const engine::RepetitionStart& start) override;
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
+                          const model::RunReport& report) override;
+
+    // Of the case of this name; none where all its runs were good.
+    [[nodiscard]] AdviceFault fault_of(const std::string& case_id) const;
+
+    // What the program prints varies from run to run, so that nothing can be told by it.
+    [[nodiscard]] bool prints_otherwise() const { return varies_; }
+
+    // Runs beyond those that were asked for, because the program was gone before its memory could be read.
+    [[nodiscard]] std::uint32_t repeats() const { return repeats_; }
+
+    // What the program's memory was, as it is, the last time.
+    [[nodiscard]] const engine::Moment& moment() const { return moment_; }
+
+  private:
+    [[nodiscard]] bool is_unread(const engine::Attempt& attempt) const;
+    [[nodiscard]] std::string objection(const engine::CompiledCase& compiled, engine::CommandRecord& measured);
+
+    engine::CommandExecutor& inner_;
+    bool reads_moment_;
+    std::function<void(const std::string&)> note_;
+    std::string checksum_;  // of what the program prints as it is
+    bool varies_{};
+    std::uint32_t repeats_{};
+    engine::Moment moment_;
+    AdviceFault last_{};
+    std::map<std::string, AdviceFault> faults_;
+};
+
+}  // namespace memsweep::app

@@ -1,0 +1,531 @@
+#include "app/commands/advising.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "app/commands/advice_executor.hpp"
+#include "app/commands/recorder.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/base/quantity.hpp"
+#include "core/engine/command/command_executor.hpp"
+#include "core/engine/runner.hpp"
+#include "core/model/allocator_settings.hpp"
+#include "core/model/metric_id.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/sys/settings_taken.hpp"
+
+namespace memsweep::app {
+namespace {
+
+using reporters::AdviceReport;
+using reporters::AdviceTry;
+using reporters::AdviceVerdict;
+using reporters::MallocOrigin;
+using std::chrono::nanoseconds;
+
+constexpr std::uint32_t usual_most_runs = 110;
+constexpr std::uint32_t looking_runs = 2;  // counted, and as a first run that counts for nothing
+constexpr std::uint64_t large_process = std::uint64_t{256} << 20U;
+
+std::string base_name(const std::string& path)
+{
+    return path.substr(path.rfind('/') + 1);
+}
+
+// The allocator that a library is, by the names that memsweep knows; empty: none of them.
+std::string allocator_of(const std::string& library)
+{
+    const std::string name = base_name(library);
+    for (const std::string_view stem : {"jemalloc", "mimalloc", "tcmalloc"}) {
+        if (name.find(stem) != std::string::npos) {
+            return std::string{stem};
+        }
+    }
+    return sys::is_same_file(library, sys::c_library()) ? "glibc" : "";
+}
+
+// Whose malloc serves it. Of several programs that which is not the C library's counts, since settings of glibc would
+// reach only part of the tree.
+void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program)
+{
+    if (!tree || tree->served.empty()) {
+        program.origin = MallocOrigin::unseen;
+        program.unrecorded = tree ? "no program of it could be looked at" : tree.error().message;
+        return;
+    }
+    const auto is_foreign = [](const trace::ServedProgram& one) {
+        return one.is_own || (!one.library.empty() && allocator_of(one.library) != "glibc");
+    };
+    const auto foreign = std::ranges::find_if(tree->served, is_foreign);
+    if (foreign == tree->served.end()) {
+        program.origin = MallocOrigin::libc;
+        program.allocator = "glibc";
+        return;
+    }
+    if (foreign->is_own) {
+        program.origin = MallocOrigin::own;
+        program.allocator = "its own";
+        return;
+    }
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    const std::string name = allocator_of(foreign->library);
+    program.allocator = name.empty() ? base_name(foreign->library) : name;
+    program.origin =
+        preloaded != nullptr && std::string_view{preloaded}.find(
+                                    base_name(foreign->library).substr(0, base_name(foreign->library).find(".so"))) !=
+                                    std::string_view::npos
+            ? MallocOrigin::preloaded
+            : MallocOrigin::linked;
+}
+
+// What is tried, and what is left out with the reason.
+class Candidates {
+  public:
+    Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory)
+        : question_{question}, program_{program}, memory_{memory}
+    {
+        for (const model::AllocatorChoice& choice : model::allocator_choices()) {
+            add(choice);
+        }
+    }
+
+    [[nodiscard]] const std::vector<AdviceTry>& tries() const { return tries_; }
+    // Those that are tried, by their place in tries().
+    [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
+    [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
+
+  private:
+    struct Refusal {
+        std::string word;
+        std::string why;
+    };
+
+    void add(const model::AllocatorChoice& choice)
+    {
+        AdviceTry tried;
+        tried.settings.allocator = choice.allocator;
+        tried.settings.text = model::choice_text(choice);
+        for (const model::ChosenSetting& one : choice.settings()) {
+            tried.settings.settings.emplace_back(
+                one.name, model::written_value(*model::find_setting_style(choice.allocator),
+                                               *model::find_setting(choice.allocator, one.name), one.value));
+        }
+        tried.settings.keeps_allocator = choice.allocator == program_.allocator;
+        model::AllocatorSpec spec{.name = std::string{choice.allocator},
+                                  .library = {},
+                                  .environment = model::to_variables(choice.allocator, choice.settings())};
+        Refusal refusal = why_not(choice, spec);
+        if (!tried.settings.keeps_allocator && !spec.library.empty()) {
+            tried.settings.environment.emplace_back("LD_PRELOAD", spec.library);
+        }
+        tried.settings.environment.insert(tried.settings.environment.end(), spec.environment.begin(),
+                                          spec.environment.end());
+        if (refusal.word.empty() && tried.settings.keeps_allocator && choice.settings().empty()) {
+            return;  // that is the program as it is
+        }
+        tried.dropped = std::move(refusal.word);
+        tried.why = std::move(refusal.why);
+        if (tried.dropped.empty()) {
+            admitted_.push_back(tries_.size());
+            specs_.push_back(std::move(spec));
+        }
+        tries_.push_back(std::move(tried));
+    }
+
+    Refusal why_not(const model::AllocatorChoice& choice, model::AllocatorSpec& spec) const
+    {
+        if (choice.adds_thread && program_.changes_user) {
+            return {"refused", "its thread of its own aborts a program that changes its user"};
+        }
+        if (choice.only == model::TryOnly::with_threads && program_.threads <= 1) {
+            return {"not_reached", "it is about arenas, of which one thread uses one"};
+        }
+        if (choice.only == model::TryOnly::when_idle && question_.at != WantedAt::idle) {
+            return {"not_reached", "it is about what happens while a program rests: ask with --want rss@idle=12s"};
+        }
+        if (choice.only == model::TryOnly::with_large_process && memory_ < large_process) {
+            return {"not_reached", "it costs more than a small program could gain"};
+        }
+        if (choice.allocator == "glibc" && program_.allocator != "glibc") {
+            return {"inert", "the program does not use the malloc of the C library"};
+        }
+        const auto library = sys::find_allocator_library(spec.name);
+        if (!library) {
+            return {"not_reached", library.error().message};
+        }
+        spec.library = *library;
+        if (const auto taken = sys::check_settings_taken(spec); !taken) {
+            return {"inert", taken.error().message};
+        }
+        return {};
+    }
+
+    const AdviceQuestion& question_;
+    const reporters::AdvisedProgram& program_;
+    std::uint64_t memory_;
+    std::vector<AdviceTry> tries_;
+    std::vector<std::size_t> admitted_;
+    std::vector<model::AllocatorSpec> specs_;
+};
+
+std::string id_of(std::size_t admitted)
+{
+    return fmt::format("advise/{}", admitted);
+}
+
+// The program as it is, and once under each setting.
+model::Plan plan_over(const AdviceQuestion& question, const Candidates& candidates)
+{
+    model::Plan plan = question.plan;
+    plan.settings.repetitions = UINT32_MAX;
+    plan.settings.warmup = 0;
+    model::Case as_it_is = plan.cases.front();
+    as_it_is.command()->end = question.end;
+    as_it_is.command()->output = model::output_checksum;
+    plan.cases.assign(1, as_it_is);
+    plan.cases.front().id = "advise/as it is";
+    for (std::size_t i = 0; i < candidates.admitted().size(); ++i) {
+        model::Case one = as_it_is;
+        one.id = id_of(i);
+        one.allocator = candidates.spec(i);
+        plan.cases.push_back(std::move(one));
+    }
+    return plan;
+}
+
+std::vector<double> values_of(const model::CaseReport& report, const std::string& name)
+{
+    std::vector<double> values;
+    if (const model::Metric* metric = model::find_metric(report, name)) {
+        for (const auto& value : metric->values) {
+            if (value) {
+                values.push_back(*value);
+            }
+        }
+    }
+    return values;
+}
+
+std::string word_of(schedule::AdviceDrop drop)
+{
+    switch (drop) {
+    case schedule::AdviceDrop::slower:
+        return "slower";
+    case schedule::AdviceDrop::no_gain:
+        return "no_gain";
+    case schedule::AdviceDrop::unconfirmed:
+        return "unconfirmed";
+    case schedule::AdviceDrop::failed:
+        return "failed";
+    case schedule::AdviceDrop::outrun:
+    case schedule::AdviceDrop::none:
+        break;
+    }
+    return "outrun";
+}
+
+class Advising {
+  public:
+    Advising(const AdviceQuestion& question, const GlobalOptions& global, const sys::StopSignals& signals)
+        : question_{question}, global_{global}, signals_{signals}, machine_{this_machine()},
+          commands_{clock_, signals, recorder_library()},
+          executor_{commands_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); }}
+    {
+        report_.tool = model::this_tool();
+        report_.machine = machine_;
+        report_.taken = sys::utc_now();
+        report_.command = question.plan.cases.front().command()->run;
+        report_.wanted_at = question.at == WantedAt::peak ? "peak" : question.at == WantedAt::end ? "end" : "idle";
+        report_.idle_seconds = sys::seconds_of(question.end.idle);
+        report_.end_when = question.end.sign == model::EndSign::exit ? "" : model::to_text(question.end);
+        report_.keep = question.keep;
+        report_.at_most = question.at_most;
+        double load = 0;
+        report_.load = ::getloadavg(&load, 1) == 1 ? load : 0;
+        began_ = clock_.now();
+        commands_
+            .ask_no_more();  // the recorder is a preload too: what it has seen of the program another one will serve
+    }
+
+    base::Expected<AdviceReport> run()
+    {
+        note("looking at the program as it is");
+        MEMSWEEP_TRY(look());
+        const std::uint64_t least = static_cast<std::uint64_t>(measure::LeastGain{}.of(memory_));
+        if (signals_.arrived()) {
+            report_.is_interrupted = true;
+            report_.reason = "It was interrupted before anything was tried.";
+            report_.verdict = AdviceVerdict::change_nothing;
+        } else if (too_short_) {
+            nothing(fmt::format("It ends before anybody can look at it, and has no more than {} at any time.",
+                                base::format_size(*too_short_)));
+        } else if (report_.program.bound_bytes < least) {
+            nothing(fmt::format("No setting can return more than {} of {}: that is all that no file backs.",
+                                base::format_size(report_.program.bound_bytes),
+                                base::format_size(static_cast<std::uint64_t>(memory_))));
+        } else if (report_.program.origin == MallocOrigin::own || report_.program.origin == MallocOrigin::unseen) {
+            nothing(report_.program.origin == MallocOrigin::own
+                        ? "It brings its own malloc along: a preload is inert, and the C library's settings are for "
+                          "another one."
+                        : fmt::format("Its malloc cannot be seen or replaced: {}.", report_.program.unrecorded));
+        } else {
+            search();
+        }
+        report_.seconds = sys::seconds_of(clock_.now() - began_);
+        return std::move(report_);
+    }
+
+  private:
+    void note(const std::string& what) const
+    {
+        if (!global_.quiet) {
+            print_note("advise: " + what);
+        }
+    }
+
+    void note_run(const std::string& id)
+    {
+        if (!global_.verbose || candidates_ == nullptr) {
+            return;
+        }
+        for (std::size_t i = 0; i < candidates_->admitted().size(); ++i) {
+            if (id_of(i) == id) {
+                note(candidates_->tries()[candidates_->admitted()[i]].settings.text);
+            }
+        }
+    }
+
+    void nothing(std::string why)
+    {
+        report_.verdict = AdviceVerdict::change_nothing;
+        report_.reason = std::move(why);
+    }
+
+    [[nodiscard]] engine::RunLimits limits() const { return {.timeout = question_.plan.settings.timeout}; }
+
+    // Gone before anybody could look at it, as a program is that does next to nothing.
+    static bool is_too_short(const engine::Attempt& attempt)
+    {
+        constexpr std::int64_t short_ns = 20'000'000;
+        constexpr std::uint64_t small = std::uint64_t{8} << 20U;
+        const auto* const measured = std::get_if<engine::CommandRecord>(&attempt.measured);
+        return attempt.ending == engine::Ending::broken && measured != nullptr &&
+               measured->at_end.working_set_bytes == 0 && measured->wall_ns < short_ns &&
+               measured->peak_working_set_bytes < small;
+    }
+
+    // Whose malloc, which user, how many threads, how much memory: two runs.
+    base::Expected<void> look()
+    {
+        engine::CompiledCase compiled{.work = *question_.plan.cases.front().command()};
+        compiled.command().end = question_.end;
+        compiled.command().output = model::output_checksum;
+        report_.real_runs = looking_runs;
+        const engine::Attempt first = executor_.run(compiled, limits(), [](int /*pid*/) {});
+        if (first.ending == engine::Ending::interrupted) {
+            return {};
+        }
+        if (is_too_short(first)) {
+            report_.program.origin = MallocOrigin::unseen;
+            report_.program.unrecorded = "it ended too soon";
+            too_short_ = first.peak_working_set_bytes();
+            return {};
+        }
+        if (first.ending != engine::Ending::finished) {
+            return base::fail(base::ErrorCode::os, first.reason, base_name(report_.command.front()));
+        }
+        const engine::Moment& moment = executor_.moment();
+        const double peak = static_cast<double>(first.peak_working_set_bytes());
+        const auto at_moment = static_cast<double>(moment.working_set_bytes);
+        memory_ = question_.at == WantedAt::peak ? peak : at_moment;
+        const double files =
+            at_moment - static_cast<double>(std::min(moment.anonymous_bytes, moment.working_set_bytes));
+        reporters::AdvisedProgram& program = report_.program;
+        program.bound_bytes = static_cast<std::uint64_t>(std::max(memory_ - files, 0.0));
+        program.heap_share = memory_ > 0 ? static_cast<double>(program.bound_bytes) / memory_ : 0;
+        program.changes_user = moment.changes_user;
+        program.threads = moment.threads;
+        take_origin(commands_.count(compiled, limits()), program);
+        if (question_.at == WantedAt::end && question_.end.sign == model::EndSign::exit && peak > 4 * memory_) {
+            report_.warnings.push_back(fmt::format("{} are resident when it exits, of {} before: if it frees on its "
+                                                   "way out, or other processes do its work, "
+                                                   "say when that is done (--end-when), or ask for rss@peak.",
+                                                   base::format_size(moment.working_set_bytes),
+                                                   base::format_size(first.peak_working_set_bytes())));
+        }
+        return {};
+    }
+
+    void search()
+    {
+        const Candidates candidates{question_, report_.program, static_cast<std::uint64_t>(memory_)};
+        candidates_ = &candidates;
+        report_.tried = candidates.tries();
+        const model::Plan plan = plan_over(question_, candidates);
+        std::vector<bool> keeps{true};
+        for (const std::size_t place : candidates.admitted()) {
+            keeps.push_back(candidates.tries()[place].settings.keeps_allocator);
+        }
+        schedule::AdviceSearch search{std::move(keeps), terms(), clock_};
+        model::RunReport runs = new_report(machine_, global_.argv, {});
+        note(fmt::format("trying {} settings on it", candidates.admitted().size()));
+        engine::Runner runner{plan, search, executor_, executor_, clock_, capabilities(machine_), {}};
+        runner.run(runs);
+        candidates_ = nullptr;
+        report_.is_interrupted = runner.interrupted();
+        take_outcome(candidates, runs, search.outcome(runs));
+    }
+
+    [[nodiscard]] schedule::AdviceTerms terms() const
+    {
+        schedule::AdviceTerms terms{.memory =
+                                        std::string{question_.at == WantedAt::peak ? model::metrics::working_set_peak
+                                                                                   : model::metrics::working_set_end},
+                                    .time = question_.keep,
+                                    .at_most = question_.at_most,
+                                    .least = {},
+                                    .budget = {},
+                                    .most_runs = question_.most_runs.value_or(usual_most_runs) - looking_runs,
+                                    .seed = question_.seed};
+        if (question_.budget) {
+            terms.budget = std::max(*question_.budget - (clock_.now() - began_), nanoseconds{0});
+        }
+        return terms;
+    }
+
+    void take_outcome(const Candidates& candidates, const model::RunReport& runs,
+                      const schedule::AdviceOutcome& outcome)
+    {
+        report_.default_memory = values_of(runs.cases.front(), terms().memory);
+        report_.default_time = values_of(runs.cases.front(), question_.keep);
+        report_.real_runs = outcome.runs + looking_runs + executor_.repeats();
+        report_.gain = outcome.gain;
+        report_.price = outcome.price;
+        for (std::size_t i = 0; i < candidates.admitted().size(); ++i) {
+            const std::size_t place = candidates.admitted()[i];
+            const model::CaseReport& one = runs.cases[i + 1];
+            AdviceTry& tried = report_.tried[place];
+            tried.stage = outcome.options[i + 1].stage;
+            tried.memory = reporters::median_of(values_of(one, terms().memory));
+            tried.time = reporters::median_of(values_of(one, question_.keep));
+            tried.runs = one.repetitions;
+            if (outcome.best == i + 1) {
+                report_.best = place;
+                continue;
+            }
+            take_drop(executor_.fault_of(one.id), outcome.options[i + 1], one, tried);
+        }
+        judge(outcome);
+    }
+
+    static void take_drop(AdviceFault fault, const schedule::AdviceOption& option, const model::CaseReport& one,
+                          AdviceTry& tried)
+    {
+        const bool has_failed = option.drop == schedule::AdviceDrop::failed;
+        if (option.stage == schedule::AdviceStage::untried) {
+            tried.dropped = "not_reached";
+            tried.why = "the budget was spent";
+        } else if (has_failed) {
+            tried.dropped = fault == AdviceFault::inert ? "inert" : fault == AdviceFault::unsafe ? "unsafe" : "failed";
+            tried.why = one.reason;
+        } else {
+            tried.dropped = word_of(option.drop);
+        }
+    }
+
+    void judge(const schedule::AdviceOutcome& outcome)
+    {
+        add_warnings();
+        if (!outcome.has_default) {
+            nothing("It could not be measured as it is, three times: nothing can be compared with it.");
+            report_.best.reset();
+            return;
+        }
+        if (!report_.best) {
+            judge_nothing(outcome);
+            return;
+        }
+        const bool is_proven = outcome.gain.claim == measure::Claim::proven;
+        report_.verdict = is_proven ? AdviceVerdict::change : AdviceVerdict::predicted_only;
+        report_.reason = is_proven ? ""
+                                   : fmt::format("{} before pairs of runs could prove it; {}.",
+                                                 report_.is_interrupted ? "It was interrupted" : "The budget ended",
+                                                 "a larger --budget decides");
+    }
+
+    void judge_nothing(const schedule::AdviceOutcome& outcome)
+    {
+        const auto is_unsafe = [](const AdviceTry& one) { return one.dropped == "unsafe" || one.dropped == "failed"; };
+        const auto unsafe = std::ranges::find_if(report_.tried, is_unsafe);
+        const auto tried = static_cast<std::uint64_t>(
+            std::ranges::count_if(report_.tried, [](const AdviceTry& one) { return one.runs > 0; }));
+        std::string best = "none gains anything";
+        double least = memory_;
+        for (const AdviceTry& one : report_.tried) {
+            if (one.memory && *one.memory < least) {
+                least = *one.memory;
+                const auto before = reporters::median_of(report_.default_memory).value_or(memory_);
+                best = fmt::format("the smallest, {}, is at x{:.2f}{}", one.settings.text, *one.memory / before,
+                                   one.dropped == "slower" ? " and takes longer than allowed" : "");
+            }
+        }
+        const std::string linked = report_.program.origin == MallocOrigin::linked
+                                       ? fmt::format("It is linked with {}; of ", report_.program.allocator)
+                                       : "Of ";
+        nothing(fmt::format("{}{} settings tried {}{}.", linked, tried, best,
+                            outcome.raced_all ? "" : "; the budget left others untried"));
+        if (unsafe != report_.tried.end() &&
+            std::ranges::all_of(report_.tried, [&](const AdviceTry& one) { return one.runs == 0 || is_unsafe(one); })) {
+            report_.verdict = AdviceVerdict::unsafe;
+            report_.reason = fmt::format("Under {} the program {}.", unsafe->settings.text, unsafe->why);
+        }
+    }
+
+    void add_warnings()
+    {
+        if (executor_.prints_otherwise()) {
+            report_.warnings.emplace_back(
+                "What the program prints differs from run to run, so that nobody checked that it prints the same.");
+        }
+        if (!report_.best) {
+            return;
+        }
+        const reporters::AdviceSettings& best = report_.tried[*report_.best].settings;
+        if (report_.program.origin == MallocOrigin::linked && !best.keeps_allocator) {
+            report_.warnings.push_back(fmt::format(
+                "The program is linked with {}: what it asks of it (redis: INFO memory, MEMORY PURGE, active "
+                "defragmentation) tells nothing, or does nothing, under another malloc.",
+                report_.program.allocator));
+        }
+        report_.warnings.emplace_back("The environment holds for every program that this one starts, too.");
+    }
+
+    const AdviceQuestion& question_;
+    const GlobalOptions& global_;
+    const sys::StopSignals& signals_;
+    sys::SystemClock clock_;
+    model::Machine machine_;
+    engine::CommandExecutor commands_;
+    AdviceExecutor executor_;
+    AdviceReport report_;
+    nanoseconds began_{};
+    double memory_{};                         // as it is
+    std::optional<std::uint64_t> too_short_;  // most of its memory, of a program that is gone at once
+    const Candidates* candidates_{};
+};
+
+}  // namespace
+
+base::Expected<AdviceReport> advise_on(const AdviceQuestion& question, const GlobalOptions& global,
+                                       const sys::StopSignals& signals)
+{
+    return Advising{question, global, signals}.run();
+}
+
+}  // namespace memsweep::app
