@@ -16,8 +16,8 @@ namespace memsweep::base {
 
 [[nodiscard]] Expected<std::vector<std::string>> command_words(std::string_view text);
 
-// The first word that is nothing but an operator of a shell, such as "|" or "2>"; empty: there is none. Where words
-// come without quotes, as behind --, an operator may be what the program wants: `expr 1 '<' 2`, and find's ";".
+// The first word that is nothing but an operator of a shell, such as "|" or "2>"; empty: there is none. Words behind --
+// have lost their quotes, so an operator may be meant for the program: `expr 1 '<' 2`, and find's ";".
 [[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);
 
 }  // namespace memsweep::base

@@ -1,4 +1,4 @@
-// Text of any origin: told from bytes that are none, and made safe for a terminal and for one line of a log.
+// Text of any origin: checked for UTF-8, and made safe for a terminal and for one line of a log.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace memsweep::base {
 
-// The bytes of the UTF-8 sequence that the text begins with; 0: it begins with none, as with overlong forms, surrogates
-// and anything above U+10FFFF.
+// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: there is none. Overlong forms, surrogates
+// and anything above U+10FFFF are none.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-// The text on one line, and inert. Control characters (those of ASCII and those of two bytes in UTF-8, C1), what turns
-// the direction of writing or ends a line, and bytes that are no UTF-8 are written as \t, \n, \r or \x1b. All other
-// text stays as it is, a backslash too.
+// The text on one line, and inert. Escapes such as \t, \n, \r and \x1b replace control characters (those of ASCII, and
+// C1, which take two bytes in UTF-8), characters that turn the direction of writing or end a line, and bytes that are
+// no UTF-8. All other text stays as it is, a backslash too.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace memsweep::base

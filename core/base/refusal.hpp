@@ -1,12 +1,12 @@
-// A resource that the system refused, told from an exception: no bug, and its own kind of failure.
+// Recognises in an exception that the system refused a resource. That is no bug, and a kind of failure of its own.
 #pragma once
 
 #include <exception>
 
 namespace memsweep::base {
 
-// What was refused and which limit may be behind it, as in "memory (limits: ulimit -v, ulimit -d, the control group)";
-// nullptr where the exception says something else. Allocates nothing: there may be no memory left.
+// The refused resource and the limits that may be behind it, as in "memory (limits: ulimit -v, ulimit -d, the control
+// group)"; nullptr if the exception is another one. Allocates nothing: there may be no memory left.
 [[nodiscard]] const char* refused_resource(const std::exception& problem) noexcept;
 
 }  // namespace memsweep::base

@@ -43,8 +43,8 @@ class Rng {
         }
     }
 
-    // Data in which no two words are alike and no byte prevails: nothing on its way can shorten it, as some processors
-    // do with stores of zeroes.
+    // Writes data in which no two words are alike and no byte prevails. So nothing on its way can compress it, as some
+    // processors do with stores of zeroes.
     void fill(std::span<std::byte> bytes) noexcept
     {
         for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {

@@ -1,4 +1,4 @@
-// Words and numbers in text: taken off it, read, and told from the words that are known.
+// Words and numbers in text: cutting them off, reading them, and finding the known word nearest to one.
 //
 // Memory   only suggestion and nearest allocate.
 #pragma once
@@ -21,7 +21,7 @@ namespace memsweep::base {
                                            : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// Takes off what stands before the next separator; `rest` begins behind it.
+// Cuts off and returns the text before the next separator; `rest` then begins behind it.
 [[nodiscard]] constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept
 {
     const std::size_t at = rest.find(separator);
@@ -30,7 +30,7 @@ namespace memsweep::base {
     return part;
 }
 
-// A number that is all of the text; empty for anything else, an overflow included.
+// The number, if the whole text is one; empty for anything else, an overflow included.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) noexcept
 {
     std::uint64_t value{};

@@ -1,5 +1,5 @@
-// Rounds in which two families of cases are compared as they go: until every verdict is sure, or a budget ends them. A
-// round that the machine disturbed is taken again.
+// Rounds that compare two families of cases while they run: until every verdict is sure, or a budget ends them. If the
+// machine disturbed a round, it is taken again.
 //
 // Cost     some 2 ms of canary before each turn and at the end of a round.
 #pragma once
@@ -52,7 +52,7 @@ class PairedRounds final : public Schedule {
     std::uint64_t canary_sum_{};        // so that its work is not optimised away
     std::chrono::nanoseconds began_;
     std::chrono::nanoseconds round_began_;
-    std::optional<std::uint32_t> ended_round_;  // which nobody has judged yet
+    std::optional<std::uint32_t> ended_round_;  // not judged yet
     std::string last_repeat_;
     bool ran_out_{};
 };

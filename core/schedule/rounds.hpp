@@ -1,5 +1,5 @@
-// A plan's own schedule: its warm-ups and repetitions in rounds, in which each group of cases has one turn, in the
-// plan's order, or in one that is drawn for each round; or all rounds of one group before those of the next.
+// A plan's own schedule: its warm-ups and repetitions in rounds. In a round each group of cases has one turn, in the
+// plan's order or in an order drawn for each round. With sequential order one group has all its rounds before the next.
 #pragma once
 
 #include <optional>

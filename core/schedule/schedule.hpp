@@ -2,7 +2,7 @@
 // filled, so it may end early, repeat a round, or choose its next case by what was measured.
 //
 // Units    repetitions and places from 0; cases by their place in the plan, which is that in the report.
-// Errors   none: a case that cannot run any more is left out of its turn by whoever takes it.
+// Errors   none: the taker of a turn leaves out cases that cannot run any more.
 // Threads  one.
 #pragma once
 
@@ -30,12 +30,12 @@ struct Turn {
     bool is_compared{};         // its round is judged as a whole, so a value of one case needs those of all
 };
 
-// The repetition of this number counts no more, in any case: its round is taken again.
+// The repetition of this number no longer counts, for all cases: its round is taken again.
 struct Discard {
     std::uint32_t repetition{};
 };
 
-// Nothing follows: cases that have fewer repetitions than were planned end with what they have.
+// Nothing follows. Cases with fewer repetitions than planned end with those.
 struct End {};
 
 using Next = std::variant<Turn, Discard, End>;
@@ -44,7 +44,7 @@ class Schedule {
   public:
     virtual ~Schedule() = default;
 
-    // Asked before the first turn, and again when what it said has been done.
+    // Asked before the first turn, and again when its answer has been carried out.
     [[nodiscard]] virtual Next next(const model::RunReport& report) = 0;
 };
 
