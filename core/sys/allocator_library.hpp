@@ -23,8 +23,8 @@ namespace memsweep::sys {
 // The file that malloc comes from.
 [[nodiscard]] std::string serving_library();
 
-// The version of the malloc that serves this process, as it says it: "2.36", "5.3.0-0-g54eaed1", "2.0.9", "gperftools
-// 2.10".
+// The version of the malloc that serves this process, in its own notation: "2.36", "5.3.0-0-g54eaed1", "2.0.9",
+// "gperftools 2.10".
 //
 // Sources  jemalloc: mallctl("version"); mimalloc: mi_version; gperftools: tc_version; else the C library's own.
 [[nodiscard]] std::string allocator_version();
@@ -35,7 +35,7 @@ namespace memsweep::sys {
 // The C library itself.
 [[nodiscard]] std::string c_library();
 
-// What the allocator that serves this process says of itself, in its own words.
+// The statistics of the allocator that serves this process, in its own format.
 //
 // Sources  jemalloc: malloc_stats_print (JSON, without its tables of arenas and sizes); mimalloc: mi_stats_print_out;
 //          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). Found by name in the running process.
@@ -47,7 +47,7 @@ struct AllocatorStatistics {
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);
 
-// Asks this process's malloc to give back to the system what it holds idle, by its own call for that.
+// Asks this process's malloc to return idle memory to the system, by its own call for that.
 //
 // Sources  malloc_trim(3); jemalloc's arena.<all>.purge after thread.tcache.flush; mi_collect; tcmalloc's
 //          MallocExtension_ReleaseFreeMemory.
@@ -59,19 +59,20 @@ bool trim_allocator() noexcept;
 
 // Starts a program under another malloc.
 //
-// The program's malloc comes from the specification alone: what our own environment says of allocators, LD_PRELOAD
-// included, stays behind. The dynamic linker only warns of a library that it cannot load, so who really serves malloc
-// must be asked in the program (serving_library).
+// The program's malloc comes from the specification alone: variables of our own environment about allocators,
+// LD_PRELOAD included, are not passed on. The dynamic linker only warns of a library that it cannot load. So ask in the
+// program which library really serves malloc (serving_library).
 
 // Nothing for a specification without a name.
 void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 
-// What serving_library() answers when put_under had its way.
+// The answer of serving_library() in the program if put_under took effect.
 [[nodiscard]] std::string expected_library(const model::AllocatorSpec& allocator);
 
-// Whether the recorder can be preloaded into a program, found out before it is run: the dynamic linker says nothing.
+// Whether the recorder can be preloaded into a program. This is checked before the program runs, because the dynamic
+// linker says nothing.
 //
-// Sources  trace::preload_obstacle. What env(1) and its like go on to run is not looked at: the recorder is in them.
+// Sources  trace::preload_obstacle. Programs that env(1) and its like start are not checked: the recorder is in env(1).
 // Errors   not_supported: why not (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 

@@ -20,7 +20,7 @@ namespace memsweep::sys {
 struct CgroupLevel {
     std::string directory;
     std::optional<std::uint64_t> limit_bytes;     // beyond it the out-of-memory killer comes; absent: none is set
-    std::optional<std::uint64_t> headroom_bytes;  // to that limit or to memory.high, beyond which it stalls
+    std::optional<std::uint64_t> headroom_bytes;  // to that limit, or to memory.high, beyond which tasks stall
 };
 
 struct CgroupMemory {

@@ -52,10 +52,10 @@ struct ExitStatus {
 //          the thread that forked, and would kill the child at that thread's end.
 // Ownership  the destructor kills the child's process group and reaps the child.
 //
-// The child starts with an empty signal mask, the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD, standard
-// input, output and error of ours, and of all other descriptors only those in `inherit`. It leads its own process
-// group, so a terminal's Ctrl-C reaches the driver alone, which decides what becomes of the child; a child that reads
-// from the terminal is stopped by SIGTTIN. It is killed when the driver dies, however that comes about.
+// The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It has
+// our standard input, output and error, and the other descriptors in `inherit` alone. It leads its own process group.
+// So a terminal's Ctrl-C reaches the driver alone, which decides whether to end the child, and SIGTTIN stops a child
+// that reads from the terminal. The child is killed when the driver dies, for whatever reason.
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name
@@ -63,7 +63,7 @@ struct SpawnOptions {
     std::vector<std::string> without{};                              // variables of ours that the child does not get
 };
 
-// What a child has as its environment, as NAME=VALUE. Errors: invalid_input, as above.
+// The environment of such a child, as NAME=VALUE. Errors: invalid_input, as above.
 [[nodiscard]] base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options);
 
 class ChildProcess {
@@ -71,10 +71,10 @@ class ChildProcess {
     // Returns when the program has been started, or could not be.
     [[nodiscard]] static base::Expected<ChildProcess> spawn(const SpawnOptions& options);
 
-    // A copy of this process that does `work` and ends: exit code 0, or a signal where the work throws. It has our
+    // A copy of this process that does `work` and ends: exit code 0, or a signal if the work throws. It has our
     // descriptors and our mask of signals, leads its own process group, and adopts the orphans of what it starts.
     //
-    // Threads  there is no other: what one holds locked would stay so in the copy.
+    // Threads  there must be no other thread: a lock that it holds would stay locked in the copy.
     [[nodiscard]] static base::Expected<ChildProcess> copy(const std::function<void()>& work);
 
     ChildProcess(const ChildProcess&) = delete;
@@ -106,11 +106,11 @@ class ChildProcess {
     std::optional<ExitStatus> status_;
 };
 
-// The list as execve and posix_spawn take it, writing to none of the texts. It points into `texts`, which must outlive
-// it, and a null pointer ends it.
+// The list in the form that execve and posix_spawn take; they write to none of the texts. It points into `texts`, which
+// must outlive it, and ends with a null pointer.
 [[nodiscard]] std::vector<char*> exec_list(const std::vector<std::string>& texts);
 
-// The status as a shell says it: the exit code, or 128 and the signal.
+// The status as a shell reports it: the exit code, or 128 plus the signal.
 [[nodiscard]] int shell_status(const ExitStatus& status) noexcept;
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// The time: what durations are measured with, and what the wall shows.
+// The time: a steady clock to measure durations, and the time of day.
 //
 // Units    std::chrono; now() counts from an arbitrary start that all processes of one machine share.
 // Sources  now: CLOCK_MONOTONIC; process_cpu: CLOCK_PROCESS_CPUTIME_ID, of all threads together; utc: CLOCK_REALTIME.

@@ -1,12 +1,12 @@
-// The start of foreign programs: of one that is measured, and of one that its user waits for.
+// Starts foreign programs: programs that are measured, and a command that its user waits for.
 //
 // Sources  posix_spawn(3) of core/sys/launcher, which says why it is there; pidfd_open (Linux 5.3).
 // Cost     two more processes, small and without a dynamic linker: about 0.3 ms before the program's time begins.
 // Errors   os: the kernel refused, or the program cannot be run (`where` is what it was said of).
 // Threads  one at a time.
 // Ownership  a launcher that was not told to start its program ends with this object. The program and all that it has
-//          started end with the GuardedProgram, and with this process, however that comes about (SIGKILL, too): the
-//          guard, whose children they are, sees to it.
+//          started end with the GuardedProgram. They also end with this process, even if SIGKILL ends it: they are
+//          children of the guard, which kills them.
 //
 // The program begins with the default action for the usual signals, an empty mask, a session of its own without a
 // terminal, and no descriptor of ours but its standard three.
@@ -48,20 +48,20 @@ class Guard {
     Guard(pid_t pid, UniqueFd orders) noexcept : pid_{pid}, orders_{std::move(orders)} {}
     Guard(Guard&& other) noexcept : pid_{std::exchange(other.pid_, 0)}, orders_{std::move(other.orders_)} {}
     Guard& operator=(Guard&&) = delete;
-    // Ends what it guards, unless it has left that alone.
+    // Ends the guarded program and its descendants, unless leave() was called.
     ~Guard();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // the program and what it starts descend from it
 
-    // Whose word the program awaits. Errors: os, it could not be made.
+    // The process that waits for the word to start the program. Errors: os, it could not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
     // How the program, its child, has ended; once. Empty: it runs. A guard that is lost gives the code -1.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
-    // Kills all that descends from the guard, and ends the guard. Takes six seconds at most, also where the kernel
-    // refuses. The code -1: the program runs on.
-    // Errors: os, the guard was lost, and what descended from it has been killed as far as that could be found.
+    // Kills all descendants of the guard, and ends the guard. Takes six seconds at most, even if the kernel refuses.
+    // The code -1: the program runs on.
+    // Errors: os, the guard was lost; its descendants have been killed as far as they could be found.
     [[nodiscard]] base::Expected<Ended> clear(pid_t program);
-    // Ends without that.
+    // Ends the guard and leaves its descendants alone.
     void leave() noexcept;
 
   private:
@@ -83,7 +83,7 @@ class GuardedProgram {
     [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
     // For poll(): readable once the program has ended.
     [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
-    // Waits for it so long, then ends whatever there is of it and of what it has left behind. As Guard::clear.
+    // Waits for the program at most so long, then ends it and all processes that it has left behind. As Guard::clear.
     [[nodiscard]] base::Expected<Ended> end(std::chrono::nanoseconds patience);
 
   private:
@@ -97,7 +97,7 @@ struct Launched {
     std::chrono::nanoseconds begun{};  // on the steady clock, just before its process was made
 };
 
-// The cheapest program that there is: what starts others, told to start none.
+// The cheapest program that there is: the launcher, told to start none.
 //
 // Errors   not_supported: it is missing.
 struct IdleProgram {
@@ -108,8 +108,8 @@ struct IdleProgram {
 
 class CommandLaunch {
   public:
-    // The launcher waits: whatever counts what a process and its children do can be put on it before the program
-    // begins. The guard has nothing left to do then, so that it takes no processor from the program.
+    // The launcher waits, so counters of a process and its children can be attached to it before the program begins.
+    // The guard has nothing left to do then, so it takes no processor from the program.
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
@@ -117,8 +117,9 @@ class CommandLaunch {
     // Starts the program, once. Returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
-    // Use this in place of start() if somebody else gives the word, such as a process that starts several at once. Who
-    // has the gate, or a copy of it, calls release(). started() waits for that, and is otherwise as start().
+    // Use this in place of start() if another process gives the word, such as one that starts several programs at once.
+    // The owner of the gate, or of a copy of it, calls release(). started() waits for that, and is otherwise as
+    // start().
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
@@ -143,14 +144,14 @@ struct ForegroundOptions {
 // Sources  core/sys/launcher; signalfd(2); pidfd_open (Linux 5.3); wait4.
 // Errors   os: it cannot be started (`where` is the command); not_supported: there is no launcher.
 // Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
-// Ownership  the command ends with us when we are killed, and what descends from it then. When it ends by itself, what
-//          it leaves behind is its user's.
+// Ownership  if we are killed, the command and its descendants at that time end with us. If it ends by itself, the
+//          processes that it leaves behind run on: they are its user's.
 //
-// What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on. We end
-// when the command does; from then on signals are for us.
+// Signals of the terminal (Ctrl-C) reach the command by themselves; signals sent to us alone are passed on. We end when
+// the command does; from then on signals are for us.
 class ForegroundCommand {
   public:
-    // Its largest resident set is none of ours.
+    // The command does not inherit our largest resident set.
     [[nodiscard]] static base::Expected<ForegroundCommand> start(const ForegroundOptions& options);
 
     ForegroundCommand(const ForegroundCommand&) = delete;

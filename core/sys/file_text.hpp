@@ -26,8 +26,8 @@ using base::trimmed;
 // The first word of `text`, taken off it together with the blanks around; empty at the end.
 [[nodiscard]] std::string_view take_word(std::string_view& text) noexcept;
 
-// What follows "key:" in the first complete line that starts so, trimmed ("1644 kB" for "Rss"). A line that the end of
-// the text cuts off does not count: its number may be cut as well.
+// The text after "key:" in the first complete line that starts so, trimmed ("1644 kB" for "Rss"). A line that the end
+// of the text cuts off does not count: its number may be cut as well.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view text, std::string_view key) noexcept;
 
 // The same as bytes: "1644 kB" is 1683456.
@@ -52,23 +52,23 @@ using base::trimmed;
 // An io error for `where` with errno's text: "cannot write: No space left on device".
 [[nodiscard]] base::Error io_error(std::string_view what, int errno_value, const std::string& where);
 
-// A file that a user names, opened to be read; "-" is standard input. A FIFO is waited for until somebody opens it to
-// write, but not for ever: nobody might.
+// Opens a file that a user names, to read; "-" is standard input. For a FIFO it waits until somebody opens it to write,
+// but not for ever: nobody might.
 //
 // Errors   io: it cannot be opened, or is a directory; timeout: a FIFO without a writer. `where` is the path, or
 //          "standard input".
 [[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
-// A regular file, to read; invalid for everything else. A FIFO is not even opened: its writer would take whoever only
-// looks for its reader, and write to nobody.
+// Opens a regular file to read; invalid for everything else. A FIFO is not even opened: its writer would take a mere
+// look for its reader, and write to nobody.
 [[nodiscard]] UniqueFd open_regular_file(const std::string& path) noexcept;
 
-// The most that is read of a text that is no regular file, and so may have no end. It is more than any that a program
-// passes on, and less than what fills a small machine's memory.
+// The limit for a text that is no regular file, and so may have no end. No program passes on a longer text, and a small
+// machine's memory holds this much.
 inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;
 
 // A whole text in a string. No text holds a zero byte: the first one ends the reading, so that neither a device nor a
-// file of holes is read to where it ends.
+// file of holes is read to its end.
 //
 // Errors   those of open_input; io: it cannot be read; invalid_input: it is larger than allowed, or no text.
 

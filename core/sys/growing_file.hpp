@@ -1,5 +1,5 @@
-// A file that is worth keeping before it is whole: it grows piece by piece under a name of its own, and takes another
-// one at the end.
+// A file that is worth keeping before it is whole: it grows piece by piece under a temporary name, and takes its final
+// name at the end.
 //
 // Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
 // Ownership  the file stays, whatever becomes of this object.
@@ -25,14 +25,14 @@ class GrowingFile {
     [[nodiscard]] static std::optional<GrowingFile> create(const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Whole or, after an error, not at all. The kernel begins to write a MiB to the disk as soon as it is full, so that
-    // little is left to wait for at the end.
+    // Appends the content whole or, after an error, not at all. The kernel begins to write each MiB to the disk as soon
+    // as it is full, so that little is left to wait for at the end.
     [[nodiscard]] int append(std::string_view content) noexcept;
-    // What stands at the beginning.
+    // Writes over the beginning.
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
-    // Puts the file on the disk, then under that name too, in the place of what is there. Returns EXDEV on another file
-    // system. Where there are no hard links, the name of its own is gone.
+    // Flushes the file to the disk, then gives it that name too, in place of an existing file. Returns EXDEV on another
+    // file system. If the file system has no hard links, the temporary name is gone.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

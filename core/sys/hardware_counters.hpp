@@ -2,7 +2,7 @@
 //
 // Sources  perf_event_open(2): inherit, enable_on_exec; kernel.perf_event_paranoid up to 2 lets everybody count this.
 // Cost     some microseconds at the start and the end; nothing in between.
-// Errors   none: where the processor, the hypervisor, the kernel or a sandbox refuses, there are no counts.
+// Errors   none: if the processor, the hypervisor, the kernel or a sandbox refuses, there are no counts.
 #pragma once
 
 #include <sys/types.h>
@@ -24,10 +24,10 @@ struct HardwareCounts {
 
 class HardwareCounters {
   public:
-    // Counts whatever descendants of this process do once they have called exec.
+    // Counts the work of this process's descendants from their exec on.
     explicit HardwareCounters(pid_t process) noexcept;
 
-    // When those have ended.
+    // Call after those have ended.
     [[nodiscard]] HardwareCounts read() const noexcept;
 
   private:

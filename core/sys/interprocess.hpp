@@ -1,4 +1,4 @@
-// What two processes exchange data by: a channel of messages, and a region of memory.
+// Exchange of data between two processes: a channel of messages, and a region of memory.
 #pragma once
 
 #include <chrono>

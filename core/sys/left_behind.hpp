@@ -1,11 +1,12 @@
-// What a process makes for as long as it runs only, under names that say so. It removes them itself; a stop signal that
-// ends it removes its files; and what a SIGKILL leaves is removed by the next process that makes such in that folder.
+// Temporary files and folders, under names that say so. The process that makes them removes them. A stop signal that
+// ends it removes its files. If SIGKILL leaves some behind, the next process that makes one in that folder removes
+// them.
 //
 // Names    BEFORE, the boot and a number of their own in hexadecimal, AFTER: ".memsweep-BOOT-NUMBER.partial".
-// Sources  flock(2) on what has the name: its owner holds it, and whoever can take it knows that there is no owner.
-//          Where locks may be of one machine only (a network file system), the boot must be ours as well.
-//          Folders are only removed from one in which nobody else can rename what is ours.
-// Errors   none: what cannot be locked, is another user's, a link, or of another kind stays.
+// Sources  flock(2) on the file or folder: its owner holds the lock, so a process that can take it knows that there is
+//          no owner. If locks may hold on one machine only (a network file system), the boot must be ours as well.
+//          Folders are removed only from a folder in which nobody else can rename ours.
+// Errors   none: a file stays if it cannot be locked, is another user's, a link, or of another kind.
 // Threads  any.
 #pragma once
 
@@ -29,18 +30,19 @@ inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
-// Call for the owner, as soon as the file is made, with a descriptor that stays open: the lock lasts as long. False:
-// somebody is removing the file, so that another is needed. True also where locks are not to be had.
+// Call this as the owner as soon as the file is made, with a descriptor that stays open: the lock lasts as long. False:
+// somebody is removing the file, so make another. True also if the file system has no locks.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
-// What nobody holds, files and whole folders. Once in a process for each folder and shape: it lists the folder.
+// Removes files and whole folders that nobody holds. Works once in a process for each folder and shape, because it
+// lists the folder.
 void remove_left_behind(const std::string& folder, const PassingShape& shape);
 
-// What is left of named shared memory: /dev/shm/memsweep-PID-..., held by its mapping.
+// Removes named shared memory that nobody holds: /dev/shm/memsweep-PID-..., held by its mapping.
 void remove_left_shared_memory();
 
-// A path that a stop signal unlinks before it ends this process (SIGINT, SIGTERM, SIGHUP where they have their default
-// effect). To be made before the file is, and to go after its name.
+// A path that a stop signal unlinks before it ends this process (SIGINT, SIGTERM and SIGHUP, if they have their default
+// effect). Make it before the file, and destroy it after the file's name is gone.
 class RemovedAtStop {
   public:
     explicit RemovedAtStop(const std::string& path) noexcept;

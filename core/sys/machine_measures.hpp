@@ -15,7 +15,7 @@
 
 namespace memsweep::sys {
 
-// A short measurement of fixed work, repeated: what a program that never changes is seen to vary by, on this machine
+// A short measurement of fixed work, repeated. It shows by how much the times of unchanging work vary on this machine
 // now.
 //
 // Units    seconds per round.
@@ -37,7 +37,7 @@ struct CanaryLimits {
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
 
-// The same work once, and the faults and the return of fresh memory: how fast this machine is at this moment.
+// The pace of this machine at this moment: the same work once, and the faults and the return of fresh memory.
 //
 // Units    seconds: the chain of integer operations, a copy of 4 MiB within memory touched before, the first touch of
 //          1 MiB by pages, the unmapping of 8 MiB that were touched.
@@ -55,7 +55,7 @@ class MachinePace {
     explicit MachinePace(const Clock& clock);
     [[nodiscard]] std::optional<Reading> read();
 
-    // What is copied and where to: data and no zeroes. Empty where there is no memory.
+    // Source and destination of the copy: data and no zeroes. Empty if there is no memory.
     [[nodiscard]] std::span<const std::byte> copied() const noexcept
     {
         return memory_ ? std::span<const std::byte>{memory_->data(), memory_->size()} : std::span<const std::byte>{};
@@ -69,14 +69,14 @@ class MachinePace {
 
 // What one minor fault of each kind costs a program that fills the page, measured on this machine now.
 //
-// A program seldom touches one byte of a page: it writes it whole, and finds it in the cache after the kernel has
-// cleared it. So each cost is that of writing 16 MiB whole while every page faults, less that of writing them again,
-// per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB. One byte per page gave 119 to 139
-// % of what a concatenation into fresh pages lost, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
+// A program seldom touches one byte of a page: it writes the page whole, and finds it in the cache after the kernel has
+// cleared it. So each cost is the time to write 16 MiB whole while every page faults, less the time to write them
+// again, per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB. One byte per page gave 119
+// to 139 % of the loss of a concatenation into fresh pages, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds; pages as the kernel faults them: base pages, or huge ones.
-// Cost     a round of 1 MiB that decides how much is filled, and six of two passes, of which the first does not count:
-//          20 to 60 ms a kind.
+// Cost     20 to 60 ms a kind: a round of 1 MiB that decides how much is filled, then six rounds of two passes. The
+//          first of the six does not count.
 // Errors   os: memory is refused; not_supported: the kernel gave no huge pages.
 enum class FaultKind : std::uint8_t {
     small_page,    // private memory, first touch of a base page
@@ -93,12 +93,12 @@ struct FaultCost {
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
-// Whether this machine's memory is warm: what the first touch of fresh memory costs, against touching it again after
+// Whether this machine's memory is warm: the cost of the first touch of fresh memory, beside that of a touch after
 // giving it back. A guest that has not used memory yet, or has returned it to its host, must first get it from there.
 //
 // Units    seconds per page.
-// Sources  private anonymous memory without huge pages, in chunks that are all kept until the end, so that each is
-//          served from memory that the one before did not have.
+// Sources  private anonymous memory without huge pages, in chunks. All chunks are kept until the end, so that each gets
+//          memory that no chunk before it had.
 // Memory   up to `most_bytes` resident while it measures, none afterwards.
 // Errors   os: no memory can be mapped at all.
 inline constexpr std::uint64_t touched_chunk_bytes = 8U << 20;

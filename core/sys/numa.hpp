@@ -1,4 +1,4 @@
-// Where pages lie: policies for a range, moving what is there, and the kernel's word on every page.
+// Where pages lie: policies for a range, moving resident pages, and the kernel's word on every page.
 //
 // Units    node numbers; bit n of a mask is node n.
 // Sources  mbind(2), move_pages(2) and get_mempolicy(2) by their numbers: neither library nor headers of libnuma are
@@ -19,21 +19,21 @@
 
 namespace memsweep::sys {
 
-// Nodes that have memory and that this process may use, in the order of their numbers; node 0 where the kernel knows no
+// Nodes that have memory and that this process may use, in the order of their numbers; node 0 if the kernel knows no
 // NUMA.
 [[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
 
-// Sets the policy for pages of the range that are not there yet; nodes 0 to 63. `page_bytes` is that of the mapping,
-// whose whole pages are meant: the kernel refuses a part of a huge page. False: the kernel refuses these nodes or does
-// not know the policy.
+// Sets the policy for pages of the range that do not exist yet; nodes 0 to 63. `page_bytes` is the page size of the
+// mapping. The range is extended to whole pages, because the kernel refuses a part of a huge page. False: the kernel
+// refuses these nodes or does not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
 // Pages of [ptr, ptr + bytes) that are touched from now on come from this node alone. Page-aligned.
 [[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
 
-// Pages of the calling thread from one node alone, whoever takes them for it: those it touches first, and those that a
-// driver locks in a call of it. The destructor puts back what held before.
+// Takes pages for the calling thread from one node alone: those that it touches first, and those that a driver locks
+// during a call. The destructor restores the former policy.
 //
 // Sources  set_mempolicy(2).
 // Threads  a ThreadPages belongs to the thread that made it.
@@ -52,14 +52,14 @@ class ThreadPages {
     std::array<std::uint64_t, mask_words> nodes_before_{};
 };
 
-// Base pages of [ptr, ptr + bytes) by the node that the kernel says they lie on.
+// How many base pages of [ptr, ptr + bytes) lie on each node, by the kernel's word.
 struct PagesByNode {
     std::map<std::uint32_t, std::uint64_t> pages;
     std::uint64_t not_resident{};
 };
 [[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
-// Moves the pages of the range that are there to `node`. Pages that other processes have mapped too stay.
+// Moves the resident pages of the range to `node`. Pages that other processes have mapped too stay.
 struct Migration {
     std::uint64_t pages_there{};   // on the node afterwards
     std::uint64_t pages_left{};    // elsewhere: the node is full, or the page cannot be moved

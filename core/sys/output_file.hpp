@@ -1,4 +1,4 @@
-// Output files: where their paths lead, and how they are written whole or not at all.
+// Output files: resolving their paths, and writing them whole or not at all.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,65 +19,68 @@ namespace memsweep::sys {
 
 // Where an output path leads: to a file that can be replaced, or to something that can only be written to.
 //
-// Errors   io: the path names a directory or nothing, its links go in circles, or a parent cannot be searched; somebody
-//          else may have planted what it leads over (below). `where` is the path as given.
+// Errors   io: the path names a directory or nothing, its links go in circles, a parent cannot be searched, or somebody
+//          else may have planted a part of it (below). `where` is the path as given.
 //
-// In a sticky folder that others may write to (/tmp), a link, a file or a pipe that belongs neither to us nor to the
-// folder's owner is refused: it may have been put there for us to write through. This is the rule of the kernel's
-// fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)), which are not on everywhere, and see no link that we
-// follow. A folder on the way that is exchanged for a link between our look and the use is left to the kernel.
+// In a sticky folder that others may write to (/tmp), a link, a file or a pipe is refused if it belongs neither to us
+// nor to the folder's owner: somebody may have put it there for us to write through. The kernel's
+// fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)) have the same rule, but are not on everywhere, and do not
+// see links that we follow ourselves. A folder on the way may be exchanged for a link between our check and the use:
+// that is left to the kernel.
 struct OutputTarget {
     std::string path;                     // symbolic links of the last component followed
-    std::optional<int> descriptor;        // "-", /dev/stdout, /dev/fd/N: what is open already, at its present offset
+    std::optional<int> descriptor;        // "-", /dev/stdout, /dev/fd/N: open already, used at its present offset
     std::optional<struct stat> existing;  // absent: nothing is there yet
 
-    // A regular file or none: what a rename may put another file in the place of.
+    // A regular file or none: a rename may put another file in its place.
     [[nodiscard]] bool replaceable() const noexcept;
     [[nodiscard]] std::string directory() const;
 };
 
 [[nodiscard]] base::Expected<OutputTarget> find_output_target(const std::string& path);
 
-// Opens what is written to piece by piece under its own name: a log, a pipe, a device, a descriptor that is open. A
-// file is made where there is none.
+// Opens an output that is written piece by piece under its own name: a log, a pipe, a device, an open descriptor. If
+// there is no file, one is made.
 //
 // Errors   as find_output_target; os, as open gives them.
 enum class Start { anew, at_its_end };
 [[nodiscard]] base::Expected<UniqueFd> open_output(const std::string& path, Start start);
 
-// Whether two paths lead to one regular file: by device and inode where it is there, else by its folder and name.
-// Pipes and devices take what several write.
+// Whether two paths lead to one regular file: by device and inode if it exists, else by its folder and name. Pipes and
+// devices never count as the same, since several may write to them.
 [[nodiscard]] bool is_same_output(const std::string& one, const std::string& other);
 
-// Files that are either the old ones or the new ones, whole, whatever happens in between.
+// Replaces files: whatever happens in between, a file is the old one or the new one, and whole.
 //
 // Errors   io: `where` is the path, the message names the cause ("cannot write: No space left on device").
 // Threads  any number; of two that write one path, the later wins.
-// Ownership  neither a failure nor a stop signal leaves anything behind; what a SIGKILL leaves goes when a file is next
-//            written to that directory (left_behind.hpp).
+// Ownership  neither a failure nor a stop signal leaves anything behind. If SIGKILL leaves a file, the next write to
+//            that directory removes it (left_behind.hpp).
 
 // A content too long for memory: hands over its pieces in order, until one is not taken.
 using PieceTaker = std::function<bool(std::string_view)>;
 using Content = std::function<void(const PieceTaker&)>;
 
-// Writes a new file in the same directory, flushes it to the disk and renames it over `path`. It has the permissions
-// of the file it replaces (whose owner it keeps where that is allowed), or those that the umask leaves; a file that is
-// write-protected is refused, as a plain write would. A symbolic link stays, and what it points at is replaced. What is
-// no regular file (a pipe, a device) is written straight through; "-", /dev/stdout, /dev/stderr and /dev/fd/N are the
-// descriptors themselves.
+// Writes a new file in the same directory, flushes it to the disk and renames it over `path`.
 //
-// Existing::keep: a file that is there, or comes to be there meanwhile, stays, and the error's message says so.
+// It has the permissions of the file that it replaces, and its owner if that is allowed; without such a file it has
+// those that the umask leaves. A write-protected file is refused, as by a plain write. A symbolic link stays, and its
+// target is replaced. A pipe or a device is written straight through; "-", /dev/stdout, /dev/stderr and /dev/fd/N are
+// the descriptors themselves.
+//
+// Existing::keep: a file that exists, or appears meanwhile, stays, and the error's message says so.
 enum class Existing { replace, keep };
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, const Content& content,
                                                          Existing existing = Existing::replace);
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, std::string_view content);
 
-// Shows that write_file_atomically is going to work, before hours are spent on what it is to write: makes missing
-// directories (the one thing that stays, on success), makes a temporary file and reserves `expected_bytes` for it.
-// An existing file is not touched.
+// Shows that write_file_atomically is going to work, before hours are spent on the content. It makes missing
+// directories, which alone stay, on success. It makes a temporary file and reserves `expected_bytes` for it. It does
+// not touch an existing file.
 [[nodiscard]] base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes);
 
-// The permissions of the file that is going to be replaced, and its owner where that is allowed. The errno, or 0.
+// Takes over the permissions of the file that is going to be replaced, and its owner if that is allowed. The errno, or
+// 0.
 [[nodiscard]] int take_mode_of(int file, const struct stat& other) noexcept;
 
 // A file under a name of its own that becomes the real one by rename, or vanishes.
@@ -98,7 +101,7 @@ class TempFile {
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept;
     [[nodiscard]] int write(std::string_view content) noexcept;
     [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // room on the disk that others can no longer take
-    // Puts the file on the disk, then renames it. Existing::keep: EEXIST where a file is there.
+    // Flushes the file to the disk, then renames it. Existing::keep: EEXIST if a file exists.
     [[nodiscard]] int commit_as(const std::string& path, Existing existing = Existing::replace) noexcept;
 
   private:

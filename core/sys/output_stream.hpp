@@ -1,4 +1,4 @@
-// Writing to what is already open, or is no file: pipes, terminals, devices.
+// Writes to pipes, terminals and devices, and to descriptors that are already open.
 //
 // Sources  write(2), poll(2), fifo(7), setrlimit(2).
 // Threads  any.
@@ -12,17 +12,17 @@
 
 namespace memsweep::sys {
 
-// Opens what is no regular file, and no link, to write to. A pipe that has no reader yet is waited for, until a stop
-// signal waits (see signals.hpp), or for two seconds after one was taken. Invalid with errno set when it cannot be
-// opened.
+// Opens a pipe or a device, but no regular file and no link, to write to. If a pipe has no reader yet, it waits for one
+// until a stop signal is pending (see signals.hpp), or for two seconds after one was taken. Invalid with errno set if
+// it cannot be opened.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
-// All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits as
-// open_stream does, then EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would
-// end the process.
+// Writes all of `content`, in as many parts as the kernel takes; returns the errno, or 0. If no reader takes it, it
+// waits as open_stream does, then returns EINTR. Beyond a file size limit (RLIMIT_FSIZE) it returns EFBIG, in place of
+// the signal that would end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
-// Takes away SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as it lives.
+// Holds back SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as the object lives.
 class NoFileSizeSignal {
   public:
     NoFileSizeSignal() noexcept

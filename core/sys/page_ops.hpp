@@ -16,16 +16,16 @@ namespace memsweep::sys {
 
 [[nodiscard]] std::uint64_t page_size() noexcept;
 
-// Memory of its own, zero-filled, no page of it touched yet, or that of a file; unmapped by the destructor.
+// A mapping: memory of its own, zero-filled, with no page touched yet, or that of a file. The destructor unmaps it.
 class Mapping {
   public:
     // `bytes` is rounded up to whole pages.
     [[nodiscard]] static base::Expected<Mapping> anonymous(std::uint64_t bytes) noexcept;
 
-    // Shared anonymous memory: what its page-table entries lose, its pages keep.
+    // Shared anonymous memory: if its page-table entries go, its pages stay.
     [[nodiscard]] static base::Expected<Mapping> shared(std::uint64_t bytes) noexcept;
 
-    // Maps as mmap is told; a file from its start.
+    // Passes these on to mmap; maps a file from its start.
     [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int protection, int flags,
                                                      int fd = -1) noexcept;
 
@@ -61,12 +61,13 @@ enum class Advice : std::uint8_t {
 // `ptr` must lie on a page boundary; the kernel rounds `bytes` up to whole pages.
 [[nodiscard]] base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept;
 
-// Whether every page of memory that nobody has written yet is there afterwards, for writing. False: there is none left
-// for it. Before Linux 5.14 each page is written instead.
+// Makes every page of memory that nobody has written yet resident and writable. False: there is no memory left for it.
+// Before Linux 5.14 each page is written instead.
 [[nodiscard]] bool populate(void* ptr, std::uint64_t bytes) noexcept;
 
-// Writes a zero byte into every page that [ptr, ptr + bytes) overlaps: its first byte inside the range. Returns the
-// number of pages. A write without a read before it: reading first would fault twice, the zero page and then its copy.
+// Writes a zero byte into every page that [ptr, ptr + bytes) overlaps, at its first byte inside the range. Returns the
+// number of pages. It never reads before it writes: reading first would fault twice, for the zero page and for its
+// copy.
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 
 // Maps every page of the program and of the libraries it has loaded, so that code that runs for the first time later
@@ -74,12 +75,13 @@ std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 // function that was not called before would show as 64 KiB. Needs Linux 5.14; before it nothing is done.
 void populate_program() noexcept;
 
-// Maps `bytes`, writes every page, unmaps; returns the bytes written. For virtual machines: memory that the guest has
-// never used, or has returned by free-page reporting, is first taken from the host at the first touch, which then
-// costs several times a plain minor fault (9-17 us a page against 0.8-2 us on one cloud VM).
-// Done before anything is timed it makes the guest own that memory. The caller keeps `bytes` below available_memory():
-// touched memory that is not there ends in the out-of-memory killer, not in an error. The process's minor faults grow
-// by the pages written and its resident set is afterwards what it was.
+// Maps `bytes`, writes every page, unmaps; returns the bytes written. Call it before anything is timed, so that a
+// virtual machine owns that memory.
+//
+// A guest may never have used some memory, or have returned it by free-page reporting. Its first touch then takes the
+// memory from the host, and costs several times a plain minor fault (9-17 us a page against 0.8-2 us on one cloud VM).
+// The caller keeps `bytes` below available_memory(): touching memory that is not there calls the out-of-memory killer
+// and gives no error. The process's minor faults grow by the pages written; its resident set is afterwards as before.
 [[nodiscard]] base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexcept;
 
 }  // namespace memsweep::sys

@@ -23,7 +23,7 @@
 
 namespace memsweep::sys {
 
-// What the resident pages of a range are.
+// The kinds of the resident pages of a range.
 struct PagesGot {
     std::uint64_t resident_bytes{};
     std::uint64_t thp_bytes{};
@@ -43,16 +43,16 @@ struct PlacementProof {
 struct PlacedRequest {
     std::uint64_t bytes{};
     model::PageKind pages{};
-    bool or_small{};                    // base pages do, where this machine has none of that kind
+    bool or_small{};                    // base pages will do, if this machine has none of that kind
     std::optional<std::uint32_t> node;  // absent: wherever the kernel puts it
 };
 
 class PlacedMemory {
   public:
-    // Bound, and every page there.
+    // Bound, and every page resident.
     [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
 
-    // Bound, and no page there: for who touches it by several threads, or times the touch.
+    // Bound, and no page resident: for callers that touch it by several threads, or time the touch.
     [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
 
     // Neither bound nor touched. `bytes` is rounded up to whole pages of that kind, and starts on one.
@@ -86,13 +86,13 @@ struct HugePagePool {
 };
 [[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
 
-// The bytes of one page: what a fault brings in.
+// The bytes of one page, which one fault brings in.
 [[nodiscard]] std::uint64_t bytes_of(model::PageKind pages, const std::string& root = "/");
 
-// The pages that the mappings that begin in [ptr, ptr + bytes) have got.
+// The page kinds of the mappings that begin in [ptr, ptr + bytes).
 [[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
 
-// "thp", "4k and thp": what was got, as a short word for a report. Empty when nothing is resident.
+// "thp", "4k and thp": the kinds as a short word for a report. Empty if nothing is resident.
 [[nodiscard]] std::string describe(const PagesGot& got);
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// The memory and the page faults of this process and of another one; and who a process has started.
+// The memory and the page faults of this process and of another one; and the descendants of a process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@
 
 namespace memsweep::sys {
 
-// What the kernel says about this process's memory, read at one instant (where it takes /proc/self/smaps, mapping after
-// mapping: what other threads map or unmap meanwhile is counted or not).
+// The kernel's figures of this process's memory, read at one instant. If it has to read /proc/self/smaps, it reads
+// mapping after mapping: mappings that other threads make or remove meanwhile are counted or not.
 //
 // Units    bytes and event counts since process start; every field name carries its unit.
 // Sources  one per field, named beside it; no field is ever estimated.
@@ -37,8 +37,8 @@ struct MemorySnapshot {
     [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
 };
 
-// What the kernel has done for this process, all its threads: getrusage(RUSAGE_SELF)'s ru_minflt, ru_majflt, ru_stime.
-// Where the kernel samples its time at ticks (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it are known to some 3 %.
+// The kernel's work for all threads of this process: getrusage(RUSAGE_SELF)'s ru_minflt, ru_majflt, ru_stime. If the
+// kernel samples its time at ticks (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it are known to some 3 %.
 struct KernelUse {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
@@ -66,15 +66,16 @@ class ProcessProbe {
     [[nodiscard]] virtual base::Expected<MemorySnapshot> snapshot() noexcept = 0;
     [[nodiscard]] virtual KernelUse kernel_use() const noexcept = 0;
 
-    // How long the thread that opened the probe was ready to run and had no processor, since it began: the second field
-    // of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). Empty: the kernel does not keep it.
+    // How long the thread that opened the probe has been ready to run without a processor since it began: the second
+    // field of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). Empty: the kernel does not keep
+    // it.
     [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> run_delay() const noexcept = 0;
 
-    // Lets the high-water mark of the resident set start anew from the present one.
+    // Resets the high-water mark of the resident set to the present size.
     virtual void reset_peak() noexcept = 0;
 
     // The highest resident set since the last reset_peak (or process start), plus the hugetlb pages mapped now.
-    // Errors: not_supported when the last reset_peak was refused, since the mark would be an older one.
+    // Errors: not_supported if the last reset_peak was refused, since the mark would be an older one.
     [[nodiscard]] virtual base::Expected<std::uint64_t> peak_bytes() noexcept = 0;
 
   protected:
@@ -103,18 +104,18 @@ class OwnProcessProbe final : public ProcessProbe {
     bool peak_stale_{};
 };
 
-// What of this process's memory is resident: /proc/self/smaps_rollup, or the sums of /proc/self/smaps where the kernel
-// cannot add them up itself.
+// The resident part of this process's memory: /proc/self/smaps_rollup, or the sums of /proc/self/smaps if the kernel
+// does not add them up correctly itself.
 //
 // Sources  Documentation/filesystems/proc.rst. From Linux 6.1 on smaps_rollup leaves out the next mapping whenever
 //          another thread, or khugepaged, waits to change the address space: beside a thread that maps and unmaps, 19
-//          of 20 readings in 6.1 miss up to half of what is resident, none in 6.12.95 and 6.18. What lies between is
-//          not known.
+//          of 20 readings in 6.1 miss up to half of the resident memory, none in 6.12.95 and 6.18. The kernels between
+//          were not tried.
 // Cost     the walk through the page tables; of smaps also 3 to 5 us a mapping, nearly all of it the kernel's (6.18).
 // Memory   allocates nothing on success.
 // Errors   os: the file cannot be read; invalid_input: a field is missing; `where` names file and field.
 
-// Whether the smaps_rollup of a kernel may leave out mappings. `release` is what uname calls it: "6.1.0-28-amd64".
+// Whether the smaps_rollup of a kernel may leave out mappings. `release` is as uname gives it: "6.1.0-28-amd64".
 [[nodiscard]] bool rollup_may_skip_mappings(std::string_view release) noexcept;
 
 // All of an open file, from its start, its mappings summed. The fault counts, which are not in it, are left 0.
@@ -144,18 +145,16 @@ class ProcessWatch {
 
 // The folder of the program file that this process runs.
 //
-// Errors   not_supported: /proc is not mounted, or shows another pid namespace (pid_namespaces(7)), so that the numbers
-//          in it are of processes that are none of ours.
+// Errors   not_supported: /proc is not mounted, or shows another pid namespace (pid_namespaces(7)), whose numbers
+//          belong to other processes.
 [[nodiscard]] base::Expected<std::string> own_program_folder();
 
-// All that a process has started, parents before children, ended ones included. Nothing where own_program_folder()
-// refuses.
+// All descendants of a process, parents before children, ended ones included. Empty if own_program_folder() refuses.
 //
 // Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it nothing is seen).
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
 
-// From here on a process whose parent has ended becomes a child of ours, and so a descendant still.
-// (PR_SET_CHILD_SUBREAPER)
+// From here on descendants whose parents end become children of ours, and so stay descendants (PR_SET_CHILD_SUBREAPER).
 void adopt_orphans() noexcept;
 
 // How long some task has waited for memory since the machine started, in microseconds: `total` of "some" in

@@ -1,6 +1,6 @@
-// The end of everything that this process has started.
+// Ends everything that this process has started.
 //
-// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it only what is asked for by number is found);
+// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it only processes given by number are found);
 //          wait4. Call adopt_orphans() first, or descendants whose parents have ended are missed.
 // Threads  no other thread may start or wait for processes meanwhile.
 #pragma once
@@ -21,8 +21,7 @@ struct Cleared {
     pid_t survivor{};  // one that did not end in time, as it is another user's or hangs in the kernel; 0: none
 };
 
-// Kills all descendants of this process and reaps those that are or become children of ours, for as long as there are
-// any.
+// Kills all descendants of this process, and reaps those that are or become its children, until none is left.
 [[nodiscard]] Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept;
 
 }  // namespace memsweep::sys

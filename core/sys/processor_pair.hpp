@@ -1,4 +1,4 @@
-// Which two processors to give two programs that are measured at the same time.
+// Chooses two processors for two programs that are measured at the same time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The processors of this machine as the kernel lists and governs them, and which of them a thread runs on.
+// The processors of this machine as the kernel lists and governs them, and limits of a thread to some of them.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace memsweep::sys {
 
-// What the kernel shows below /sys/devices/system and hwloc does not tell, or a worker asks that must load no topology:
-// the lists of what is online, the processors of a node, and how the clock of processors is governed.
+// The kernel's lists below /sys/devices/system: which processors and nodes are online, the processors of a node, and
+// how the clock of processors is governed. hwloc does not tell some of these; others are for workers, which must not
+// load a topology. No other file reads there.
 //
-// No other file reads there.
 // Sources  cpu/online, node/online, node/nodeN/cpulist, cpu/cpuN/cpufreq, cpu/intel_pstate, cpu/cpufreq below
 //          `root`/sys/devices/system.
 // Errors   none: what is not shown is absent.
@@ -24,7 +24,7 @@ namespace memsweep::sys {
 [[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
 [[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
 
-// The processors that lie in the node, whether or not this process may use them; empty for a node of memory alone.
+// The processors of the node, whether or not this process may use them; empty for a node of memory alone.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
@@ -39,19 +39,18 @@ struct Turbo {
 };
 [[nodiscard]] std::optional<Turbo> turbo(const std::string& root = "/");
 
-// On which processors this process may run, and on which the calling thread runs for a while.
+// The processors that this process may run on, and a limit for the calling thread that holds for a while.
 //
-// Sources  sched_getaffinity and sched_setaffinity of the calling thread; what it was before is put back by the
-//          destructor. hwloc binds threads by the same calls, but needs its topology for it, which a worker must not
-//          load.
-// Cost     a system call where the processors change, and a migration where the thread is on none of them.
+// Sources  sched_getaffinity and sched_setaffinity of the calling thread. The destructor restores the former set. hwloc
+//          binds threads by the same calls, but needs its topology for it, which a worker must not load.
+// Cost     a system call if the processors change, and a migration if the thread is on none of them.
 // Errors   os: the kernel refused, as for processors that a cpuset keeps from this process.
 // Threads  an Affinity belongs to the thread that made it.
 
 // The processors that the calling thread may run on; a cpuset of its control group counts.
 [[nodiscard]] std::vector<std::uint32_t> allowed_cpus();
 
-// Limits the calling thread to these, of which there is one at least. Returns 0, or the errno of the refusal.
+// Limits the calling thread to these processors, at least one. Returns 0, or the errno of the refusal.
 [[nodiscard]] int run_on(const std::vector<std::uint32_t>& cpus);
 
 class Affinity {
@@ -61,7 +60,7 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // Limits the thread to these alone from now on; none: wherever it ran before the first call.
+    // Limits the thread to these from now on; none: to those of before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:

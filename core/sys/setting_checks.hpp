@@ -1,9 +1,10 @@
-// Settings of this machine that spoil measured memory costs: what they are, why they matter, what changes them.
+// Settings of this machine that spoil measured memory costs: their values, why they matter, and commands to change
+// them.
 //
-// Sources  /proc and /sys below `root`, one or two files per check, named in setting_checks.cpp; what belongs to this
-//          process (limits, capabilities, control groups) from /proc/self.
+// Sources  /proc and /sys below `root`, one or two files per check, named in setting_checks.cpp; the process's own
+//          (limits, capabilities, control groups) from /proc/self.
 // Cost     some 50 small files, a few milliseconds.
-// Errors   none: what cannot be read is a note without a value, never a verdict.
+// Errors   none: a setting that cannot be read is a note without a value, never a verdict.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Named shared memory between this process and another: how fast one reads what the other wrote, how long a word takes
-// to be seen there, and whether every byte arrives.
+// Measures named shared memory between this process and another: how fast one reads what the other wrote, how long a
+// word takes to be seen there, and whether every byte arrives.
 //
 // Units    bytes, nanoseconds of the steady clock.
 // Sources  shm_open(3), posix_fallocate(3), fork(2): the second process opens the memory anew, by its name.
@@ -29,7 +29,7 @@ struct Sharing {
     std::int64_t turn_ns{};       // from a store here to its sight there: half of a round trip, the mean of many
 };
 
-inline constexpr std::uint64_t sharing_turns = 2000;  // round trips that turn_ns is the mean of
+inline constexpr std::uint64_t sharing_turns = 2000;  // turn_ns is the mean of so many round trips
 
 [[nodiscard]] Sharing share_with_a_process(std::uint64_t bytes, std::uint64_t rounds) noexcept;
 

@@ -8,10 +8,10 @@
 
 namespace memsweep::sys {
 
-// Ctrl-C and its relatives as something to ask for, instead of something that strikes anywhere.
+// Stop signals, such as Ctrl-C, that the program asks for; they interrupt nothing.
 //
-// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. One that is ignored stays so: under nohup,
-//          or in a shell's background job, it is not for us.
+// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. A signal that is ignored stays so: under
+//          nohup, or in a shell's background job, it is not for us.
 // Errors   none: without a descriptor to spare fd() is -1, which poll() passes over, and pending() works all the same.
 // Threads  blocks in the constructing thread, and in those it starts later: make it in main, before any thread.
 // Ownership  the destructor restores the thread's signal mask; a signal that nobody has asked for by then takes effect
@@ -32,7 +32,7 @@ class StopSignals {
     // Whether any has arrived so far, taken or not.
     [[nodiscard]] bool arrived() const noexcept { return last_ != 0 || pending().has_value(); }
 
-    // For poll(): readable while a signal is pending. To be read by pending only.
+    // For poll(): readable while a signal is pending. Only pending reads it.
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   private:
@@ -42,18 +42,18 @@ class StopSignals {
     mutable int last_{};  // mutable, as pending: taking a signal changes the process, not which signals are held
 };
 
-// Whether a stop signal has arrived that this thread holds back, and that nobody has taken yet. For code that waits
-// without a StopSignals at hand.
+// Whether a stop signal has arrived that this thread blocks and nobody has taken yet. For code that waits and has no
+// StopSignals at hand.
 [[nodiscard]] bool stop_signal_waits() noexcept;
 
 // Whether one has been taken already: this process is on its way out.
 [[nodiscard]] bool stop_signal_taken() noexcept;
 
-// Runs a piece of code that may touch inaccessible memory and comes back when it does.
+// Runs a piece of code that may touch inaccessible memory, and returns if it does.
 //
 // Sources  sigaction(2), siglongjmp(3): SIGSEGV and SIGBUS are delivered to the thread that caused them.
 // Cost     the first use installs handlers for the process; then about 20 ns per call.
-// Threads  each thread has its own trap; a fault outside of any trap has its former effect.
+// Threads  each thread has its own trap; a fault outside any trap has its former effect.
 // Errors   the code must not hold locks or own anything when it faults: nothing is unwound.
 struct Trapped {
     bool faulted{};

@@ -48,13 +48,13 @@ class PinnedThreads {
     std::unique_ptr<State> state_;
 };
 
-// A second thread that sleeps as long as it lives. With one, the C library takes its locks and std::shared_ptr counts
-// with locked instructions, as they do in any program that has threads.
+// A second thread that sleeps as long as it lives. With it the C library takes its locks, and std::shared_ptr counts
+// with locked instructions, as in any program that has threads.
 //
-// Memory   asleep when the constructor returns, and it has then touched every page it ever will: a working set that is
-//          read later changes by none of them. Its stack never becomes huge pages, also where the machine gives them to
-//          all memory (transparent_hugepage/enabled: always).
-// Errors   std::system_error where a thread, a descriptor or its stack cannot be had.
+// Memory   when the constructor returns, the thread sleeps and has touched every page that it ever will, so it changes
+//          no working set that is read later. Its stack never becomes huge pages, even if the machine gives them to all
+//          memory (transparent_hugepage/enabled: always).
+// Errors   std::system_error if a thread, a descriptor or its stack cannot be had.
 class IdleThread {
   public:
     IdleThread();

@@ -1,15 +1,15 @@
-// What a machine is made of, as hwloc describes it: processors, caches, NUMA nodes, PCI devices, and how far apart they
-// are. A Topology is a plain value: it is made once and passed in, so what is decided from it is tested on machines
-// that are not at hand.
+// The parts of a machine, as hwloc describes them: processors, caches, NUMA nodes, PCI devices, and their distances. A
+// Topology is a plain value: it is made once and passed in, so decisions that rest on it are tested on machines that
+// are not at hand.
 //
-// A virtual machine shows what its host chose to show: a last-level cache may be advertised whole to a guest that has a
-// share of it. What a program finds of it has to be measured.
+// The host decides what a virtual machine sees: it may advertise a whole last-level cache to a guest that has a share
+// of it. The share that a program gets has to be measured.
 //
 // Units    bytes; processors and nodes by the numbers of the operating system.
 // Sources  hwloc 2.x. As in every program that uses it, HWLOC_XMLFILE and HWLOC_SYNTHETIC describe another machine in
-//          place of this one. On this machine the kernel's own list says which processors a node has, because hwloc
-//          gives a node of memory alone the processors nearest to it; and how much memory there is in all, because
-//          nodes may lack what was plugged in later (check_memory). `xml` is hwloc's own.
+//          place of this one. On this machine the kernel decides two facts. Its own list says which processors a node
+//          has, because hwloc gives a node of memory alone the processors nearest to it. It says how much memory there
+//          is in all, because nodes may lack memory that was plugged in later (check_memory). `xml` is hwloc's own.
 // Cost     1.4 ms here, 40 to 80 ms on an emulated processor, and some hundred KiB of heap: never in a worker, whose
 //          memory is measured.
 // Errors   invalid_input: hwloc cannot read the file or the description.
@@ -57,7 +57,7 @@ struct PciDevice {
     std::vector<std::uint32_t> nodes;  // nearest to it
 };
 
-// One object as lstopo draws it, and what lies in it: memory first, then processors and caches, then devices.
+// One object as lstopo draws it, and the objects in it: memory first, then processors and caches, then devices.
 struct TopologyPart {
     enum class Kind : std::uint8_t { machine, package, group, node, cache, core, processor, bridge, device, other };
     Kind kind{};
@@ -74,7 +74,7 @@ struct Topology {
     std::vector<Cache> caches;           // by level, type and size, then by processor
     std::vector<NumaNode> nodes;         // in the order of their numbers, at least one
     std::uint64_t memory_bytes{};        // sum over all nodes; 0: not shown
-    std::uint64_t contradicted_bytes{};  // what the nodes add up to by hwloc, where the kernel counts otherwise; else 0
+    std::uint64_t contradicted_bytes{};  // the sum of the nodes by hwloc, if the kernel counts otherwise; else 0
     std::vector<PciDevice> devices;      // by address
     TopologyPart machine;
     std::string xml;  // the whole of it, as lstopo and every program with hwloc read it
@@ -84,11 +84,12 @@ struct Topology {
 [[nodiscard]] base::Expected<Topology> topology_from_xml(const std::string& path);
 [[nodiscard]] base::Expected<Topology> topology_from_synthetic(const std::string& description);
 
-// Holds the nodes' memory against what the kernel counts in all (MemTotal of /proc/meminfo; 0: not known), as
-// load_topology does for this machine. Where memory was plugged in after the start, the kernel's own figures of its
-// nodes, which hwloc reads, miss it: then its total stands for the machine, and for a node that is the only one. In a
-// container whose /proc/meminfo shows a limit the nodes have more: then they stand. Either way the drawing says both,
-// and contradicted_bytes is set. A hundredth is forgiven.
+// Checks the nodes' memory against the kernel's total (MemTotal of /proc/meminfo; 0: not known), as load_topology does
+// for this machine. A difference of a hundredth is forgiven.
+//
+// If memory was plugged in after the start, the kernel's figures of its nodes, which hwloc reads, miss it. Then the
+// total stands for the machine, and for its only node. In a container /proc/meminfo may show a limit, so the nodes have
+// more. Then the nodes stand. Either way the drawing shows both figures, and contradicted_bytes is set.
 void check_memory(Topology& topology, std::uint64_t kernel_bytes);
 
 // Caches that are alike.

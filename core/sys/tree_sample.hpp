@@ -1,19 +1,20 @@
-// The memory and page faults of all that a process has started, seen from outside at one instant.
+// The memory and page faults of all descendants of a process, seen from outside at one instant.
 //
 // Units    bytes; page faults since the start of each process.
-// Sources  descendants_of says who they are. /proc/PID/stat: ppid, flags, minflt, majflt and, of children that were
-//          waited for, cminflt and cmajflt. /proc/PID/status: VmRSS of a process that is alone; of several RssAnon and
-//          RssShmem. HugetlbPages of each. Where processes share such pages, Pss_Anon and Pss_Shmem of
-//          /proc/PID/smaps_rollup (Linux 5.4): of those that were forked and have executed nothing since
-//          (PF_FORKNOEXEC), of their parents, and of those with shared memory. kcmp(2) tells a child of vfork(2), which
-//          has no memory of its own yet.
-// Meaning  of several processes what a control group is charged for them (memory.peak of v2) but for the kernel's own
-//          memory and for files, which are charged to whoever read them first. So the files that programs map are not
-//          in a sum, and of one process alone they are.
-// Cost     of a sample some 35 us a process; of with_shared_once some 2 ms for each 100 MiB of 4 KiB pages that sharers
-//          have, a walk through their page tables (2-core VM, Linux 6.18). The processes themselves do nothing.
-// Errors   none: a process that ends meanwhile counts as far as it was read. One whose smaps_rollup may not be read
-//          (another user's) counts with all that it has, shared or not.
+// Sources  descendants_of finds the processes.
+//          /proc/PID/stat: ppid, flags, minflt, majflt and, for children that were waited for, cminflt and cmajflt.
+//          /proc/PID/status: VmRSS of a single process; RssAnon and RssShmem of several; HugetlbPages of each.
+//          /proc/PID/smaps_rollup (Linux 5.4): Pss_Anon and Pss_Shmem of processes that may share such pages. These are
+//          processes that were forked and have executed nothing since (PF_FORKNOEXEC), their parents, and those with
+//          shared memory.
+//          kcmp(2) recognises a child of vfork(2), which has no memory of its own yet.
+// Meaning  the sum over several processes is what a control group is charged for them (memory.peak of v2), without the
+//          kernel's own memory and without files: a group is charged for the files that it reads first. So mapped files
+//          are in the figure of a single process, and not in a sum.
+// Cost     a sample takes some 35 us a process. with_shared_once takes some 2 ms for each 100 MiB of the sharers' 4 KiB
+//          pages, for a walk through their page tables (2-core VM, Linux 6.18). The processes themselves do nothing.
+// Errors   none: a process that ends meanwhile counts as far as it was read. If its smaps_rollup may not be read
+//          (another user's), it counts with all its memory, shared or not.
 #pragma once
 
 #include <sys/types.h>
