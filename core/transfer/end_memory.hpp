@@ -2,12 +2,12 @@
 //
 // Units    bytes.
 //
-// Sources  Host memory is mapped, bound to its node, touched and, where it is pinned without a device, locked (mlock).
-//          Kinds that belong to a driver come from the runtime of the device at the other end; pinned memory on a node
-//          is bound there first and registered then, because no driver is told a node. The data are the pattern
-//          of device/pattern.hpp; a processor writes and reads them, on a device through copies of the runtime.
+// Sources  Host memory is mapped, bound to its node, touched and, if it is pinned without a device, locked (mlock).
+//          Kinds that belong to a driver come from the runtime of the device at the other end. Pinned memory on a node
+//          is bound there first and then registered, because no driver takes a node. The data are the pattern of
+//          device/pattern.hpp. A processor writes and reads them; on a device it uses copies of the runtime.
 //
-// Errors   not_supported: this machine, device or limit has no such memory, and why; os; budget; device: as the
+// Errors   not_supported: this machine, device or limit has no such memory, with the reason; os; budget; device: as the
 //          runtime.
 //
 // Ownership  The destructor gives the memory back; the runtime outlives it.
@@ -29,8 +29,8 @@ namespace memsweep::transfer {
 // What a kind of host memory is made of.
 struct HostTraits {
     model::PageKind pages{model::PageKind::thp};    // pages of mapped memory
-    bool or_small{};                                // base pages do, where there are no huge ones
-    std::optional<device::MemoryKind> from_driver;  // where a device is at the other end; absent: the kernel gives it
+    bool or_small{};                                // base pages will do if there are no huge ones
+    std::optional<device::MemoryKind> from_driver;  // if a device is at the other end; absent: the kernel gives it
     bool needs_driver{};                            // no kernel gives such memory
     bool is_locked{};                               // it counts as pinned
 };
@@ -41,7 +41,7 @@ struct EndRequest {
     std::uint64_t bytes{};
     std::uint64_t skew_bytes{};           // the data begin so far into the memory
     std::optional<std::uint32_t> driver;  // the device whose runtime pins host memory; absent: none takes part
-    bool binds{true};                     // to the node that is named
+    bool binds{true};                     // to the named node
 };
 
 class EndMemory {
@@ -71,7 +71,7 @@ class EndMemory {
     sys::PlacementProof proof_;
 };
 
-// Writes the pattern, and compares it. `device`: whose stream copies what a processor does not reach.
+// Write the pattern, and compare it. `device`: its stream copies memory that a processor does not reach.
 [[nodiscard]] base::Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end,
                                              std::uint64_t seed);
 [[nodiscard]] base::Expected<device::Mismatch> check_end(device::Runtime& runtime, std::uint32_t device,

@@ -3,8 +3,8 @@
 //
 // Units    bytes.
 //
-// Sources  A unified buffer's requests decide what is copied: one copy in each direction for all kernels where the
-//          buffer is kept on the device, else one in each direction for every kernel.
+// Sources  A unified buffer's requests decide the copies. If the buffer is kept on the device, there is one copy in
+//          each direction for all kernels; else there is one in each direction for every kernel.
 //
 // Data     Each kernel writes a pattern of its own; the host compares the last.
 //

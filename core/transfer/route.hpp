@@ -1,12 +1,16 @@
-// Which path a transfer takes, and why.
+// Chooses the path of a transfer, and says why.
 //
-// Sources  Automatic: within one device a local copy; between two that reach each other a peer-to-peer copy; with host
-//          memory that the driver reads directly one copy of it; less than 4 MiB of ordinary memory by the driver's own
-//          copy, unless something is asked of rings; else staged through pinned slots. A strategy that is forced is
-//          taken where both ends allow it. Peer to peer between devices that do not reach each other is staged, and
-//          says so. Where staging begins to pay: results/reference/gpu_h200/staging_by_size.csv.
+// Sources  The automatic choice is the first that applies:
+//            both ends in one device                          a local copy
+//            two devices that reach each other                a peer-to-peer copy
+//            host memory that the driver reads directly       one copy of it
+//            less than 4 MiB of ordinary memory, and the
+//            options ask nothing of rings                     the driver's own copy
+//            else                                             staged through pinned slots
+//          A forced strategy is taken if both ends allow it. Peer to peer between devices that do not reach each other
+//          is staged, and says so. From which size staging pays: results/reference/gpu_h200/staging_by_size.csv.
 //
-// Errors   not_supported: the runtime has no such device; invalid_input: the ends do not allow the strategy forced.
+// Errors   not_supported: the runtime has no such device; invalid_input: the ends do not allow the forced strategy.
 #pragma once
 
 #include <optional>

@@ -3,14 +3,14 @@
 // Units    bytes, nanoseconds.
 //
 // Sources  One thread runs them all, those of higher priority first, at most so many at a time. A staged transfer has
-//          threads of its own where processors are to spare. While every transfer is blocked, the thread reads memory
-//          of its own, if it was given such work, or waits for the device. A transfer that fails is started again from
-//          its first byte, after a delay that doubles. What processors move is moved by those of the node named, or
-//          beside the memory that a node is named for. What a device moves is asked for, and its host memory touched,
-//          by processors of the node that the device is attached to. An optional transfer is left out where this
-//          machine lacks its device. If none is left, all are missing.
+//          threads of its own if processors are to spare. While every transfer is blocked, the thread reads memory of
+//          its own, if it was given such work, or waits for the device. A transfer that fails is started again from its
+//          first byte, after a delay that doubles. If processors move the data, they are those of the named node, or
+//          those beside memory that names a node. If a device moves it, processors of the node to which the device is
+//          attached make the calls and touch its host memory. An optional transfer is left out if this machine lacks
+//          its device. If none is left, all are missing.
 //
-// Data     Every source word tells its position and its transfer; every destination is poisoned with another's.
+// Data     Every source word holds its position and its transfer; every destination is poisoned with another's.
 //
 // Errors   not_supported: a device, a kind of memory or a limit that this machine lacks; budget: more pinned memory
 //          than allowed, naming both; device: a transfer that failed for good, with its words and how often;
@@ -44,14 +44,14 @@ class TransferSet {
 
     // All of them once.
     [[nodiscard]] base::Expected<void> run_turn();
-    // Compares every byte of every destination and counts wrong ones. The text names the first transfer that has some;
-    // it is empty where none has.
+    // Compares every byte of every destination and counts wrong ones. The text names the first transfer with wrong
+    // bytes; it is empty if there is none.
     [[nodiscard]] base::Expected<std::string> check();
 
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
-    // "host -> gpu0.ce -> gpu0: staged, ordinary host memory ..."; of all of them.
+    // The routes of all transfers: "host -> gpu0.ce -> gpu0: staged, ordinary host memory ...".
     [[nodiscard]] std::string routes() const;
-    // How many rings it is staged through at once.
+    // The number of rings of a staged transfer.
     [[nodiscard]] std::uint32_t rings(std::size_t number) const { return transfers_.at(number).rings; }
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
@@ -93,7 +93,7 @@ class TransferSet {
     model::TransferOptions options_;
     std::unique_ptr<TransferStatistics> statistics_;  // at an address that stays
     std::vector<PreparedTransfer> transfers_;         // those of higher priority first
-    std::size_t left_out_{};                          // that are optional, and not here
+    std::size_t left_out_{};                          // optional ones without their device
     std::unique_ptr<sys::Affinity> affinity_;         // while a turn runs
     std::vector<std::uint64_t> work_;                 // what the program reads
     std::uint64_t work_left_bytes_{};

@@ -43,7 +43,7 @@ struct TransferStatistics {
     [[nodiscard]] std::uint64_t all_bytes() const noexcept;
     [[nodiscard]] std::uint64_t all_transfers() const noexcept;
 
-    // Absent where nothing was measured to compute it from.
+    // Absent if nothing was measured.
     [[nodiscard]] std::optional<double> aggregate_rate() const noexcept;
     [[nodiscard]] std::optional<double> average_at_once() const noexcept;
     [[nodiscard]] std::optional<double> concurrency_benefit() const noexcept;  // (sum - wall) / sum

@@ -9,20 +9,20 @@
 //   device_dirty     D2H synchronized -                D2H synchronized D2H host_dirty   -
 //   released         error            error            error            error            error
 //
-// write_host and write_device: that side is about to write in place, over what is current now. mark_host_dirty and
-// mark_device_dirty: it has written. They copy nothing, so they are errors where the other side's contents would be
-// lost, or where the side has no memory. A request that needs no copy makes none. Memory that a state needs and the
-// buffer lacks is allocated and filled.
+// write_host and write_device: that side is about to write in place, over the current contents. mark_host_dirty and
+// mark_device_dirty: it has written. These marks copy nothing. So they are errors if the other side's contents would be
+// lost, or if the side has no memory. A request that needs no copy makes none. If a state needs memory that the buffer
+// lacks, it is allocated and filled.
 //
 // Units    bytes; copies are counted one by one, as they are made.
 //
-// Sources  the states of DotCompute's unified buffer; where its marks drop data silently, these are errors.
+// Sources  the states of DotCompute's unified buffer. Its marks may drop data silently; these are errors then.
 //
 // Errors   not_supported: host memory that a processor does not reach. invalid_input: a request that the state does not
 //          allow, with what to ask for instead; a copy of other bytes than the buffer has, naming both sizes; a release
-//          while a transfer is in flight, naming it. Whatever the runtime answers: the state is then what it was.
+//          while a transfer is in flight, naming it. Errors of the runtime leave the state unchanged.
 //
-// Ownership  The buffer owns both sides; its destructor waits for what is in flight. The runtime outlives it.
+// Ownership  The buffer owns both sides; its destructor waits for transfers in flight. The runtime outlives it.
 //
 // Threads  one at a time.
 #pragma once
@@ -115,7 +115,7 @@ class UnifiedBuffer {
     base::Expected<void> finish();
     [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
 
-    // Replaces the contents from host memory, or copies them there; they ask for write_host and ensure_host.
+    // Replaces the contents from host memory, or copies them there. These ask for write_host and ensure_host.
     base::Expected<void> assign(std::span<const std::byte> contents);
     base::Expected<void> copy_out(std::span<std::byte> into);
 
