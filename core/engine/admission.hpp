@@ -1,5 +1,5 @@
-// Which cases of a plan this machine can measure within the options of a run. A case that it cannot is skipped with the
-// reason, and never tried.
+// Decides which cases of a plan this machine can measure within the options of a run. Any other case is skipped with
+// the reason, and never tried.
 //
 // Units    bytes.
 #pragma once
@@ -24,23 +24,23 @@ struct RunOptions {
 
 // What this machine has, for a plan's `requires`.
 struct Capabilities {
-    std::uint64_t memory_bytes{};  // that is available; 0: it cannot be read
+    std::uint64_t memory_bytes{};  // available; 0: it cannot be read
     std::uint64_t numa_nodes{};
     std::uint64_t page_bytes{};
     std::uint64_t huge_page_bytes{};  // 0: none
     bool weighted_interleave{};
-    // Where the library of an allocator lies, empty for the C library's, or why it cannot be used.
+    // The path of an allocator's library, empty for the C library's, or why it cannot be used.
     std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
     std::uint64_t swap_bytes{};
     std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
 };
 
-// Why the case cannot be measured; empty when it can. `estimate_bytes`: what it will hold, with what its sweep has
-// left.
+// Why the case cannot be measured; empty if it can. `estimate_bytes`: the memory that it will hold, with that which its
+// sweep has left.
 [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
                                   const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
 
-// Fills in the library of an allocator. Why it cannot be had; empty when it was found, or none is asked for.
+// Fills in the library of an allocator. Returns why it cannot be had; empty if it was found, or none is asked for.
 [[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator, const Capabilities& has);
 
 }  // namespace memsweep::engine

@@ -1,4 +1,4 @@
-// What a run finds out about this machine and this engine before and while it measures.
+// Measurements of this machine and of this engine, before and during a run.
 //
 // Units    as in model::Calibration: seconds, bytes.
 // Threads  one.
@@ -14,16 +14,16 @@
 
 namespace memsweep::engine {
 
-// Finds by trials on this machine from which size on concatenations bypass the caches. It takes what
-// array::try_streaming does.
+// Finds by trials on this machine the size from which concatenations bypass the caches. Its cost is that of
+// array::try_streaming.
 [[nodiscard]] array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration);
 
-// Measures what the clock takes. For a plan of steps, it also measures what an operation through the whole engine
-// takes, in the worker that will run it. For a plan of programs, it measures what their start and their end take, by
-// some runs of a program that does nothing.
+// Measures the time of a clock reading. For a plan of steps, it also measures an operation through the whole engine, in
+// the worker that will run it. For a plan of programs, it measures their start and their end, by some runs of a program
+// that does nothing.
 //
-// Cost     about 40 ms of a plan of steps, twice that where a case is not accounted; of one of programs about 10 ms.
-// Errors   what cannot be measured is left empty.
+// Cost     about 40 ms for a plan of steps, twice that if a case is not accounted; about 10 ms for one of programs.
+// Errors   a value that cannot be measured is left empty.
 void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration);
 

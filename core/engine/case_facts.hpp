@@ -1,6 +1,6 @@
-// What a case's repetitions say beside their values, and what becomes of its status when all cases have been measured.
+// The facts that a case's repetitions give beside their values, and its status after all cases have been measured.
 //
-// Errors   none: what is wrong stands in the reports.
+// Errors   none: mistakes are in the reports.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace memsweep::engine {
 
-// Keeps the facts of a repetition that is no warm-up: which library allocated, which way transfers took, what a command
-// left behind and printed. Each fact stays as the first repetition gave it.
+// Keeps the facts of a repetition that is no warm-up: the allocating library, the routes of transfers, the output of a
+// command and the processes that it left behind. Each fact stays as the first repetition gave it.
 //
 // Returns why the repetition does not count, if it printed something else than the first; empty otherwise.
 [[nodiscard]] std::string keep_facts(const CompiledCase& compiled, const Attempt& attempt, model::CaseReport& report);
 
-// Fails a case that is well so far for a defect, for data that arrived wrong, for an output other than that of the
-// first case that has one, or for an assertion. Assertions decide last, since they may compare cases.
+// Fails a case that is `ok` so far for a defect, for wrong data, for another output than that of the first case that
+// has one, or for an assertion. Assertions decide last, since they may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
 // Whether the run ends with this case. It does if an assertion on the case alone asks for that. If the run is to end

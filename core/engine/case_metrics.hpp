@@ -1,4 +1,4 @@
-// Turns what a repetition recorded into the metrics, points, phases and series of its case.
+// Turns the record of a repetition into the metrics, points, phases and series of its case.
 //
 // Units    seconds, bytes and counts, as model::metric_catalog() says.
 #pragma once
@@ -13,7 +13,8 @@ namespace memsweep::engine {
 // Every metric that applies to the case, without values: call once, before the first repetition.
 void declare_metrics(const CompiledCase& compiled, model::CaseReport& report);
 
-// Appends one repetition's values; absent ones stay empty with a reason in the metric. Summaries go: they are of fewer.
+// Appends one repetition's values; absent ones stay empty with a reason in the metric. Removes summaries, which cover
+// fewer repetitions.
 void append_repetition(const CompiledCase& compiled, const Attempt& attempt, const PageSizes& pages,
                        model::CaseReport& report);
 

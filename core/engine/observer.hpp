@@ -22,15 +22,15 @@ struct RepetitionDiscard {
     bool case_goes_on{};  // which had ended
 };
 
-// What a run is going to do, of cases that are not refused and of repetitions that an earlier run did not leave.
+// The work ahead of a run: without refused cases, and without repetitions that an earlier run has left.
 struct PlannedRuns {
     std::uint64_t cases{};
     std::uint64_t repetitions{};  // over all cases, as the warm-ups are
     std::uint64_t warmups{};
 };
 
-// Who is told what happens during a run: progress on a terminal, an event stream, the result file. Until a case has
-// ended, its metrics have no summaries.
+// Follows a run: progress on a terminal, an event stream and the result file are observers. Until a case has ended, its
+// metrics have no summaries.
 //
 // Threads  called from the driver's thread, never while a repetition is running except `case_started` and
 //          `repetition_started`, which come before its first step.
@@ -44,8 +44,8 @@ class Observer {
                                   const model::RunReport& /*report*/)
     {
     }
-    // A repetition that has ended counts no more, because its round is measured again: the same number starts anew, and
-    // a case that it had ended goes on.
+    // A repetition that has ended no longer counts, because its round is measured again: the same number starts anew.
+    // If the repetition had ended its case, the case goes on.
     virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
     virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
     virtual void run_ended(const model::RunReport& /*report*/) {}

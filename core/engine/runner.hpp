@@ -2,10 +2,10 @@
 //
 // Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
 //          it takes the worker with it, and so the cases after it; those before it keep their repetitions and go on.
-//          Of cases that go together one that fails costs no other. An interruption ends the run; what was measured
-//          stays in the report, which says `interrupted`.
+//          If cases run at the same time, a failing one costs no other. An interruption ends the run; the measurements
+//          so far stay in the report, which says `interrupted`.
 // Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
-//          estimate: on a virtual machine the first touch of a page ever costs several times a later one.
+//          estimate: on a virtual machine the very first touch of a page costs several times a later one.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class Runner {
     Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
            const sys::Clock& clock, const Capabilities& capabilities, RunOptions options);
 
-    // `report` comes with its run, tool and machine facts filled; cases of an earlier run that are found in it (resume)
+    // `report` comes with its run, tool and machine facts filled. Cases in it that an earlier run measured (resume)
     // keep their values and are only completed.
     void run(model::RunReport& report);
 

@@ -1,14 +1,15 @@
-// Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, counts allocations behind.
+// Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, and counts allocations in a
+// further run.
 //
 // A program that misbehaves costs its own case.
 //
-// Cost     while the program runs: its tree is sampled from outside, at the case's interval or so that a fiftieth of
+// Cost     while the program runs: its tree is sampled from outside, at the case's interval, or so that a fiftieth of
 //          one processor is spent. The first sample comes when short programs have ended.
-//          Where allocations are counted, the program runs once more, untimed, under the recorder. So it does once
-//          where the case names an allocator: another malloc than that is an error, as it is for steps.
+//          If allocations are counted, the program runs once more, untimed, under the recorder. If the case names an
+//          allocator, it also runs once in this way: another malloc is an error, as it is for steps.
 // Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
-// Threads  one, which also adopts orphans for as long as this process lives. run_at_once supervises each program by a
-//          copy of this process (halves.hpp).
+// Threads  one, which also adopts orphans for as long as this process lives. In run_at_once a copy of this process
+//          supervises each program (halves.hpp).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ namespace memsweep::engine {
 
 class CommandExecutor final : public Executor {
   public:
-    // `recorder`: the library that counts allocations, or why there is none. `processors`: of the places of programs
-    // that run at the same time.
+    // `recorder`: the library that counts allocations, or why there is none. `processors`: one for each place of
+    // programs that run at the same time.
     CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
                     std::vector<std::uint32_t> processors = {});
 
@@ -39,8 +40,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
-    // Each program runs on the processor of its place alone. What is to be done before and after them, and counting, is
-    // done for one after another.
+    // Each program runs on the processor of its place alone. Preparations, clean-ups and counting runs come one after
+    // another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
     // From here on nobody asks whose malloc serves a program whose case names an allocator.
@@ -50,7 +51,7 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
   private:
-    // What is to be done before and after the program.
+    // Runs the command to prepare, or to clean up after, the program.
     void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
                    const std::vector<std::string>& words, Attempt& attempt) const;
     void prepare(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
@@ -58,8 +59,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // The same program once more, with nothing timed, if it has finished and its allocations are to be counted, or
-    // nobody has asked yet whose malloc serves it.
+    // Runs the same program once more, untimed, if it has finished and its allocations are to be counted, or if its
+    // malloc is not known yet.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
@@ -70,11 +71,11 @@ class CommandExecutor final : public Executor {
         asked_;  // programs under a named allocator, and why they could not be asked
 };
 
-// What of a program's processes had another malloc than `allocator`, in words; empty: nothing had.
+// The processes of a program that had another malloc than `allocator`, in words; empty: there are none.
 [[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
-// Why the program cannot be found where the command says; empty when it can, or only its shell or what `prepare` does
-// can tell.
+// Why the program cannot be found as the command names it; empty if it can be found, or if only its shell or `prepare`
+// decides that.
 [[nodiscard]] std::string missing_program(const model::CommandSpec& command);
 
 }  // namespace memsweep::engine

@@ -1,4 +1,4 @@
-// What a report has of a foreign program beside its metrics: what it printed, read and left behind.
+// The facts of a foreign program in a report, beside its metrics: its output, its input and processes left behind.
 #pragma once
 
 #include <cstdint>

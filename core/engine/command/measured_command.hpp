@@ -1,7 +1,7 @@
-// What a foreign program has used, by what the kernel tells of it when it has ended and by what was sampled meanwhile.
+// Makes the record of a foreign program, from the kernel's figures at its end and from the samples while it ran.
 //
-// Sources  wait4 for the totals; the kernel's own mark of the working set, exact for one process; a sum of several is
-//          known as far as it was sampled.
+// Sources  wait4 for the totals; the kernel's own mark of the working set, exact for one process. The sum of several
+//          processes is known only from samples.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace memsweep::engine {
 
-// `wall`: from just before its process was made.
+// `wall`: since just before its process was made.
 [[nodiscard]] CommandRecord measured_command(const sys::ExitStatus& status, std::chrono::nanoseconds wall,
                                              const TreeSampler& sampler);
 

@@ -1,7 +1,7 @@
-// How long the names are that a command is given: a program that keeps them allocates more where they are longer.
+// The lengths of the names that a command is given. A program that keeps longer names allocates more.
 //
 // Units    bytes.
-// Sources  the command's words, the file system that resolves those which are paths, our environment.
+// Sources  the command's words, the file system, which resolves those that are paths, and our environment.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// What foreign programs print, taken from their pipes as it comes, so that no program ever waits for us.
+// The output of foreign programs, taken from their pipes as it comes, so that no program ever waits for us.
 //
 // Cost     a read of at most 128 KiB at a time.
-// Memory   128 KiB for all; of last words 2 KiB; of a checksum nothing that was printed.
+// Memory   128 KiB for all; 2 KiB for last words; a checksum keeps no output.
 // Errors   os: no pipe.
 // Threads  one for all of them: they share a buffer.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace memsweep::engine {
 
-// A pipe that somebody writes to whom we must never keep waiting.
+// A pipe whose writer must never wait for us.
 class Drain {
   public:
     virtual ~Drain() = default;
@@ -25,7 +25,7 @@ class Drain {
     Drain(const Drain&) = delete;
     Drain& operator=(const Drain&) = delete;
 
-    // A pipe that holds so much, or less where a limit says so; 0: as the kernel makes it.
+    // Opens a pipe that holds so much, or less if a limit says so; 0: as the kernel makes it.
     [[nodiscard]] base::Expected<void> open(int wanted_bytes = 0);
 
     // -1: nobody will ever write again, or it was never opened.
@@ -33,9 +33,9 @@ class Drain {
     [[nodiscard]] int write_end() const { return write_end_.get(); }
     void close_write_end() { write_end_.reset(); }
 
-    // What is there now, or so much of it that others get their turn.
+    // Reads the bytes that wait now, or so many of them that others get their turn.
     void read_some();
-    // When all writers have ended.
+    // Reads the rest. Call after all writers have ended.
     void read_all();
 
     // Who hears what is read, beside what is made of it; nobody if it is empty.
@@ -52,7 +52,7 @@ class Drain {
 
 class LastWords final : public Drain {
   public:
-    // The last three lines, each inert; empty: nothing was said.
+    // The last three lines, each inert; empty: nothing was printed.
     [[nodiscard]] std::string text() const;
 
   private:

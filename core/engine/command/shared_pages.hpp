@@ -1,9 +1,9 @@
-// What is known of the pages that the processes of a tree share, and when it is worth while to find out more.
+// Bounds of the memory of a tree whose processes share pages, and the decision when to find out more.
 //
-// To tell such pages apart takes a walk through page tables (sys::with_shared_once), which is too expensive for every
-// sample. One walk is good for a while: processes come to share private memory by fork alone, so the bytes that it
-// found counted twice only grow less until somebody forks, and the memory grows by no more than new pages. Both bounds
-// are derived from a cheap sample; a walk follows where the upper one leaves room for something of interest.
+// Telling shared pages apart takes a walk through page tables (sys::with_shared_once), which is too expensive for every
+// sample. One walk is good for a while. Processes come to share private memory by fork alone, so until the next fork
+// the bytes that it found counted twice only become fewer, and the memory grows by new pages at most. A cheap sample
+// gives both bounds. A walk follows if the upper bound leaves room for a value of interest.
 //
 // Units    bytes.
 // Threads  one.
@@ -22,15 +22,15 @@ class SharedPages {
     using TimePoint = std::chrono::steady_clock::time_point;
 
     // Call with every sample, in order. True if a walk could show more than `above_bytes`, is allowed, and would not be
-    // wasted on a tree that still grows. A tree that never rests is walked through all the same, after `patience`.
+    // wasted on a tree that still grows. If a tree never rests, a walk is due after `patience` all the same.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
-    // A walk right after this sample has found so many bytes, each page counted once.
+    // Tells it that a walk right after this sample has found so many bytes, each page counted once.
     void walked(const sys::TreeSample& now, std::uint64_t bytes, TimePoint not_again_before);
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
 
-    // A lower bound found without a walk, each page counted once. Empty: that is not known.
+    // A lower bound without a walk, each page counted once. Empty: not known.
     [[nodiscard]] std::optional<std::uint64_t> least_bytes(const sys::TreeSample& now) const;
 
     static constexpr std::chrono::milliseconds patience{200};

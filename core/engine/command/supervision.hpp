@@ -1,11 +1,11 @@
-// One run of a foreign program: started, watched, sampled from outside, and made to end with all that it has started.
+// One run of a foreign program: starts it, watches it, samples it from outside, and ends it with all its descendants.
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
 // later. Descendants that outlive the program are killed and reaped. One that cannot be killed, because it has become
 // another user's, is named and not waited for. What the program prints beyond any measure is read and forgotten.
 //
 // Units    Wall time runs from releasing the waiting launcher to the program's end, which the kernel reports.
-// Errors   in ProgramEnd: `broken` and the reason where the program could not be started.
+// Errors   in ProgramEnd: `broken` and the reason if the program could not be started.
 // Threads  one.
 #pragma once
 
@@ -29,7 +29,7 @@
 
 namespace memsweep::engine {
 
-// What a program has to keep to that runs at the same time as another.
+// Constraints on a program that runs at the same time as another.
 struct Hold {
     std::optional<std::uint32_t> processor;  // it runs on no other
     std::function<void(int gate)> ready;     // somebody else releases this gate of its launch; empty: it begins at once
@@ -43,7 +43,7 @@ struct ProgramEnd {
     std::chrono::nanoseconds wall{};
     sys::HardwareCounts hardware;
     sys::Cleared left;
-    std::string runs_on;  // what of it did not end, and why; empty: nothing
+    std::string runs_on;  // a process that did not end, and why; empty: none
     std::string last_words;
     std::string checksum;     // empty: not asked for
     Moment at_end;            // when its work was done, if the command says when that is
@@ -60,12 +60,12 @@ class Supervision {
     {
     }
 
-    // From here on programs run under a library that counts or records their allocations into a folder, as the options
-    // say that it is told. `looks` outlives this: it is shown the tree while they run.
+    // From here on programs run under a library that counts or records their allocations into a folder, with these
+    // options. `looks` outlives this object, and is shown the tree while they run.
     void record_with(const std::string& recorder, const std::string& folder, std::string options,
                      trace::TreeLooks& looks);
 
-    // Sets how the next program is to be held.
+    // Sets the constraints of the next program.
     void hold(const Hold& hold);
 
     // `sampler`: null: its memory is of no interest.
@@ -88,10 +88,10 @@ class Supervision {
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end);
 
-    // Reads what the program says meanwhile; true as soon as it has ended.
+    // Waits, and reads the program's output meanwhile; true as soon as the program has ended.
     bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
 
-    // The program and all that it has started are asked to end, then made to.
+    // Asks the program and all its descendants to end, then kills them.
     void stop(const sys::GuardedProgram& running);
 
     const sys::Clock& clock_;
@@ -109,11 +109,11 @@ class Supervision {
 // The words that are executed.
 [[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
 
-// A path as a program sees it that runs in that folder.
+// The path as seen by a program that runs in that folder.
 [[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
 
-// Why the end is no good; empty when it is. Turns a bad exit into `crashed`, and `finished` into `broken` where
-// something of it runs on.
+// Why the end is no good; empty if it is. Turns a bad exit into `crashed`, and `finished` into `broken` if a process of
+// the program runs on.
 [[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

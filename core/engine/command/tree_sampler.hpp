@@ -1,9 +1,9 @@
-// The memory of everything that a process has started, over time and at its highest, seen from outside.
+// Samples the memory of all descendants of a process from outside: its course over time, and its peak.
 //
 // Units    seconds since begin(); bytes; page faults and waiting time per interval.
-// Cost     of a sample: as sys::sample_descendants says, and one small file. Where processes share pages also a walk
-//          (sys::with_shared_once) now and then, as SharedPages says; in between, the peak and the series have what is
-//          certain. Both together at most a fiftieth of one processor, if samples are as far apart as pause() says.
+// Cost     a sample costs as sys::sample_descendants says, and one small file. If processes share pages, a walk
+//          (sys::with_shared_once) is made now and then, as SharedPages says; in between, the peak and the series have
+//          lower bounds. Both take at most a fiftieth of one processor, if samples are as far apart as pause() says.
 // Threads  one.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace memsweep::engine {
 
 class TreeSampler {
   public:
-    // If it keeps no series, it keeps the peaks alone.
+    // Without a series it keeps the peaks alone.
     explicit TreeSampler(bool keeps_series);
 
     void begin();
@@ -30,19 +30,19 @@ class TreeSampler {
 
     // The largest working set sampled; of several processes without the files that they map.
     [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
-    // Most of them that a sample has seen at once.
+    // The most processes that a sample has seen at once.
     [[nodiscard]] std::uint64_t most_processes() const { return most_processes_; }
-    // How long to wait for the next sample at least.
+    // The shortest wait before the next sample.
     [[nodiscard]] std::chrono::nanoseconds pause() const;
     // The seconds in which some task of this machine waited for memory, since begin(). Empty: the kernel keeps no such
     // figures.
     [[nodiscard]] std::optional<double> stall_seconds() const;
 
-    // working_set, processes, minor_faults, major_faults and, where the kernel tells, memory_stall; each as long.
+    // working_set, processes, minor_faults, major_faults and, if the kernel tells it, memory_stall; all of one length.
     [[nodiscard]] std::vector<model::Series> take_series() { return std::move(series_); }
 
   private:
-    // Each page once, of shared ones no more than is certain. Empty: that is not known now.
+    // Counts each page once; of shared pages only as many as are certain. Empty: not known now.
     [[nodiscard]] std::optional<std::uint64_t> working_set(const sys::TreeSample& now,
                                                            std::chrono::steady_clock::time_point at);
     void keep(const sys::TreeSample& now, std::uint64_t bytes, std::chrono::steady_clock::time_point at);

@@ -22,22 +22,22 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
-// What was measured is complete only when `ending` is finished, and is there where that is finished or refused.
+// `measured` is complete only if `ending` is finished; it exists if `ending` is finished or refused.
 struct Attempt {
     Ending ending{Ending::broken};
     std::string reason{};
     int pid{};
     std::vector<model::Series> series{};
-    model::AllocatorInfo allocator{};  // what the worker said of it, if the case names one
+    model::AllocatorInfo allocator{};  // as the worker found it, if the case names one
     std::variant<std::monostate, StepMeasurements, CommandRecord> measured{};
 
-    // What was measured, for whoever knows which of them that is.
+    // The measurements, for a caller that knows their kind.
     [[nodiscard]] StepMeasurements& steps() { return std::get<StepMeasurements>(measured); }
     [[nodiscard]] const StepMeasurements& steps() const { return std::get<StepMeasurements>(measured); }
     [[nodiscard]] CommandRecord& command() { return std::get<CommandRecord>(measured); }
     [[nodiscard]] const CommandRecord& command() const { return std::get<CommandRecord>(measured); }
 
-    // What every subject tells; 0 where nothing was measured.
+    // Every subject has this; 0 if nothing was measured.
     [[nodiscard]] std::int64_t wall_ns() const;
     [[nodiscard]] std::uint64_t peak_working_set_bytes() const;
 };

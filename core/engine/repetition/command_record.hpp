@@ -1,4 +1,4 @@
-// What a foreign program measured in one repetition.
+// The measurements of a foreign program in one repetition.
 #pragma once
 
 #include <chrono>
@@ -27,16 +27,16 @@ struct CommandUse {
     std::uint64_t written_bytes{};
     std::optional<double> pressure_seconds;
     sys::HardwareCounts hardware;
-    std::uint64_t left_processes{};  // that it left behind, and that were killed
+    std::uint64_t left_processes{};  // left behind by it, and killed
 };
 
 struct CommandRecord : CommandUse {
     std::string checksum;                     // over what it printed; empty: not asked for
     std::optional<trace::Counts> counts;      // from the run behind it; empty: none, or it cannot be counted
-    std::string why_uncounted;                // empty: it was, or that was not asked for
+    std::string why_uncounted;                // empty: it was counted, or that was not asked for
     std::optional<model::NameLengths> names;  // as it was called when it was counted
     Moment at_end;                            // when its work was done, if that is asked for
-    std::string why_unasked;                  // whose malloc it used, where the case names one; empty: it was asked
+    std::string why_unasked;                  // why its malloc is not known, if the case names one; empty: it is
 };
 
 }  // namespace memsweep::engine

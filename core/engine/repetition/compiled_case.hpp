@@ -13,7 +13,7 @@ struct CompiledCase {
     model::AllocatorSpec allocator{};  // serves the worker, or the program
     std::variant<StepProgram, model::CommandSpec> work{};
 
-    // What it runs, for whoever knows which of them that is.
+    // The work, for a caller that knows its kind.
     [[nodiscard]] StepProgram& steps() { return std::get<StepProgram>(work); }
     [[nodiscard]] const StepProgram& steps() const { return std::get<StepProgram>(work); }
     [[nodiscard]] model::CommandSpec& command() { return std::get<model::CommandSpec>(work); }

@@ -18,12 +18,12 @@
 
 namespace memsweep::engine {
 
-// How one repetition is to be run, beside what it does.
+// How to run one repetition, apart from its work.
 struct RunLimits {
     std::chrono::nanoseconds timeout{};
     model::SeriesSpec series;
     bool measure_fault_cost{};
-    bool drain_first{};   // collect and drain what earlier repetitions left in this worker, before the baseline
+    bool drain_first{};   // collect and drain the garbage of earlier repetitions in this worker, before the baseline
     bool keeps_worker{};  // the next repetition goes into the same worker, if this one finishes
     bool counts{};        // a foreign program runs once more behind it, its allocations counted
 };
@@ -44,8 +44,8 @@ class Executor {
     [[nodiscard]] virtual Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
-    // All at the same time: as many attempts, in their order; one that fails costs no other. Only an executor of
-    // foreign programs can; a schedule asks no other for it.
+    // Runs all at the same time; returns as many attempts, in their order. A failing one costs no other. Only an
+    // executor of foreign programs can do this; a schedule asks no other for it.
     [[nodiscard]] virtual std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions);
 };
 

@@ -1,6 +1,6 @@
-// A metric as one subject has it: which of its cases, and how a value comes out of what a repetition measured.
+// A metric of one subject: which of its cases have it, and how its value is computed from a repetition's measurements.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: the measurements do not tell.
+// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: the measurements do not have it.
 #pragma once
 
 #include <algorithm>
@@ -46,12 +46,12 @@ struct PageSizes {
     std::uint64_t huge_bytes{};  // 0: there are none
 };
 
-// What of steps decides how a metric's values are to be read.
+// Properties of steps that decide how a metric's values are to be read.
 struct Nature {
-    bool races{};           // with a finalizer's thread: noisy where the steps have one
-    bool is_triggered{};    // by collections: noisy where time triggers them
+    bool races{};           // with a finalizer's thread: noisy if the steps have one
+    bool is_triggered{};    // by collections: noisy if time triggers them
     bool is_by_rule{};      // a runtime profile's rule decides it: modelled under one
-    bool needs_counters{};  // absent where the case asks to do without
+    bool needs_counters{};  // absent if the case asks to do without
 };
 
 template <typename SubjectWork, typename SubjectMeasured>
@@ -72,7 +72,7 @@ struct MetricRow {
     Nature nature{};
 };
 
-// For a table at compile time: the rows as they are, which do not compile where a metric has two.
+// The rows of a table, unchanged. It does not compile if a metric has two rows.
 template <typename Row, std::size_t size>
 consteval std::array<Row, size> each_metric_once(const std::array<Row, size>& rows)
 {

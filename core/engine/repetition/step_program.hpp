@@ -1,4 +1,4 @@
-// Steps compiled to plain instructions: what a worker process receives as bytes, and what the interpreter walks.
+// Steps compiled to plain instructions: a worker process receives them as bytes, and the interpreter walks them.
 //
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
@@ -43,7 +43,7 @@ struct Alloc {
 struct Concat {
     std::uint16_t concat_case{};  // index in model::concat_cases()
     SlotIndex inputs{};
-    SlotIndex out{no_slot};  // the array that results are written to, where it has a name
+    SlotIndex out{no_slot};  // the array that results are written to, if it has a name
     std::uint64_t warmup{};  // calls that are not timed
     std::uint64_t calls{};
 };
@@ -90,7 +90,8 @@ struct Throw {
     std::uint32_t number{};  // among the program's instructions of this kind
 };
 
-// What a step becomes: one of the operands above; with slots in place of names; or itself, where it has no names.
+// A step compiled: to one of the operands above; to itself with slots in place of names; or to itself, if it has no
+// names.
 Alloc compiled_as(const model::AllocStep&);
 Concat compiled_as(const model::ConcatStep&);
 Transfer compiled_as(const model::TransferStep&);
@@ -126,7 +127,7 @@ struct alignas(64) Instruction {
 };
 static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives instructions as bytes");
 
-// Whether the instruction is what steps of this type become.
+// Whether steps of this type compile to such an instruction.
 template <typename Step>
 [[nodiscard]] bool is(const Instruction& instruction)
 {
@@ -161,13 +162,13 @@ struct ArraySlot {
 // A trace compiled for replay, in memory that workers can map: one for all cases that replay the same.
 using PackedTrace = std::shared_ptr<const sys::SharedRegion>;
 
-// What steps ask for beside their instructions, as plain values.
+// Requirements of steps beside their instructions, as plain values.
 struct ProgramTerms {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
-    // For a case in a device's own memory, which only a worker can judge: what it will hold, and what the host can
-    // spare.
+    // For a case in a device's own memory, which only a worker can judge: the bytes that it will hold, and those that
+    // the host can spare.
     std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no bound
     std::uint32_t required_devices{};                       // gpu0 and so on; 0: none
     bool marked{};  // some step is marked as timed: wall_time covers only such steps

@@ -1,4 +1,4 @@
-// What steps measured in one repetition: plain values, which a worker writes into shared memory.
+// The measurements of steps in one repetition: plain values, which a worker writes into shared memory.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 #pragma once
@@ -31,7 +31,7 @@ struct PointRecord {
     std::uint64_t idle_bytes{};
 };
 
-// What the program's thread spent outside its own code, and what of its memory was new.
+// The time that the program's thread spent outside its own code, and the memory that was new.
 struct Costs {
     std::uint64_t allocator_ns{};     // in calls into the memory resource
     std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
@@ -65,7 +65,7 @@ struct PhaseRecord {
     Costs costs;  // all but run_delay_ns
 };
 
-// What was found wrong with, or left over of, the arrays of one name.
+// Defects of the arrays of one name, and arrays of it that were left over.
 struct SlotRecord {
     std::uint64_t uses_after_free{};
     std::uint64_t double_frees{};
@@ -82,7 +82,7 @@ struct FaultCosts {
     double small_page{};    // private, first touch of a base page
     double huge_page{};     // private, first touch of a huge page
     double shared_page{};   // shared, first touch: the page is made
-    double shared_again{};  // shared, the page is in the page cache: what a soft trim leaves
+    double shared_again{};  // shared, the page is in the page cache: as after a soft trim
 };
 
 // What replay steps did, those apart that time every call.
@@ -96,7 +96,7 @@ struct ReplayRecord {
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};
     std::uint64_t live_bound{};  // most bytes that can be live, however threads are scheduled
-    bool has_ended{};            // it was looked at at its last event:
+    bool has_ended{};            // its memory was read at its last event:
     bool was_idle{};             // and once more after that
     std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
     std::uint64_t end_bytes{};
@@ -114,7 +114,7 @@ struct TransferRecord {
     std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
 };
 
-// Which device a case's memory is of, or that its scenario requires.
+// The device of a case's memory, or one that its scenario requires.
 struct DeviceRecord {
     std::array<char, 256> name{};      // "gpu0: its name, its driver"
     std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
@@ -133,7 +133,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps, each under the metric that it is shown by, or that is derived from it.
+// The counts of steps, each under the metric that shows it or is derived from it.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
@@ -153,7 +153,7 @@ struct ArrayCounts {
 
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
-// What was counted over the timed steps, except where a name says otherwise.
+// Counts over the timed steps, unless a name says otherwise.
 struct StepRecord {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
@@ -165,7 +165,7 @@ struct StepRecord {
     std::uint64_t arrays{};           // allocated over the repetition
     std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
-    std::uint64_t own_bytes{};  // part of it: files, and what replays need besides the memory that they measure
+    std::uint64_t own_bytes{};  // part of it: files, and memory that replays need beside the memory they measure
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
@@ -190,10 +190,10 @@ struct StepRecord {
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};  // not_counted: the case asks for no accounting
     std::uint64_t refused_after_arrays{};   // made before it
-    std::array<char, 256> starved_of{};     // what the system refused the worker itself
+    std::array<char, 256> starved_of{};     // the resource that the system refused the worker itself
 };
 
-// What the worker's malloc says of itself, when the case names an allocator.
+// The facts and statistics of the worker's malloc, if the case names an allocator.
 struct AllocatorRecord {
     std::array<char, 512> library{};
     std::array<char, 8> format{};

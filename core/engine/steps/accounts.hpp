@@ -9,12 +9,12 @@
 
 namespace memsweep::engine {
 
-// The times, fault counts and costs of one repetition: what the timed steps took, and what each phase took, less what
-// samples took of them.
+// The times, fault counts and costs of one repetition: those of the timed steps and those of each phase, both without
+// the samples in them.
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
-// Cost     two clock reads, a getrusage and a read of schedstat where a watch begins or ends; of a phase, all but the
-//          last.
+// Cost     two clock reads, a getrusage and a read of schedstat at each end of the timed steps; at each end of a phase
+//          all but the last.
 // Threads  one.
 class Stopwatch {
   public:
@@ -33,7 +33,7 @@ class Stopwatch {
 
     [[nodiscard]] bool running() const { return running_; }
 
-    // What runs between these two is part of no time and no count.
+    // Code that runs between these two is part of no time and no count.
     struct Pause {
         std::chrono::nanoseconds wall{};
         std::chrono::nanoseconds cpu{};
@@ -75,8 +75,7 @@ class Stopwatch {
     std::uint64_t arrays_at_start_{};
 };
 
-// What one repetition has taken: the counters of its memory and of its process at the baseline, at the end, and at the
-// points between.
+// The counters of a repetition's memory and of its process: at the baseline, at the end, and at the points between.
 //
 // Cost     a point reads /proc unless it asks for the exact counters only; none of it is part of any time or fault
 //          count.
@@ -90,20 +89,21 @@ class Accounts {
 
     [[nodiscard]] bool take_end();
 
-    // What a sample costs is taken out of every time and fault count that encloses it.
+    // Takes a sample. Its cost is subtracted from every time and fault count that encloses it.
     void sample(const Sample& sample);
 
-    // Looks at a replay at its last event, with what is then live, and once more when it has been idle for so long.
-    // None of it is part of any time.
+    // Reads the resident memory of a replay at its last event, with the blocks then live, and once more after so long
+    // an idle time. No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock);
 
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;
 
-    // Looked at wherever it is counted, so that the highest fragmentation is that of every sample and the end.
+    // Read at every sample and at the end, so that the highest fragmentation covers all of them.
     [[nodiscard]] memory::PoolStats pool_stats();
 
-    // What earlier repetitions lost in this memory is outstanding still, but no name of this one stands for it.
+    // Counts the outstanding arrays. Those that earlier repetitions lost in this memory are among them, but belong to
+    // no name of this one.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);

@@ -1,12 +1,12 @@
 // The concat steps of one repetition: a case's inputs made once, its calls timed one by one, a result checked.
 //
-// What is made, warmed up and checked is part of no time and no fault count; the timed calls alone are, each with the
-// allocation of its result and with the drop of it, which the release discipline answers.
+// Times and fault counts cover the timed calls alone, each with the allocation of its result and the drop of it, which
+// the release discipline answers. Making inputs, warming up and checking are part of none.
 // Units    nanoseconds, bytes.
 // Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
 // Cost     two clock reads per call; the check reads the last result once.
-// Errors   Refusal: what could not be had. A case that concatenation itself refuses is a bug: NumPy takes them
-//          all.
+// Errors   Refusal: memory that could not be had. If concatenation itself refuses a case, it is a bug: NumPy takes all
+//          of them.
 // Ownership  holds the inputs until it goes, so it must go before the heap.
 #pragma once
 
@@ -28,7 +28,7 @@ class ConcatCalls {
     // `before_call` runs before each timed call, outside its time.
     [[nodiscard]] Refusal run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call);
 
-    // The inputs of every case that was called, and what it writes to.
+    // Visits the inputs of every case that was called, and the array that it writes to.
     template <typename Visit>
     void each_array(const Visit& visit) const
     {
@@ -40,7 +40,7 @@ class ConcatCalls {
         }
     }
 
-    // What the case writes to; none before its first run.
+    // The array that the case writes to; none before its first run.
     [[nodiscard]] const array::Array& out(const Concat& concat) const;
 
   private:
@@ -52,7 +52,7 @@ class ConcatCalls {
 
     [[nodiscard]] memory::AllocStatus prepare(const Concat& concat);
 
-    // The last result is checked before it is dropped; what that takes lies between two parts of its time.
+    // Checks the last result before it is dropped. The check lies between two parts of its time and is in neither.
     [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call);
 

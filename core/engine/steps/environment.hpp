@@ -1,4 +1,4 @@
-// What a repetition runs in: the operating system, the drivers, and the memory of its case.
+// The surroundings of a repetition: the operating system, the drivers, and the memory of its case.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class Devices {
     std::unique_ptr<device::Runtime> runtime_;
 };
 
-// What the engine asks of the operating system and of drivers, passed in so that tests pass fakes. Nothing here is
-// global.
+// The services of the operating system and of drivers that the engine uses. They are passed in so that tests pass
+// fakes; none is global.
 struct Environment {
     const sys::Clock& clock;
     sys::ProcessProbe& probe;

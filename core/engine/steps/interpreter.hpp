@@ -1,9 +1,9 @@
 // Runs one repetition of a program and fills its region.
 //
-// Cost     per instruction: one indirect call and, for array operations, what the operation itself does; measured with
-//          the null resource and printed with every report. Phases and marks cost two clock reads and a getrusage each.
-// Memory   every handle is made and touched before the baseline is taken; nothing is allocated after it but the
-//          scenario's own arrays.
+// Cost     one indirect call per instruction, and the work of the operation itself; measured with the null resource and
+//          printed with every report. Phases and marks cost two clock reads and a getrusage each.
+// Memory   every handle is made and touched before the baseline is taken. After it only the scenario's own arrays are
+//          allocated.
 // Errors   an allocation refused ends the repetition: state `refused`, with the status and sizes in the record.
 // Threads  the calling thread is the program's only mutator; a finalizer's threads belong to the heap.
 #pragma once

@@ -1,5 +1,5 @@
-// The arrays of a repetition by name, the operations that make, use and drop them, and what safety options find in
-// accesses.
+// The arrays of a repetition by name, the operations that make, use and drop them, and the findings of safety options
+// in accesses.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace memsweep::engine {
 
-// How a program's accesses and manual frees meet the safety options of its memory, and what they find, by name.
+// Checks a program's accesses and manual frees by the safety options of its memory, and counts defects by name.
 //
 // Cost     nothing beyond a branch while every option is off.
 // Threads  the interpreter's.
@@ -36,7 +36,7 @@ class Accesses {
         guards_ = checks_ || traps_;
     }
 
-    // Whether the memory may be used; a use that may not is counted, and is for the caller to leave out.
+    // Whether the memory may be used. If not, the use is counted as a defect, and the caller must leave it out.
     [[nodiscard]] bool allowed(const array::Array& array, std::uint16_t slot)
     {
         const bool allowed = !checks_ || memory_.heap.accessible(array.buffer());
@@ -114,10 +114,10 @@ class Accesses {
     bool guards_{};
 };
 
-// What the arrays of one name are to a thread: those it means now, and those that a rebinding makes before the old go.
+// The arrays of one name in a thread: those that it means now, and those that a rebinding makes before the old ones go.
 struct Handles {
     std::vector<array::Array> current;
-    std::vector<array::Array> fresh;  // what a rebinding makes before the old arrays go
+    std::vector<array::Array> fresh;  // made by a rebinding before the old arrays go
     std::size_t in_use{};
     bool written{};  // its pages have been touched once, so that another write touches none anew
 
@@ -159,7 +159,7 @@ struct Handles {
         in_use = 0;
     }
 
-    // Pages touched for the first time, by whoever writes now; 0 when they have been written before.
+    // The pages that the present write touches for the first time; 0 if they have been written before.
     [[nodiscard]] std::uint64_t first_touch(std::uint64_t page_bytes) noexcept
     {
         std::uint64_t pages = 0;
@@ -186,7 +186,7 @@ struct Refusal {
 class NamedArrays {
   public:
     // Sized and constructed now, so that the pages they lie on belong to the baseline.
-    // `tags`: the blocks of its arrays are told apart by name, which one thread of a program can have done.
+    // `tags`: the blocks of its arrays carry their name; only one thread of a program can have that.
     NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
         : memory_{memory}, counts_{counts}, tags_{tags},
           needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
@@ -199,7 +199,7 @@ class NamedArrays {
 
     [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
 
-    // Part of the loop that walks the instructions, as is the drop: what surrounds a call would be a fifth of it.
+    // Inlined into the loop that walks the instructions, as is the drop: a call would be a fifth of its time.
     [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];
@@ -362,7 +362,7 @@ class NamedArrays {
         handles.rebind(count);
     }
 
-    // Where the program frees by hand, it does so before it drops.
+    // If the program frees by hand, it does so before it drops.
     [[gnu::noinline]] void about_to_drop(Handles& handles, SlotIndex slot)
     {
         if (memory_.frees_manually) {

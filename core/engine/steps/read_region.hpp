@@ -1,4 +1,4 @@
-// What a worker has left in its region, as the driver takes it.
+// Reads the measurements that a worker has left in its region.
 #pragma once
 
 #include "core/engine/repetition/attempt.hpp"

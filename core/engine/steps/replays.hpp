@@ -1,10 +1,10 @@
 // The replay steps of one repetition: traces that the driver has compiled, replayed on the case's memory.
 //
-// Under release mode immediate the calls go straight to malloc, or to the case's resource; resource null answers
-// nothing at all, which is the cost of the dispatch. Any other mode gives every block a handle.
+// Under release mode immediate the calls go straight to malloc, or to the case's resource. Resource null does nothing
+// at all, so its time is the cost of the dispatch. Any other mode gives every block a handle.
 // Units    bytes, nanoseconds, counts.
-// Cost     as trace::Replayer. What the replay itself needs is mapped and faulted in before the baseline.
-// Errors   prepare: false where the driver's memory cannot be mapped.
+// Cost     as trace::Replayer. The replay's own memory is mapped and faulted in before the baseline.
+// Errors   prepare: false if the driver's memory cannot be mapped.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class Replays {
 
     [[nodiscard]] bool prepare();
 
-    // `at_end` is called at the last event, before what is left is freed; not where every call is timed.
+    // Calls `at_end` at the last event, before the remaining blocks are freed; not if every call is timed.
     [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
   private:
@@ -41,7 +41,7 @@ class Replays {
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
                                           const trace::ReplayWatch& watch);
 
-    // The counters of the case's memory see nothing of them; what was recorded is what they would have counted.
+    // Counts calls that the counters of the case's memory do not see, by the numbers in the trace.
     void count_direct_calls(const trace::Replayer& replayer);
 
     void account(const trace::ReplayRun& run);

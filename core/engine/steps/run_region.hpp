@@ -24,7 +24,7 @@
 
 namespace memsweep::engine {
 
-// Where the driver keeps a trace that it has compiled.
+// The place where the driver keeps a compiled trace.
 struct ReplayPlace {
     std::int32_t pid{};
     std::int32_t fd{};
@@ -43,7 +43,7 @@ enum class RunState : std::uint32_t {
     too_many_memories,  // different ones, in one process
 };
 
-// Where records of one kind lie behind the header.
+// The place of the records of one kind behind the header.
 struct Section {
     std::uint64_t offset{};
     std::uint64_t count{};

@@ -49,7 +49,7 @@ Value timed(const StepContext& context)
     return seconds(field<path...>(context));
 }
 
-// What steps have counted for a metric.
+// The count of steps for a metric.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const StepContext& context)
 {
@@ -73,11 +73,12 @@ template <model::MetricId bytes, model::MetricId ns>
 // The known answer: one fault per huge page, one per base page of the rest. Only while nothing was released, since
 // memory used twice faults once.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
-// What a discipline does not keep it asks the pool for; what neither keeps comes from the resource.
+// The share of requests that the discipline's own store or the pool serves. The store comes first; requests that neither
+// serves go to the resource.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
-// The median as the original sweep takes it: the upper of the two middle ones where their number is even.
+// The median as the original sweep takes it: of an even number of values the upper of the two middle ones.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);
@@ -86,7 +87,7 @@ template <model::MetricId bytes, model::MetricId ns>
 
 }  // namespace values
 
-// What steps can show, as far as it can be told before they run.
+// Properties of steps that are known before they run.
 namespace scope {
 
 template <typename Step>

@@ -1,15 +1,15 @@
-// The operations of steps that neither bind a name nor need anything prepared: collections, pauses, and where pages
-// are, brought in, taken away, moved between nodes, streamed through, shared. And the policy that trims arrays while
+// The operations of steps that neither bind a name nor need anything prepared: collections, pauses, and operations on
+// pages, which find, prefetch, trim, migrate, stream through and share them. Also the policy that trims arrays while
 // the working set is above its limit.
 //
-// A new operation with counters of its own is an execute() here and a row of metric_table.cpp for each counter; nothing
+// A new operation with counters of its own is an execute() here and a row of step_metrics.cpp for each counter; nothing
 // else in the engine knows it.
 //
 // Sources  the resident set by the process probe.
-// Cost     of a step: its own system calls, which belong to its time. Of the policy, before each operation: one reading
-//          of /proc/self/statm (about 2 us), which lies outside every time, as does what it trims; what that costs the
-//          program shows in the faults that follow.
-// Errors   Refusal: what could not be had; a trim or a prefetch that the kernel refuses makes its count unknown.
+// Cost     a step costs its own system calls, which belong to its time. The policy reads /proc/self/statm before each
+//          operation (about 2 us). This and its trims lie outside every time; their cost to the program shows in the
+//          faults that follow.
+// Errors   Refusal: memory that could not be had; a trim or a prefetch that the kernel refuses makes its count unknown.
 // Threads  the interpreter's.
 #pragma once
 
@@ -36,7 +36,7 @@ class StepOperations {
     // The loader lets it stand in a parallel block alone.
     void execute(const model::Pass<SlotIndex>& /*pass*/) {}
 
-    // The pool first: what it gives back lies idle in the allocator then.
+    // Purges the pool first: the memory that it gives back then lies idle in the allocator.
     void execute(const model::PurgeStep& /*purge*/);
 
     void execute(const model::Trim<SlotIndex>& trimmed);

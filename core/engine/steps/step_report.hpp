@@ -1,5 +1,5 @@
-// What a report has of steps beside their metrics: points, phases, defects, times of calls, and the way that transfers
-// took.
+// The parts of a report about steps beside their metrics: points, phases, defects, times of calls, and routes of
+// transfers.
 //
 // Units    seconds, bytes and counts.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace memsweep::engine {
 
-// How the values of a metric are to be read, under the release and the memory of these steps.
+// The class of a metric's values, under the release and the memory of these steps.
 [[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
 [[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
 
@@ -21,7 +21,7 @@ namespace memsweep::engine {
 
 void append_details(const StepContext& context, std::uint32_t repetition, model::CaseReport& report);
 
-// Keeps each fact as the first repetition gave it. Returns why the repetition does not count: never, of steps.
+// Keeps each fact as the first repetition gave it. Returns why the repetition does not count; for steps always empty.
 [[nodiscard]] std::string keep_facts(const StepProgram& program, const StepMeasurements& measured, bool has_finished,
                                      model::CaseReport& report);
 

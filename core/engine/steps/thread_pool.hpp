@@ -1,5 +1,5 @@
-// The threads of parallel blocks: each runs the same steps at once, with arrays of its own, and may pass arrays on to
-// the next, which then frees what another thread has allocated.
+// The threads of parallel blocks. All run the same steps at once, each with arrays of its own. A thread may pass arrays
+// on to the next, which then frees memory that another thread has allocated.
 //
 // Cost     the threads are started, and pinned one per processor in turn, before the baseline; a block costs a wake-up.
 //          Passing on spins for the neighbour, and yields.
@@ -23,7 +23,7 @@ class ThreadPool {
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // What the threads have read is chained in their order.
+    // The checksums of the threads are chained in their order.
     [[nodiscard]] Refusal run(const Parallel& block, StepRecord& record);
 
   private:

@@ -1,7 +1,7 @@
 // The transfer steps of one repetition: their memory made before the baseline, their data compared after the end.
 //
 // Units    bytes, nanoseconds.
-// Errors   prepare, run: false, with the reason in the record: unmet where the machine lacks what they need.
+// Errors   prepare, run: false, with the reason in the record; unmet if the machine lacks what they need.
 // Threads  the interpreter's.
 #pragma once
 

@@ -13,8 +13,8 @@ namespace memsweep::engine {
 // Protocol  over a seqpacket socket: the driver first sends the Gauges region's descriptor, then one run region's
 //           descriptor per repetition; the worker answers each with one byte. Everything else travels in the regions.
 //           The socket's end, from either side, ends the worker.
-// Threads   an idle thread lives beside the mutator, so that locks and reference counts take the paths they take in
-//           any real (multi-threaded) program, not the single-threaded short cuts of the C and C++ libraries.
+// Threads   an idle thread lives beside the mutator. So locks and reference counts take their paths of multi-threaded
+//           programs, and not the single-threaded short cuts of the C and C++ libraries.
 // Returns the process's exit status: 0 when the driver closed the socket, 70 when the protocol was broken.
 [[nodiscard]] int worker_main(int channel_fd);
 

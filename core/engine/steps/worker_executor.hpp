@@ -6,7 +6,7 @@
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
 // Errors   a worker that dies, hangs past the timeout or breaks the protocol is an attempt, never an exception.
 // Threads  one; the calling thread polls the worker's socket, the stop signals and the sampling interval.
-// Ownership  a worker never outlives its executor, nor the driver (PR_SET_PDEATHSIG), whatever kills the latter.
+// Ownership  a worker never outlives its executor, nor the driver (PR_SET_PDEATHSIG), whatever kills the driver.
 #pragma once
 
 #include <optional>
