@@ -1,18 +1,19 @@
-// What memsweep, its launcher and the guard say to each other, over two sockets of whole messages.
+// The messages between memsweep, its launcher and the guard, over two sockets of whole messages.
 //
-// On the launcher's: one byte from memsweep, launch_go; then a LaunchWord from the launcher, and another from the
-// program's process where it could not become the program. No message, but the socket's end, says that it has.
+// The launcher's socket carries one byte from memsweep, launch_go; then a LaunchWord from the launcher. If the
+// program's process could not become the program, it sends another. If it could, the socket's end says so, without a
+// message.
 //
-// On the guard's: first a GuardWord with the launcher's process. Then orders of memsweep, each answered where its
-// comment says so. When memsweep ends its side, however that comes about, the guard ends all that it guards, says
-// GuardCleared, and ends.
+// The guard's socket carries first a GuardWord with the launcher's process. Then memsweep sends orders; the comment of
+// an order says whether it is answered. When memsweep's side closes, for whatever reason, the guard ends the processes
+// that it guards, says GuardCleared, and ends.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no other
 
 namespace memsweep::sys {
 
-inline constexpr int could_not_launch = 127;  // the launcher's exit code, as a shell says it
+inline constexpr int could_not_launch = 127;  // the launcher's exit code, as in shells
 inline constexpr char launch_go = 'g';
 
 // The launcher's first word, for what it starts a program:
