@@ -73,8 +73,8 @@ template <model::MetricId bytes, model::MetricId ns>
 // The known answer: one fault per huge page, one per base page of the rest. Only while nothing was released, since
 // memory used twice faults once.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
-// The share of requests that the discipline's own store or the pool serves. The store comes first; requests that neither
-// serves go to the resource.
+// The share of requests that the discipline's own store or the pool serves. The store comes first. Requests that
+// neither serves go to the resource.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
