@@ -1,10 +1,10 @@
-// Chains of loads through memory, each of which gives the address of the next: what one load waits for.
+// Chains of loads through memory, each of which gives the address of the next. They show how long one load takes.
 //
 // Units    seconds per load of one chain.
 //
-// Sources  a random order of the lines of a group of pages, then of the next group, in random order, as multichase's
-//          (Google) does it, so that translation misses are shared by the loads of a group. Of each four lines one is
-//          visited before any second one: what the hardware fetches beside a line is long gone when its turn comes.
+// Sources  as multichase (Google): a random order of the lines of a group of pages, then of the next group, whose order
+//          is random too. So the loads of a group share translation misses. Of each four lines one is visited before
+//          any second one: a line that the hardware fetches beside another is long gone when its turn comes.
 //
 // Memory   links are written into the memory that is passed in; building needs 8 bytes for each block of a group.
 #pragma once
@@ -27,12 +27,12 @@ struct ChaseSpec {
 
 class Chase {
   public:
-    // `memory` holds spec.bytes, of which whole blocks of 256 bytes are used. At least two lines.
+    // `memory` has spec.bytes, at least two lines; whole blocks of 256 bytes of it are used.
     Chase(std::byte* memory, const ChaseSpec& spec);
 
     [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
 
-    // The places where so many chains start: equally far apart on the one cycle that all of them follow.
+    // The starts of so many chains, equally far apart on the one cycle that all of them follow.
     [[nodiscard]] std::vector<void**> starts(std::size_t chains) const;
 
   private:
@@ -40,7 +40,7 @@ class Chase {
     std::size_t lines_{};
 };
 
-// How many chains follow() knows.
+// The numbers of chains that follow() supports.
 [[nodiscard]] std::span<const std::size_t> chain_counts() noexcept;
 
 // Moves every chain on by `loads`. The number of chains is one of chain_counts().

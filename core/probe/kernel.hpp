@@ -37,7 +37,7 @@ enum class Store : std::uint8_t {
     none,
     plain,   // through the caches: a line is read before it is written, unless the kernel reads it anyway
     nt,      // past the caches, whole lines
-    opaque,  // an instruction or a library decides, which cannot be seen from here
+    opaque,  // an instruction or a library decides, out of sight
 };
 
 struct Operands {
@@ -68,9 +68,9 @@ struct Form {
 
 // Per element, as a program sees them: STREAM's convention.
 struct ElementBytes {
-    std::uint32_t payload{};           // moved once: what arrives
+    std::uint32_t payload{};           // moved once: bytes that arrive
     std::uint32_t stream{};            // read and written by the program
-    std::optional<std::uint32_t> bus;  // with the lines read for ownership; absent where the store is opaque
+    std::optional<std::uint32_t> bus;  // with the lines read for ownership; absent if the store is opaque
 };
 
 [[nodiscard]] ElementBytes bytes_per_element(Kernel kernel, Store store) noexcept;
@@ -80,7 +80,7 @@ struct ElementBytes {
 [[nodiscard]] bool reads_c(Kernel kernel) noexcept;
 [[nodiscard]] bool writes_a(Kernel kernel) noexcept;
 
-// What memset writes for a whole, not negative scalar.
+// The byte that memset writes for a whole, not negative scalar.
 [[nodiscard]] unsigned char memset_byte(double scalar) noexcept;
 
 }  // namespace memsweep::probe
@@ -97,10 +97,10 @@ namespace memsweep::probe {
 // Level by level, the widest last; the C library's own after them.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The simplest form of the widest level: straight on, without prefetching; nullptr where a kernel has no such store.
+// The simplest form of the widest level: straight on, without prefetching; nullptr if the kernel has no such store.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
-// What a calibration chooses among: the forms of the widest level, and those of no level.
+// The candidates of a calibration: the forms of the widest level, and those of no level.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
 
 // The forms that this build has, one table per level of the processor; runnable_forms() chooses among them.

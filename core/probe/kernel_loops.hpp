@@ -2,8 +2,8 @@
 //
 // That file defines MEMSWEEP_VECTOR_BYTES before, and stream_line() of its level in namespace memsweep::probe.
 //
-// Everything has internal linkage, and nothing from the standard library is called: an inline function compiled here
-// for a large processor could otherwise be the copy that the linker keeps for a small one.
+// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep the
+// copy of an inline function that was compiled here for a large processor, and run it on a small one.
 #pragma once
 
 #include <cstddef>
@@ -128,8 +128,8 @@ MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t eleme
     return head < elements ? head : elements;
 }
 
-// Calls turn(first element) for the runs of lines that make up the elements, a page of several at each turn; returns
-// the elements done. What is left is less than a run.
+// Calls turn(first element) for the runs of lines that make up the elements, a page of several at each turn. Returns
+// the number of elements done; the rest is less than a run.
 template <Walk walk, typename Turn>
 MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
 {
@@ -228,12 +228,12 @@ std::uint64_t run_read(const Operands& given) noexcept
     return sum;
 }
 
-// Straight through, with the hardware's prefetching alone or with our own ahead of it, or several pages side by side:
-// what was found to matter on a Xeon whose cores wait for their own misses (docs/probe.md). On one of the Granite
-// Rapids kind copies of 8 pages side by side are 1 to 2 % faster where loads and stores alternate; line by line with a
-// prefetch reads are 2 to 4 % and updates 10 % faster than by the best of the other forms. On an EPYC 9005 reads by one
-// thread are 6 to 12 % faster over four pages in turn, so that reads try 2 and 4 pages line by line, with and without a
-// prefetch.
+// Walks go straight through, with the hardware's prefetching alone or with our own ahead of it, or over several pages
+// side by side. These differences matter on a Xeon whose cores wait for their own misses (docs/probe.md). On a Xeon of
+// the Granite Rapids kind copies of 8 pages side by side are 1 to 2 % faster if loads and stores alternate. Line by
+// line with a prefetch, reads there are 2 to 4 % and updates 10 % faster than in the best of the other forms. On an
+// EPYC 9005 reads by one thread are 6 to 12 % faster over four pages in turn, so reads also try 2 and 4 pages line by
+// line, with and without a prefetch.
 inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
 inline constexpr Walk walks[]{{0, 1, lines_at_once},
                               {0, 1, 1},
@@ -258,7 +258,8 @@ inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Ke
                                   Kernel::add,  Kernel::triad, Kernel::update};
 inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
-// Only what loads can fetch ahead, and only what also stores can alternate: else it would be another walk's loop.
+// Only kernels that load can prefetch, and only kernels that load and store can alternate. Otherwise the loop would be
+// the same as another walk's.
 constexpr bool suits(Kernel kernel, const Walk& walk)
 {
     const bool loads = kernel != Kernel::write;
@@ -278,8 +279,8 @@ constexpr std::size_t form_count(bool streams)
     return count;
 }
 
-// A level's forms: of each kernel the walks that suit it, with plain stores and, where the level has them, with
-// streaming ones.
+// A level's forms: for each kernel the walks that suit it, with plain stores and, if the level has them, with streaming
+// stores.
 template <bool streams>
 struct LevelForms {
     static constexpr std::size_t count = form_count(streams);

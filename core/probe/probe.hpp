@@ -1,13 +1,13 @@
-// The probes of this machine: what each is given, what it measures, and what it costs.
+// The probes of this machine: their inputs, their measurements, and their costs.
 //
-// Every probe reports cases of a result, one for each thing measured. Their ids stand beside the functions.
+// Every probe reports cases of a result, one for each quantity. Their ids stand beside the functions.
 //
 // Units    bytes, seconds; cases carry one value per sample.
 //
-// Cost     Given with the default settings. Where nothing can be measured a probe returns at once.
+// Cost     Given for the default settings. If nothing can be measured, a probe returns at once.
 //
-// Errors   None leaves a probe: what cannot be measured is a case with its status and reason. skipped: the machine
-//          lacks what is needed, or memory for it; failed: wrong data; error: the kernel refused.
+// Errors   None leaves a probe: a quantity that cannot be measured is a case with its status and reason. skipped: the
+//          machine lacks what is needed, or memory for it; failed: wrong data; error: the kernel refused.
 //
 // Threads  Each probe starts and pins threads of its own; call it from one thread.
 #pragma once
@@ -29,8 +29,8 @@ namespace memsweep::probe {
 struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
     double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
-    // Two probes are compared metric by metric, all at once: 2 / C(18, 9) is 4.1e-5, so that a change among 1,200 noisy
-    // metrics can be shown (7 samples: 85, fewer than a probe of everything has).
+    // Two probes are compared over all metrics at once. The least p of 9 samples, 2 / C(18, 9), is 4.1e-5, so a change
+    // among 1,200 noisy metrics can be shown (7 samples: among 85, fewer than a probe of everything has).
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // that may be resident at a time
     std::uint64_t seed{1};
@@ -64,23 +64,23 @@ struct ProbeContext {
 // One line for each device: "gpu0: NVIDIA H200 (sm_90, CUDA 13.0)".
 [[nodiscard]] std::vector<std::string> device_lines(const device::Runtime& runtime);
 
-// How long a load takes: by the size of the working set and the size of its pages, with several chains in flight, and
-// while the other processors stream.
+// The time of a load: by the size of the working set and of its pages, with several chains in flight, and while the
+// other processors stream.
 // "probe_latency/pages=thp/size=65536", "probe_parallel_loads/chains=4", "probe_loaded_latency/load=50"
 //
 // Sources  One pinned thread follows chains of random order within groups of pages (chase.hpp). The memory is one
 //          mapping per page size, touched before anything is timed.
 // Cost     about 4 s, half of it for building the chains.
-// Memory   the largest set: 256 MiB, or less where the budget is smaller.
+// Memory   the largest set: 256 MiB, or less if the budget is smaller.
 [[nodiscard]] std::vector<model::CaseReport> probe_latency(const ProbeContext& context);
 
 // Bandwidth of memory from the processors beside it: every kernel with plain and non-temporal stores and by the C
 // library, by one thread and by all. `effective_cache`: as below.
 // "probe_bandwidth/kernel=copy/store=nt/threads=2"
 //
-// Sources  Rounds over all cases, so that a drift of the machine meets all alike; each case runs the loop that a
-//          calibration on these arrays found fastest. Data are checked: every element of a run before the samples, and
-//          the sum of every read.
+// Sources  Cases run in rounds, so that a drift of the machine hits all alike. Each case runs the loop that was fastest
+//          in a calibration on these arrays. Data are checked: every element of a run before the samples, and the sum
+//          of every read.
 // Cost     about 15 s for 34 cases with the search for the cache (2-core Xeon of the Granite Rapids kind).
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
@@ -89,56 +89,56 @@ struct ProbeContext {
 // Fills in ceiling_share: against the best median of the same kind of kernel and the same other parameters.
 void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 
-// Every pair of processors' node and memory's node: read, write, copy and latency. With one node there is one pair. A
-// node without processors has a column and no row, one without memory a row and no column.
+// Read, write, copy and latency for every pair of a node's processors and a node's memory. With one node there is one
+// pair. A node without processors has a column and no row, one without memory a row and no column.
 // "probe_numa/cpu_node=0/kernel=copy/mem_node=1"
 //
 // Sources  Memory is bound by mbind before its first touch, and proven by move_pages; kernels run on all processors of
 //          a node.
 // Cost     about 0.6 s a pair.
-// Memory   three arrays of 64 MiB, or of the size given, on one node at a time; less where the budget or the node is
+// Memory   three arrays of 64 MiB, or of the size given, on one node at a time; less if the budget or the node is
 //          smaller.
 [[nodiscard]] std::vector<model::CaseReport> probe_numa(const ProbeContext& context,
                                                         std::optional<std::uint64_t> effective_cache);
 
-// What the first write to a page costs, by kind of memory and size of page.
+// The cost of the first write to a page, by kind of memory and size of page.
 // "probe_faults/kind=first_touch/pages=4k"
 //
-// Sources  sys::measure_fault_cost, each of whose calls is one sample; reserved huge pages, and memory that nobody has
-//          used lately, are touched here.
+// Sources  each call of sys::measure_fault_cost is one sample. Reserved huge pages, and memory that has not been used
+//          lately, are touched here.
 // Cost     about 1.5 s.
-// Memory   64 MiB, and one reserved huge page of each size where there is one.
+// Memory   64 MiB, and one reserved huge page of each size, if there is one.
 [[nodiscard]] std::vector<model::CaseReport> probe_faults(const ProbeContext& context);
 
-// Transfers to, from and between devices, and what small calls of their runtime cost: one case for each kind and
-// device, or pair of devices. What cannot be measured is listed all the same, with its reason.
+// Transfers to, from and between devices, and the cost of small calls of their runtime: one case for each kind and
+// device, or pair of devices. A case that cannot be measured is listed too, with its reason.
 // "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
 //
 // Sources  device_cases.hpp lists them; copy_queue.hpp has the methods. Every sample is verified.
-// Cost     less than a millisecond where there is no device; with one about a dozen samples of sample_seconds a case.
+// Cost     less than a millisecond without a device; with one about a dozen samples of sample_seconds a case.
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 
-// Transfers that were written down, all of them at once: bytes that arrive per second, each for itself and together.
+// Transfers given in words, all of them at once: the bytes that arrive per second, for each and for all together.
 // "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0"; of several at once also nr=1, and
 // "probe_transfers/at_once=2" for all of them together.
 //
 // Sources  Every mover goes on until the time of a sample has passed for all, so that each is measured beside the
-//          others from its first byte to its last; copies by the loop that a calibration found fastest.
+//          others from its first byte to its last. Copies run in the loop that was fastest in a calibration.
 // Data     Every element is checked before the first sample and after the last, against a different value at every
-//          position, over poisoned memory; of what is only read, the sum of a pass.
-// Memory   Both ends of every transfer are touched before anything is timed, bound to the node that is named, and
-//          proven.
+//          position, over poisoned memory. If memory is only read, the sum of a pass is checked.
+// Memory   Both ends of every transfer are touched before anything is timed, bound to the named node, and proven.
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
 
-// The same where a device takes part in any of them: by the routes of core/transfer/route.hpp, asked for by one thread.
-// Facts say which route each took, and why. One that this machine cannot make is skipped; the others go on without it.
+// The same if a device takes part in any of them: by the routes of core/transfer/route.hpp, all started by one thread.
+// Facts name the route of each, and why. A transfer that this machine cannot make is skipped; the others go on without
+// it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);
 
-// Where a program's working set falls out of the caches, told from latencies: what it has of them, whatever a virtual
-// machine advertises.
+// The working set at which a program falls out of the caches, found from latencies. It shows the share of the caches
+// that the program really has, whatever a virtual machine advertises.
 //
 // Units    bytes, seconds per load.
 struct SetLatency {
@@ -146,19 +146,19 @@ struct SetLatency {
     double seconds{};
 };
 
-// Of the cases of probe_latency: those of sets on huge pages, or on base pages where there are none.
+// Taken from the cases of probe_latency: sets on huge pages, or on base pages if there are none.
 [[nodiscard]] std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases);
 
-// The largest set whose loads take less than half of what those of the largest set take; absent where even the smallest
-// takes more, or the latencies have no such step.
+// The largest set whose loads take less than half the time of the largest set's loads. Absent if even the smallest set
+// takes more, or if the latencies have no such step.
 [[nodiscard]] std::optional<std::uint64_t> effective_cache_bytes(const std::vector<SetLatency>& by_size);
 
-// The same, measured now: sets from 1 to 128 MiB, doubled. Costs about half a second and 128 MiB; less memory where the
+// The same, measured now: sets from 1 to 128 MiB, doubled. Costs about half a second and 128 MiB; less memory if the
 // budget is smaller.
 [[nodiscard]] std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context);
 
-// Of each of three arrays that a bandwidth of memory, not of caches, is measured over: four times the cache found, at
-// least 256 MiB, and together at least twice the cache that is advertised; no more than the budget allows.
+// The bytes of each of three arrays for a bandwidth of memory, and not of caches: four times the found cache, at least
+// 256 MiB, and together at least twice the advertised cache; no more than the budget allows.
 [[nodiscard]] std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache,
                                                std::uint64_t advertised_cache, std::uint64_t budget_bytes);
 

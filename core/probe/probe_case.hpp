@@ -1,4 +1,4 @@
-// How a probe reports: cases with values and facts, and why one was not measured.
+// The reports of a probe: cases with values and facts, or the reason why one was not measured.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace memsweep::probe {
 
-// The first of these that has processors, or memory; nullptr where none has.
+// The first of these nodes that has processors, or memory; nullptr if none has.
 [[nodiscard]] const sys::NumaNode* first_with_cpus(const std::vector<sys::NumaNode>& nodes);
 [[nodiscard]] const sys::NumaNode* first_with_memory(const std::vector<sys::NumaNode>& nodes);
 
@@ -27,7 +27,8 @@ namespace memsweep::probe {
 
 // A metric of the catalog, one value per sample, with its summary.
 void set_values(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
-// The same; a case without values was interrupted before its first sample, and is skipped. Returns whether it has some.
+// The same. A case without values was interrupted before its first sample, and is skipped. Returns whether there are
+// values.
 bool set_samples(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
 void set_fact(model::CaseReport& report, std::string name, model::Scalar value);
 template <std::unsigned_integral Count>
@@ -36,7 +37,7 @@ void set_fact(model::CaseReport& report, std::string name, Count count)
     set_fact(report, std::move(name), model::Scalar{static_cast<std::int64_t>(count)});
 }
 
-// The fact `placement`. A case that is ok fails where memory is not where it was bound to.
+// The fact `placement`. A case that is ok fails if memory is not on the node to which it was bound.
 void set_placement(model::CaseReport& report, const sys::PlacementProof& proof);
 
 void skip(model::CaseReport& report, std::string reason);
@@ -44,11 +45,11 @@ void skip_interrupted(model::CaseReport& report);  // before its first sample
 void fail(model::CaseReport& report, std::string reason);
 void set_error(model::CaseReport& report, const base::Error& error);  // skipped or error, by the error's code
 
-// Why nothing can be measured after a case that failed: it broke the driver's context, and with it every case to come
-// would report its failure as their own. Empty: it did not.
+// Why nothing can be measured after a failed case. If it broke the driver's context, every later case would report its
+// failure as their own. Empty: the context is whole.
 [[nodiscard]] std::string why_lost(const device::Runtime& runtime, std::string_view case_id);
 
-// What the probes of transfers have in common, by processors and by devices.
+// Parts that the probes of transfers by processors and by devices share.
 
 inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
 
@@ -61,10 +62,11 @@ inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
 [[nodiscard]] model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,
                                               std::size_t all);
 
-// Of all transfers together. `rates`: one for each sample.
+// The case for all transfers together. `rates`: one for each sample.
 [[nodiscard]] model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates);
 
-// The facts of where both ends lie and on what pages; a case that is ok fails where one is not where it was bound to.
+// The facts of both ends: their nodes and pages. A case that is ok fails if an end is not on the node to which it was
+// bound.
 void set_ends(model::CaseReport& report, const transfer::EndMemory& src, const transfer::EndMemory& dst);
 
 }  // namespace memsweep::probe

@@ -2,8 +2,9 @@
 //
 // Units    elements are doubles; seconds from the first thread's start to the last one's end.
 //
-// Sources  a is written, b and c are only read. Each thread goes over chunks of its own share of the arrays, on from
-//          where its last run ended: what a run touches was last touched a whole share ago, however short the run.
+// Sources  a is written, b and c are only read. Each thread goes over chunks of its own share of the arrays, from the
+//          place where its last run ended. So memory that a run touches was last touched a whole share ago, however
+//          short the run is.
 //
 // Memory   three times the bytes asked for, in pages of one size and from one node, touched and filled before make()
 //          returns. The arrays lie 64 KiB further apart than they are long, so that the same element of two shares no
@@ -38,12 +39,12 @@ struct Visits {
 
 class StreamArrays {
   public:
-    // `bytes_per_array` is rounded down to whole chunks, at least one of a page. `shares`: into how many equal parts
-    // the arrays will be divided; the largest number of threads.
+    // `bytes_per_array` is rounded down to whole chunks, at least one of a page. `shares`: the number of equal parts of
+    // the arrays, which is the largest number of threads.
     struct Spec {
         std::uint64_t bytes_per_array{};
         model::PageKind pages{model::PageKind::thp};
-        bool or_small{};                    // base pages do, where there are no huge ones
+        bool or_small{};                    // base pages will do if there are no huge ones
         std::optional<std::uint32_t> node;  // absent: wherever the kernel puts it
         std::size_t shares{1};
     };
@@ -55,17 +56,17 @@ class StreamArrays {
     [[nodiscard]] Operands chunk(std::size_t number) const noexcept;
     [[nodiscard]] std::uint64_t sum_of_b(std::size_t chunk) const noexcept { return sums_of_b_[chunk]; }
 
-    // All of a, for who has no more use for what it holds.
+    // All of a, for a caller that no longer needs its contents.
     [[nodiscard]] std::span<double> whole_a() noexcept { return {a_, chunks_ * chunk_elements_}; }
 
-    // Writes into a, from that chunk on, what no kernel leaves there.
+    // Writes values into a, from that chunk on, that no kernel leaves there.
     void poison(std::size_t first_chunk, std::size_t count, sys::PinnedThreads& pool);
 
     // What is wrong with a after the kernel has gone over poisoned chunks as often as `visits` says (0: not at all), in
-    // words with the place; empty when every element is right.
+    // words with the place; empty if every element is right.
     [[nodiscard]] std::string check(Kernel kernel, double scalar, const Visits& visits, sys::PinnedThreads& pool) const;
 
-    // The mapping that all three lie in.
+    // The mapping of all three arrays.
     [[nodiscard]] const sys::PlacedMemory& memory() const noexcept { return memory_; }
 
   private:
@@ -81,23 +82,23 @@ class StreamArrays {
     std::vector<std::uint64_t> sums_of_b_;
 };
 
-// What the arrays hold: whole numbers below 2^22, different at every position, so that arithmetic on them is exact and
-// data that arrives at the wrong place is seen.
+// The contents of the arrays: whole numbers below 2^22, different at every position. So arithmetic on them is exact,
+// and data at a wrong place is noticed.
 [[nodiscard]] double b_at(std::size_t element) noexcept;
 [[nodiscard]] double c_at(std::size_t element) noexcept;
 [[nodiscard]] double poison_at(std::size_t element) noexcept;
 
-// The bits that the kernel must leave in a, where it went over a poisoned element so many times.
+// The bits that the kernel must leave in a after going over a poisoned element so many times.
 [[nodiscard]] std::uint64_t expected_bits(Kernel kernel, std::size_t element, double scalar,
                                           std::uint32_t visits) noexcept;
 
 struct StreamRun {
     double seconds{};
     std::uint64_t elements{};
-    std::string problem;  // what is wrong with the data, as far as that was looked at; empty: nothing
+    std::string problem;  // what is wrong with the data that were checked; empty: nothing
 };
 
-// What probes write and scale by, and how long one run of a calibration takes.
+// The scalar of probes, and the length of one run of a calibration.
 inline constexpr double stream_scalar = 3;
 inline constexpr double seconds_per_trial = 0.002;
 
@@ -105,14 +106,14 @@ class Stream {
   public:
     Stream(StreamArrays& arrays, sys::PinnedThreads& pool) : arrays_{arrays}, pool_{pool}, next_chunk_(pool.size()) {}
 
-    // Every thread over so many chunks of its share. The sum of a read is compared with what the arrays hold.
+    // Runs every thread over so many chunks of its share. Compares the sum of a read with the contents of the arrays.
     [[nodiscard]] StreamRun run(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // The same with poisoned memory under it, and every element looked at afterwards, the chunk behind each thread's
-    // last one included: it must still be poisoned.
+    // The same over poisoned memory. It checks every element afterwards, and the chunk behind each thread's last one,
+    // which must still be poisoned.
     [[nodiscard]] StreamRun run_checked(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // Chunks that take about this long, judged by one run.
+    // The number of chunks that take about this long, by one run.
     [[nodiscard]] std::size_t chunks_for(const Form& form, double seconds);
 
     [[nodiscard]] std::size_t threads() const noexcept { return pool_.size(); }
@@ -126,13 +127,13 @@ class Stream {
     std::vector<std::size_t> next_chunk_;  // of each thread, within its share
 };
 
-// The fastest of several: all of them in two rounds, then the better half of those left, until one is. Each keeps its
-// best round: what disturbs a run only ever makes it slower, and two rounds are rarely disturbed at the same candidate.
-// `rate` is asked once for each round and candidate.
+// Finds the fastest of several candidates. All of them run in two rounds, then the better half goes on, until one is
+// left. Each keeps its best round: a disturbance only makes a run slower, and rarely hits one candidate in both rounds.
+// `rate` is called once for each round and candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
-// The form of a kernel that is fastest on these arrays with this pool, here and now; with `store`, of those forms that
-// store so. nullptr where there is no such form.
+// The form of a kernel that is fastest on these arrays with this pool now; with `store`, only among forms of that
+// store. nullptr if there is no such form.
 [[nodiscard]] const Form* calibrate(Stream& stream, Kernel kernel, std::optional<Store> store, double seconds_per_run);
 
 }  // namespace memsweep::probe

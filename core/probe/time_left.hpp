@@ -1,6 +1,7 @@
-// How long a probe still takes: by what its parts usually take, and by how long those that have ended took.
+// Estimates how long a probe still takes, from the usual times of its parts and the real times of those that have
+// ended.
 //
-// Units    seconds. An estimate for people who wait; nothing that is measured rests on it.
+// Units    seconds. The estimate is for people who wait; no measurement rests on it.
 #pragma once
 
 #include <chrono>
@@ -26,9 +27,9 @@ class TimeLeft {
   public:
     TimeLeft(const sys::Clock& clock, std::vector<Part> parts);
 
-    // The parts before it have ended. One that is not among the parts changes nothing.
+    // Call when the parts before it have ended. A name that is not among the parts changes nothing.
     void begin(std::string_view part);
-    // Never negative; 0 where the parts have taken longer than they usually do, or there are none.
+    // Never negative; 0 if the parts have taken longer than usual, or there are none.
     [[nodiscard]] double seconds() const;
 
   private:
