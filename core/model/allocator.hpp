@@ -1,6 +1,6 @@
-// Which malloc a case's worker runs under, and the allocators that memsweep knows by name.
+// The malloc of a case's worker, and the allocators that memsweep knows by name.
 //
-// Another malloc than the C library's is put in front of it by the dynamic linker (LD_PRELOAD), as a user would.
+// The dynamic linker puts another malloc in front of the C library's (LD_PRELOAD), as a user would.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct AllocatorSpec {
 
 struct KnownAllocator {
     std::string_view name;
-    std::array<std::string_view, 3> libraries;  // the first that is there is taken; none: the C library's own
+    std::array<std::string_view, 3> libraries;  // the first that exists is taken; none: the C library's own
     std::string_view package;                   // Debian's
     std::string_view meaning;
 };
@@ -35,7 +35,7 @@ struct KnownAllocator {
 
 [[nodiscard]] bool is_library_path(std::string_view name);  // "/path/to/any.so"
 
-// The known allocator that a variable of the environment is for; empty: none of them reads it.
+// The known allocator that reads a variable of the environment; empty: none does.
 [[nodiscard]] std::string_view allocator_set_by(std::string_view variable);
 
 // Whether a variable of the environment changes how one of these allocators works.

@@ -1,12 +1,12 @@
-// What a scenario claims about its own outcome: `after_drop.live_bytes.max == 0B`,
+// Claims of a scenario about its own outcome: `after_drop.live_bytes.max == 0B`,
 // `wall_time.median < 2ms`, `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
 //
 // Grammar  [point "."] metric "." stat op number unit?  |  "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
 //          |  "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number: the difference of the two over that of the
-//          axis' values, second less first, which cancels what every case costs once
+//          axis' values, second less first. It cancels costs that every case has once
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
-// Errors   invalid_input: says which part does not parse, an unknown metric (with a suggestion), or a unit that does
-//          not fit the metric.
+// Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
+//          fit the metric.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ struct Expression {
     Stat stat{Stat::median};
     double percentile{};  // for Stat::percentile, 0..100
     std::optional<std::pair<RatioOf, RatioOf>> ratio;
-    bool explained{};       // not of a metric, but of how much of the extra time of the first side has a cause
+    bool explained{};       // no metric: the share of the first side's extra time that has a cause
     double slope_length{};  // 0: the ratio of the two sides; else their slope, over so much of the axis
     Comparison comparison{};
     double limit{};  // in the metric's own unit

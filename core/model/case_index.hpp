@@ -1,7 +1,7 @@
-// The cases of a report by their ids. To look for every case of one report among those of another would cost the
+// The cases of a report by their ids. Without it, a search for every case of one report in another would cost the
 // product of both.
 //
-// Cost     one comparison of ids for each lookup, whatever the number of cases.
+// Cost     one comparison of ids for each lookup, for any number of cases.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class CaseIndex {
         }
     }
 
-    // If several cases have one id, the first stands.
+    // If several cases have one id, the index holds the first.
     void add(const std::string& id, std::size_t position) { positions_.try_emplace(id, position); }
 
     [[nodiscard]] std::optional<std::size_t> position(const std::string& id) const

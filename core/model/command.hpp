@@ -1,4 +1,4 @@
-// A foreign program as a case: what is run, what surrounds it, and what becomes of what it prints.
+// A foreign program as a case: its words, its surroundings, and the use of its output.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace memsweep::model {
 
-// Paths are the program's: relative ones begin at `cwd`, which begins where memsweep was started.
+// Relative paths begin at `cwd`; a relative `cwd` begins in the folder in which memsweep was started.
 struct CommandSpec {
     std::vector<std::string> run;      // the program and its arguments; one text where `shell` is set
     std::vector<std::string> prepare;  // the same, before each repetition and outside all measurements; empty: nothing
@@ -26,7 +26,7 @@ struct CommandSpec {
     bool count{};                      // its allocations are counted in repetitions of their own
 };
 
-// What `output` can say beside a file's name.
+// Values of `output` beside a file's name.
 inline constexpr const char* output_discarded = "null";
 inline constexpr const char* output_inherited = "inherit";
 inline constexpr const char* output_checksum = "checksum";

@@ -1,5 +1,5 @@
-// The 55 concatenations of a known benchmark of array libraries, as data: what goes in, how it lies in memory, what is
-// asked for, and how often it was called there.
+// The 55 concatenations of a known benchmark of array libraries, as data: inputs, their layout in memory, the request,
+// and how often the benchmark called it.
 //
 // Units    elements, calls.
 // Sources  NumSharp's np.concatenate sweep and its NumPy twin, which runs 53 of them: NumPy has no char and no decimal.
@@ -25,8 +25,8 @@ enum class ConcatLayout : std::uint8_t {
     broadcasted,  // the first input: one row, repeated by a stride of 0
 };
 
-// Inputs are equal but for their types, which are two at most and alternate: first, second, first, ... What a case does
-// not say of itself is as most have it.
+// Inputs are equal except for their types, which are two at most and alternate: first, second, first, ... The defaults
+// are those of most cases.
 struct ConcatCase {
     std::string_view section;
     std::string_view label;
@@ -47,13 +47,13 @@ struct ConcatCase {
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }
     [[nodiscard]] std::uint64_t result_bytes() const;
-    [[nodiscard]] std::uint64_t held_bytes() const;   // by the inputs, and by the array written to where there is one
+    [[nodiscard]] std::uint64_t held_bytes() const;   // by the inputs, and by the array written to, if there is one
     [[nodiscard]] std::uint64_t scrap_bytes() const;  // made on the way to the inputs and dropped again
 };
 
 inline constexpr std::uint64_t concat_warmup_calls = 20;
 
-// What is called where nothing is ever freed: the full number of calls would fill any machine.
+// The numbers of calls if nothing is ever freed: the full number would fill any machine.
 inline constexpr std::uint64_t concat_leaking_warmup_calls = 1;
 inline constexpr std::uint64_t concat_leaking_calls = 3;
 

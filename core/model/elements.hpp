@@ -1,4 +1,4 @@
-// Elements of arrays: their types, what fills them, which of their pages are written, and what is computed from them.
+// Elements of arrays: their types, their fills, the pages that are written, and computations on them.
 //
 // Types are named as NumPy names them, with the two that NumPy lacks (char16, decimal128).
 // Sources  NumPy's promotion of arrays (NEP 50: by type alone, never by value) and its five casting rules. char counts

@@ -1,8 +1,8 @@
 // The same scenario on many hosts: every host with its facts, and each quantity as a column over the hosts.
 //
-// A host's result is kept as medians, without its repetitions: those stay in the host's own result, which `sources`
-// names.
-// Units    those of the metrics; NaN where a host has no value.
+// A fleet keeps the medians of a host. Its repetitions stay in the host's own result, which `sources` names.
+//
+// Units    those of the metrics; NaN if a host has no value.
 // Memory   20 bytes per host and quantity, besides the facts of the hosts.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace memsweep::model {
 
-// A case that is not as it should be, or (with an empty status text) a failed assertion or limit.
+// A case that is not `ok`, or (with an empty status text) a failed assertion or limit.
 struct FleetProblem {
     std::string case_id;
     Status status{};
@@ -47,7 +47,7 @@ struct FleetMetric {
     std::vector<std::uint32_t> n;  // values, one entry per host; 0: none
     std::vector<double> median;
     std::vector<double> mad;        // within the host
-    std::vector<double> low, high;  // the interval of the median, as far as the host's values tell it
+    std::vector<double> low, high;  // the interval of the median, as known from the host's values
 };
 
 // A quantity from each host to each other, as link tests measure it.

@@ -1,7 +1,7 @@
-// A machine as a result describes it, the memsweep that measured on it, the place that a run has on it among many
-// processes, and what about the machine numbers depend on, judged.
+// A machine as a result describes it, the memsweep that measured on it, the place of a run among many processes, and
+// checks of the machine's properties on which numbers depend.
 //
-// Units    bytes and counts. Empty text and absent numbers: nobody said so.
+// Units    bytes and counts. Empty text and absent numbers: not known.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ToolInfo {
 
 [[nodiscard]] ToolInfo this_tool();
 
-// Where among many processes a run stood: its node, its rank, and what the launcher gave it.
+// The place of a run among many processes: its node, its rank, and its share from the launcher.
 struct LaunchPlace {
     std::string node;       // what the launcher calls this host; else the host name
     std::string launcher;   // slurm, mpi; empty: none
@@ -68,20 +68,20 @@ inline constexpr auto name_table<Fitness> = std::to_array<Named<Fitness>>({
     {Fitness::spoils, "spoils", "alone it can move a time by more than 5 % or a working set by more than 2 %"},
 });
 
-// What was measured for a check, beside its value in words.
+// A measurement of a check, beside its value in words.
 struct Figure {
     std::string name;
     Unit unit{};
     double value{};
 };
 
-// One thing about a machine that numbers measured on it depend on.
+// One property of a machine on which measured numbers depend.
 struct MachineCheck {
     std::string name;  // kebab-case, stable
     Fitness status{Fitness::ok};
-    std::string value;    // what was found; empty: it cannot be told here
+    std::string value;    // the finding in words; empty: it cannot be told here
     std::string why;      // why it matters
-    std::string command;  // what changes it, for a shell; empty when there is nothing to change or no command does
+    std::string command;  // a shell command that changes it; empty: there is nothing to change, or no command does
     std::vector<Figure> figures{};
 };
 

@@ -47,7 +47,7 @@ inline constexpr auto name_table<Provenance> = std::to_array<Named<Provenance>>(
     {Provenance::modelled, "modelled", "follows a runtime profile's rule, not an observation"},
 });
 
-// What a metric is for. Whoever judges or shows metrics asks for it here and keeps no list of names.
+// The purpose of a metric. Code that judges or shows metrics asks for it and keeps no list of names.
 enum class Role : std::uint8_t { headline, outcome, event, time_part, context, machine };
 
 template <>
@@ -60,7 +60,7 @@ inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
     {Role::machine, "machine", "what the machine costs, not what the case does: shown, never judged"},
 });
 
-// In which cases a metric is what a report shows first: the first table of a run has a column for it.
+// The cases whose reports show a metric first: the first table of a run has a column for it.
 enum class ShownAt : std::uint8_t {
     nowhere,
     time,      // the time of a case: the first that it has
@@ -117,10 +117,10 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// The role of a metric of a whole repetition, by its name. What the catalogue does not know, a later version's metric
-// or that of a named point, is an outcome.
+// The role of a metric of a whole repetition, by its name. A metric that the catalogue lacks is an outcome: one of a
+// later version, or one of a named point.
 [[nodiscard]] Role role_of(std::string_view metric);
-[[nodiscard]] Shown shown_of(std::string_view metric);  // what the catalogue does not know is shown nowhere first
+[[nodiscard]] Shown shown_of(std::string_view metric);  // nowhere first for a metric that the catalogue lacks
 
 // Rows of the catalogue that are shown there, from left to right.
 [[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);

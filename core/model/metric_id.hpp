@@ -1,4 +1,4 @@
-// The metrics of a whole repetition as an enumeration, for whoever must know all of them at compile time.
+// The metrics of a whole repetition as an enumeration, for code that must know all of them at compile time.
 #pragma once
 
 #include <cstddef>

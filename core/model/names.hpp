@@ -1,5 +1,5 @@
-// One table per enumeration: the name users write, and what it means. The loader, `memsweep list`, the
-// documentation and the reports all read these tables, so that a name is spelled in one place.
+// One table per enumeration: the name that users write, and its meaning. The loader, `memsweep list`, the documentation
+// and the reports read these tables, so that a name is spelled in one place.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Taking resident pages away from arrays that a program still uses, by which mechanism and when it happens by itself;
-// and bringing pages in before they are used, by which advice.
+// How resident pages are taken away from arrays that a program still uses, by steps or by a policy; and how pages are
+// brought in before they are used.
 //
 // Units    bytes.
 // Sources  madvise(2); memory.reclaim of cgroup v2.
@@ -47,7 +47,7 @@ inline constexpr auto name_table<PrefetchHow> = std::to_array<Named<PrefetchHow>
      "every page is there, to be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
 });
 
-// What has become of the contents once the pages are gone.
+// The state of the contents once the pages are gone.
 enum class Contents : std::uint8_t { kept, lost, uncertain };
 
 template <>
@@ -75,7 +75,7 @@ inline constexpr auto name_table<Contents> = std::to_array<Named<Contents>>({
 }
 
 // While the process's resident set is above the limit, every array that the program can reach is trimmed before each
-// operation: what floats unreachable stays resident, and the arrays in use pay for it.
+// operation. Unreachable arrays stay resident, and the arrays in use pay for them.
 struct TrimPolicy {
     std::uint64_t above_bytes{};  // trims while the resident set is above it; 0: never
     TrimHow how{TrimHow::soft};

@@ -1,4 +1,4 @@
-// A scenario, loaded: what to run, how often, in which order, and what must hold.
+// A scenario, loaded: its cases, how often and in which order they run, and its assertions.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ struct Case {
     SeriesSpec series;
     Placement placement{Placement::alone};
 
-    [[nodiscard]] const Steps& steps() const;                                         // none where it runs a program
+    [[nodiscard]] const Steps& steps() const;                                         // none if it runs a program
     [[nodiscard]] CommandSpec* command() { return std::get_if<CommandSpec>(&work); }  // nullptr: it runs steps
     [[nodiscard]] const CommandSpec* command() const { return std::get_if<CommandSpec>(&work); }
 };
@@ -72,27 +72,27 @@ inline constexpr std::string_view placement_axis = "placement";
 // placement, value of `mode`, memory and release; a case placed alone is a group of its own.
 [[nodiscard]] std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases);
 
-// The least upper bound known before running of the bytes a case holds at one time, from its steps and release mode:
-// what is dropped under `finalizer` or `leak` still counts until a drain or the end.
+// The least upper bound, known before running, of the bytes that a case holds at one time. It follows from the steps
+// and the release mode: arrays dropped under `finalizer` or `leak` still count until a drain or the end.
 [[nodiscard]] std::uint64_t estimated_peak_bytes(const Case& plan_case);
 
-// The same of every case, what the cases before it in its sweep leave behind included. Those estimated above
-// `budget_bytes` (0: none is) are not run, and leave nothing.
+// The same for every case, with the memory that earlier cases of its sweep leave behind. Cases estimated above
+// `budget_bytes` (0: no limit) are not run, and leave nothing.
 [[nodiscard]] std::vector<std::uint64_t> estimated_peaks_bytes(const std::vector<Case>& cases,
                                                                std::uint64_t budget_bytes);
 
-// Bytes that a repetition writes by fills, touches, writes and results: what its duration grows with.
+// Bytes that a repetition writes by fills, touches, writes and results; its duration grows with them.
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
-// What a repetition waits, settling included.
+// The time that a repetition waits, settling included.
 [[nodiscard]] double idle_seconds(const std::vector<Step>& steps);
-// Whether a repetition takes time that follows from none of these.
+// Whether a repetition takes time beyond these.
 [[nodiscard]] bool replays_or_transfers(const std::vector<Step>& steps);
 
 // The mechanisms by which its steps and its memory trim, each once.
 [[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);
 
-// How many arrays a repetition allocates, calls it times one by one and points it samples (saturating): what storage is
-// reserved for.
+// How many arrays a repetition allocates, calls it times one by one and points it samples (saturating). Storage is
+// reserved for them.
 [[nodiscard]] std::uint64_t allocation_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t timed_call_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t sample_count(const std::vector<Step>& steps);

@@ -1,5 +1,5 @@
-// How a pool between the arrays and their resource is built: its size classes and their sizes, its tiers, what it keeps
-// and for how long.
+// The design of a pool between arrays and their resource: its size classes, its tiers, how much it keeps and for how
+// long.
 //
 // Units    every scalar's name carries its unit; 0 in a bound or a time means "none".
 #pragma once
@@ -51,7 +51,7 @@ inline constexpr auto name_table<PoolTopology> = std::to_array<Named<PoolTopolog
     {PoolTopology::striped, "striped", "buckets by thread number: the own one first, then the others"},
 });
 
-// Which idle block goes when a pool is full, or is to shrink.
+// Which idle block goes if a pool is full, or is to shrink.
 enum class Eviction : std::uint8_t { returned, lru, lfu, fifo, largest };
 
 template <>
@@ -93,12 +93,12 @@ struct PoolSpec {
     ZeroRule zeros{ZeroRule::on_take};
     std::uint64_t trim_interval_ns{};       // the maintenance thread's; 0: there is none
     double trim_to{1};                      // share of the idle bytes that each pass leaves
-    std::uint64_t lifetime_ns{};            // what lay idle for longer is given back
+    std::uint64_t lifetime_ns{};            // blocks idle for longer are given back
     std::uint64_t decay_ns{};               // idle bytes follow a smooth curve to nothing over this time
     double pressure{};                      // percent of time stalled for memory that empties the pool
     double cgroup_share{};                  // share of the control group's limit that empties the pool
     bool per_node{};                        // classes: a pool for each NUMA node, in memory of that node
-    std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: asked of the resource at a time
+    std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: requested from the resource at a time
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
 

@@ -1,4 +1,4 @@
-// A whole result: what ran, where, and everything that was measured. `format: memsweep-result`, version 1.
+// A whole result: the run, the machine, and all measurements. `format: memsweep-result`, version 1.
 //
 // Units    bytes, seconds, counts; times inside a repetition are seconds since its first step.
 #pragma once
@@ -32,7 +32,7 @@ inline constexpr auto name_table<Status> = std::to_array<Named<Status>>({
     {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
 });
 
-// What time_per_op and faults_per_op are per.
+// The unit of time_per_op and faults_per_op.
 enum class CountedOperation : std::uint8_t { array, call };
 
 template <>
@@ -71,7 +71,7 @@ struct Phase {
     std::uint64_t major_faults{};
     std::optional<double> fault_time;  // seconds, as the metrics of these names; empty: not measured
     std::optional<double> allocator_time;
-    std::optional<double> collector_wait_time;  // empty too where nothing is waited for
+    std::optional<double> collector_wait_time;  // empty too if nothing is waited for
 };
 
 struct Series {
@@ -94,7 +94,7 @@ inline constexpr auto name_table<DefectKind> = std::to_array<Named<DefectKind>>(
     {DefectKind::leak, "leak", "memory was dropped and nobody will free it"},
 });
 
-// A mistake in the use of memory that a repetition met, by the name of the arrays.
+// A mistake in the use of memory that a repetition found, by the name of the arrays.
 struct Defect {
     DefectKind kind{};
     std::string target;
@@ -107,7 +107,7 @@ struct Defect {
 // "20 arrays of "a" (160 MB) were dropped and never freed, the oldest 1.2 s ago"
 [[nodiscard]] std::string describe(const Defect& defect);
 
-// How long the calls of one kind took for blocks of some sizes, over all repetitions of a case.
+// The times of the calls of one kind, for blocks of some sizes, over all repetitions of a case.
 struct CallTimes {
     std::string call;  // allocate, release
     std::uint64_t from_bytes{};
@@ -116,11 +116,11 @@ struct CallTimes {
     std::vector<std::uint64_t> counts;
 };
 
-// How the case's memory was released: what its parameters were taken from, and whether that has been confirmed.
+// How the case's memory was released: the profile of its parameters, and whether recordings confirm it.
 struct ReleaseInfo {
     std::string mode;
     std::string profile;  // empty: none
-    bool modelled{};      // when collections come follows a rule
+    bool modelled{};      // a rule decides when collections come
     bool verified{};      // ... that recordings of the runtime confirm
 };
 
@@ -133,7 +133,7 @@ struct AllocatorInfo {
     std::string statistics;
 };
 
-// How long the names are that a foreign program was given when its allocations were counted: it may keep them.
+// The lengths of the names that a foreign program was given when its allocations were counted: it may keep them.
 struct NameLengths {
     std::uint64_t words{};        // the program as it was called, and those of its words that are paths
     std::uint64_t paths{};        // the same, resolved
@@ -141,14 +141,14 @@ struct NameLengths {
     std::uint64_t environment{};  // all its variables
 };
 
-// Facts of a foreign program: why nothing was counted of it, and why nobody knows which malloc served it.
+// Facts of a foreign program: why its allocations were not counted, and why its malloc is not known.
 inline constexpr std::string_view uncounted_fact = "uncounted";
 inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";
 
 struct CaseReport {
     std::string id;
     std::string scenario;
-    std::string fingerprint;  // covers what it measures, whatever is asserted of it; empty: not known
+    std::string fingerprint;  // covers what it measures, without its assertions; empty: not known
     std::vector<Param> params;
     ReleaseInfo release;
     Status status{Status::ok};
@@ -164,7 +164,7 @@ struct CaseReport {
     std::vector<CallTimes> call_times;  // from replays that time every call
     AllocatorInfo allocator;
     std::vector<TrimHow> trims;        // the mechanisms that its steps or its memory use
-    std::vector<Param> facts;          // what was found out beside the metrics: the loop chosen, the pages got
+    std::vector<Param> facts;          // findings beside the metrics: the loop chosen, the pages granted
     std::optional<NameLengths> names;  // those of a command that was counted; empty: none, or of an earlier memsweep
 };
 
@@ -179,13 +179,13 @@ struct Warning {
 enum class AssertionOutcome : std::uint8_t {
     failed,
     passed,
-    not_evaluated,  // no case that it speaks of was measured: neither holds nor fails
+    not_evaluated,  // none of its cases was measured: neither holds nor fails
 };
 
 struct AssertionResult {
     std::string case_id;  // empty for one over several cases
     std::string expression;
-    std::optional<double> actual;  // empty: nothing to judge, which fails where a case was measured
+    std::optional<double> actual;  // empty: nothing to judge, which fails if a case was measured
     Unit unit{Unit::one};
     AssertionOutcome outcome{AssertionOutcome::failed};
     Severity severity{Severity::fail};
@@ -194,7 +194,7 @@ struct AssertionResult {
     bool is_limit{};           // comes from a limits file, which no scenario asserts
 };
 
-// How the reason of a case begins that a limit failed.
+// The beginning of the reason of a case that violates a limit.
 inline constexpr const char* limit_violated = "limit violated: ";
 
 struct RunInfo {
@@ -228,7 +228,7 @@ struct Canary {
     bool is_disturbed{};                // by other work, enough to spoil figures
 };
 
-// What fixed work took in the rounds of a run: how fast the machine itself was then. Lists of one length, in seconds.
+// The times of fixed work in the rounds of a run: the pace of the machine itself. Lists of one length, in seconds.
 struct MachineRounds {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
@@ -236,19 +236,19 @@ struct MachineRounds {
     std::vector<double> release_seconds{};  // empty in a result of an earlier memsweep
 };
 
-// What this machine and this harness cost, measured in the same run as the cases.
+// The costs of this machine and this harness, measured in the same run as the cases.
 struct Calibration {
     // An allocate and drop of 64 bytes through the whole engine, beyond a malloc and free of as many.
     std::optional<double> harness_seconds_per_op;
     std::optional<double> clock_read_seconds;
     std::optional<double> harness_seconds_per_op_uncounted{};  // the same for cases that ask for no accounting
-    // From which bytes read and written on concatenations bypassed the caches; empty: there were none.
+    // The bytes read and written from which concatenations bypassed the caches; empty: there were none.
     std::optional<std::uint64_t> streaming_from_bytes{};
-    std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
+    std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // if results were written in pieces
     std::optional<Canary> canary{};                              // for a probe that measures something
     std::optional<MachineRounds> rounds{};
-    // Measured where programs are run, with a program that does nothing: its shortest run, which is how much of each
-    // wall_time is the program's start and its end, and what a repetition takes beside that.
+    // Measured for programs, with a program that does nothing. Its shortest run is the part of each wall_time that is
+    // the program's start and its end. The second value is the time of a repetition beside that.
     std::optional<double> harness_seconds_per_run{};
     std::optional<double> harness_seconds_beside_run{};
 };

@@ -30,8 +30,8 @@ struct Axis {
     std::vector<Scalar> values;
 };
 
-// Every combination of the axes' values, the last axis fastest, less those that match all parameters of an exclusion.
-// Empty when there would be more than `limit`.
+// Every combination of the axes' values, the last axis fastest, without those that match all parameters of an
+// exclusion. Empty if there would be more than `limit`.
 [[nodiscard]] std::optional<std::vector<std::vector<Param>>>
 expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
 

@@ -1,6 +1,6 @@
-// How a run goes: the order and the isolation of its repetitions, and how a recorded trace is replayed.
+// Settings of a run: the order and the isolation of its repetitions, and how a recorded trace is replayed.
 //
-// Results repeat these beside what was measured, so they stand apart from the plan and its steps.
+// Results repeat them beside the measurements, so they stand apart from the plan and its steps.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// How the call sites of two programs differ that were compared in rounds, as recorded runs of both show it: what
-// `run --against --stacks` adds to a result.
+// The call sites in which two programs differ, by recorded runs of both after rounds of a comparison. `run --against
+// --stacks` adds this to a result.
 //
 // Units    those of each metric, of one run; blocks.
 #pragma once
@@ -23,10 +23,10 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
     {SiteIn::candidate, "candidate", "it is new"},
 });
 
-// What a site has of one metric that differs by more than the runs of either program scatter.
+// The change of one metric at a site, which is larger than the scatter of the runs of either program.
 struct SiteChange {
-    std::string site;                  // "parse_row (table.cpp:210)" of the candidate, or of the base where it is gone
-    std::vector<std::string> through;  // functions that it asks for memory through, as xmalloc; the innermost first
+    std::string site;                  // "parse_row (table.cpp:210)" of the candidate, or of the base if it is gone
+    std::vector<std::string> through;  // functions through which it asks for memory, as xmalloc; the innermost first
     std::vector<std::string> callers;  // of the stack that changes most, the innermost first
     SiteIn in{};
     double base{}, candidate{};      // medians of the runs
@@ -40,7 +40,7 @@ struct MetricSites {
     std::string metric;
     Unit unit{};
     double base{}, candidate{}, change{};  // of the whole programs
-    std::vector<SiteChange> sites;         // what makes most of the change first
+    std::vector<SiteChange> sites;         // the one with the largest change first
     std::uint64_t more_sites{};            // that differ, too, and are left out
     double more_change{};
 };
@@ -48,9 +48,9 @@ struct MetricSites {
 struct SiteComparison {
     std::string base_case, candidate_case;  // ids
     std::uint32_t runs{};                   // of each program, recorded
-    bool varies{};                          // what some site has is not the same in all runs of a program
+    bool varies{};                          // some site differs between runs of one program
     std::string reason;                     // why no site is named; empty: they were compared
-    std::vector<std::string> notes;         // what else kept sites from being told apart
+    std::vector<std::string> notes;         // further reasons why sites could not be told apart
     std::vector<MetricSites> metrics;       // those in which a site differs
 };
 

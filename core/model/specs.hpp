@@ -1,10 +1,10 @@
-// What a case asks of memory and of release: plain values, so that they travel to a worker process as bytes; and what
-// each allows, as far as it is known before a device is looked for.
+// The memory and the release that a case asks for: plain values, so that they travel to a worker process as bytes. Also
+// what each allows, as far as it is known without a device.
 //
 // Units    every scalar's name carries its unit; 0 in a limit means "none".
-// Sources  a driver's kinds are device::MemoryKind's. Which of them the processor reaches is what the runtimes promise
-//          for all of their devices: mapped memory has an address only while it is mapped.
-// Errors   objections say what is wrong and what would do instead; empty: nothing is wrong.
+// Sources  a driver's kinds are device::MemoryKind's. A kind counts as reached by the processor if the runtimes promise
+//          that for all of their devices: mapped memory has an address only while it is mapped.
+// Errors   objections say what is wrong and what to use instead; empty: nothing is wrong.
 #pragma once
 
 #include <array>
@@ -110,8 +110,8 @@ struct MemorySpec {
     std::uint64_t limit_bytes{};            // limiting adaptor: refuse when more than this would be live
     std::uint64_t fail_every{};             // failing adaptor: refuse every Nth allocation
     std::uint32_t alignment{64};            // aligned: of every allocation, at least
-    bool populated{};                       // every page is there before the allocation returns
-    bool locked{};                          // and stays: mlock
+    bool populated{};                       // every page is resident before the allocation returns
+    bool locked{};                          // and stays resident: mlock
     NumaSpec numa{};
     std::array<char, 128> path{};  // file: the folder, ends with a zero
     PoolSpec pool{};
@@ -171,7 +171,7 @@ inline constexpr auto name_table<ReleaseMode> = std::to_array<Named<ReleaseMode>
     {ReleaseMode::leak, "leak", "never freed: the upper bound"},
 });
 
-// Modes that free alike.
+// Groups of modes that free in the same way.
 enum class ModeFamily : std::uint8_t { immediate, counted, collected, manual, arena, cache, batch, stack, leak };
 
 [[nodiscard]] constexpr ModeFamily family_of(ReleaseMode mode)
@@ -210,7 +210,7 @@ enum class ModeFamily : std::uint8_t { immediate, counted, collected, manual, ar
     return ModeFamily::leak;
 }
 
-// What frees the arrays that a manual release missed.
+// The mechanism that frees arrays which a manual release missed.
 enum class Fallback : std::uint8_t { none, finalizer, cleaner, sweep, cycle };
 
 template <>
@@ -245,7 +245,7 @@ inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
 
 // The sizes of a JVM's heap, from which the young generation follows.
 struct HeapSizes {
-    std::uint64_t initial{};  // 0: it does not follow
+    std::uint64_t initial{};  // 0: the young generation does not follow from it
     std::uint64_t min{};      // a collection that the program asks for shrinks the heap to no less
     std::uint64_t max{};      // 0: as `initial`
     friend bool operator==(const HeapSizes&, const HeapSizes&) = default;
@@ -265,11 +265,11 @@ struct ManagedBudget {
     std::uint64_t large_from{};  // objects from this size on have a budget of their own; 0: none do
     std::uint64_t large{};       // that budget; a collection comes once it is passed
     std::uint64_t promoted{};    // survives the first young collection, and counts with the large objects
-    HeapSizes heap;              // where it is given: of G1 with a region, else of Serial; instead of the budgets
+    HeapSizes heap;              // if given, replaces the budgets: of G1 with a region, else of Serial
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 
-// What a runtime is told of native memory, and when it answers with a collection.
+// How much native memory a runtime is told of, and when it answers with a collection.
 struct Pressure {
     PressureRule rule{PressureRule::none};
     std::uint64_t min_budget{4U << 20U};  // coreclr: gross additions that are always allowed
@@ -277,7 +277,7 @@ struct Pressure {
     std::uint64_t managed_heap{};         // coreclr: size of the managed heap, of which
     double heap_share{1.0 / 3.0};         //          this share is a budget too
     double duty{5};                       // coreclr: collections lie this many collection times apart
-    bool counts_idle{};                   // register what a pool holds idle as well: a mistake worth showing
+    bool counts_idle{};                   // also register idle memory of a pool: a mistake worth showing
     std::uint64_t capacity{};             // cuda: size of the device's memory; 0: nothing triggers
     double threshold{0.75};               // cuda: live share of the capacity
     double max_gc_share{0.05};            // cuda: share of the time that collections may take
@@ -340,7 +340,7 @@ struct CacheSpec {
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
 
-// What looks for mistakes in the use of memory.
+// Options that look for mistakes in the use of memory.
 struct SafetySpec {
     Detection detect{Detection::off};
     std::uint64_t quarantine_bytes{256U << 20U};
@@ -392,20 +392,20 @@ struct ReleaseSpec {
 // Whether a drop under this mode begins with a manual release, which an exception or a rebinding skips.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);
 
-// Whether a collection frees what was dropped: a drop alone does not.
+// Whether dropped arrays are freed by a collection, and not by the drop alone.
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
 
-// Memory of a device's driver in words: KIND, or POOL@KIND for a pool above it, either with @gpuN behind it. What is
-// not named is absent or empty; whether there is such a pool, kind or device is for the reader to say.
+// Memory of a device's driver in words: KIND, or POOL@KIND for a pool above it, either with @gpuN behind it. Parts that
+// are not named are absent or empty. The caller checks whether there is such a pool, kind or device.
 struct DriverMemoryName {
     std::optional<std::string_view> pool;
     std::string_view kind, device;
 };
 [[nodiscard]] DriverMemoryName driver_memory_name(std::string_view text);
 
-// The device's own memory; of some devices that is the host's.
+// Whether it is the device's own memory; for some devices that is the host's.
 [[nodiscard]] bool is_on_device(ResourceKind resource);
 
 // A driver's memory whose arrays the processor can neither read nor write: their addresses lead nowhere.
@@ -414,16 +414,16 @@ struct DriverMemoryName {
 // Why arrays of this resource cannot be read and written by a step.
 [[nodiscard]] std::string touch_objection(ResourceKind resource);
 
-// Why arrays cannot be made as zeros. Out of the processor's reach the driver alone clears, and only what is new.
+// Why arrays cannot be made as zeros. Beyond the processor's reach the driver alone clears memory, and only new memory.
 [[nodiscard]] std::string zeros_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Why the kernel's advice on pages is not for this resource.
+// Why the kernel's advice on pages does not apply to this resource.
 [[nodiscard]] std::string advice_objection(ResourceKind resource);
 
-// Why this memory cannot stand below the pool, or be looked after as `safety` asks.
+// Why this memory cannot stand below the pool, or be checked as `safety` asks.
 [[nodiscard]] std::string driver_objection(const MemorySpec& memory, const SafetySpec& safety);
 
-// Why memory of this kind cannot be trimmed so.
+// Why memory of this kind cannot be trimmed in this way.
 [[nodiscard]] std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySpec& safety);
 
 }  // namespace memsweep::model

@@ -1,11 +1,11 @@
 // One step of a scenario, with every axis value and variable already substituted.
 //
 // A Step's operation is a closed variant. The struct of an operation is all that the model has of it: its name and
-// meaning, its parameters, and `holds_nothing` where it neither makes nor drops memory.
+// meaning, its parameters, and `holds_nothing` if it neither makes nor drops memory.
 //
 // An operation on the arrays of a name is a template over how it refers to that name. In a scenario that is the name's
-// text, in a compiled program (core/engine/program.hpp) the index of its slot; with() turns one into the other. An
-// operation without names travels to the worker as it is, so its members are trivially copyable.
+// text, in a compiled program (core/engine/repetition/step_program.hpp) the index of its slot; with() turns one into
+// the other. An operation without names travels to the worker unchanged, so its members are trivially copyable.
 // Units    bytes, elements and counts as named; shapes in elements, slowest-varying dimension first.
 #pragma once
 
@@ -22,9 +22,9 @@
 
 namespace memsweep::model {
 
-// What an operation's struct says of itself, beside constants that it has where they are true:
+// The description of an operation in its struct. Beside it the struct has each of these constants that is true:
 //   holds_nothing    it neither makes nor drops memory
-//   keeps_no_array   what it makes is gone when it ends, and yet is an operation whose time is told
+//   keeps_no_array   the blocks that it makes are gone when it ends, but each counts as an operation of time_per_op
 //   is_for_threads   each thread of a parallel block can do it by itself: it takes no time or point of its own, and
 //                    nothing that belongs to the whole process
 struct OperationInfo {
@@ -47,7 +47,7 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
-// Takes and gives back one block of the memory resource, `times` over: no array, no release mode, nothing written.
+// Allocates and frees one block of the memory resource, `times` over: no array, no release mode, nothing written.
 struct AllocFreeStep {
     static constexpr OperationInfo info{"alloc_free",
                                         "allocate a block and free it at once, so many times, with nothing between the "
@@ -108,14 +108,14 @@ using BinaryStep = Binary<std::string>;
 struct ConcatCase;
 
 // Calls one case of the concatenation sweep, each call timed by itself. Its inputs are made before the first call and
-// live until the repetition ends; every result is dropped as soon as it is there, and never freed by hand.
+// live until the repetition ends. Every result is dropped at once, and never freed by hand.
 struct ConcatStep {
     static constexpr OperationInfo info{
         "concat", "call a case of the concatenation sweep, each call timed by itself, and check its result"};
     const ConcatCase* what{};
     std::uint64_t warmup{};  // calls before those that are timed
     std::uint64_t calls{};   // timed
-    std::string out;         // name of the array that results are written to, where the case has one
+    std::string out;         // name of the array that results are written to, if the case has one
 };
 
 // as = each array of `of`, rows `start` to `stop` of it: a view that shares its buffer, or a copy of its own.
@@ -129,7 +129,7 @@ struct View {
     std::uint64_t stop{};
     bool copy{};
 
-    // The slot that is looked at comes before the view's.
+    // The slot of the source comes before the view's.
     [[nodiscard]] auto with(const auto& slot) const
     {
         const auto looked_at = slot(of);
@@ -152,7 +152,7 @@ using DropStep = Drop<std::string>;
 template <typename Name>
 struct Free {
     static constexpr OperationInfo info{"free", "free the arrays of a name by hand; the name keeps its references"};
-    static constexpr bool holds_nothing = true;  // what is freed counts until it is dropped
+    static constexpr bool holds_nothing = true;  // freed arrays count until they are dropped
     Name target{};
 
     [[nodiscard]] auto with(const auto& slot) const { return Free<decltype(slot(target))>{slot(target)}; }
@@ -171,7 +171,7 @@ struct Release {
 };
 using ReleaseStep = Release<std::string>;
 
-// With a finalizer this only queues what is unreachable.
+// With a finalizer this only queues unreachable arrays.
 struct CollectStep {
     static constexpr OperationInfo info{"collect",
                                         "run a collection: unreachable arrays are found and queued for release"};
@@ -228,7 +228,7 @@ struct Stream {
     Name target{};
     std::uint64_t chunk_bytes{8U << 20U};
     std::uint64_t ahead{1};  // chunks asked for before they are needed
-    bool drop_behind{};      // what has been gone through leaves the resident set
+    bool drop_behind{};      // used chunks leave the resident set
     bool write{};            // instead of reading into the checksum
 
     [[nodiscard]] auto with(const auto& slot) const
@@ -238,7 +238,7 @@ struct Stream {
 };
 using StreamStep = Stream<std::string>;
 
-// Named shared memory between this process and another: what one writes the other reads and checks.
+// Named shared memory between this process and another: one writes, the other reads and checks.
 struct ShareStep {
     static constexpr OperationInfo info{
         "share", "named shared memory with a second process: what one writes the other reads and checks"};
@@ -261,9 +261,10 @@ struct SampleStep {
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
 
-// Allocates and frees as a recorded program did: in the order of its events, between its threads in steps of little
-// memory, and in the order in which blocks went from one to another. Under release mode immediate the calls go straight
-// to the memory; any other mode gives every block a handle, whose drop is the recorded free.
+// Allocates and frees as a recorded program did. Within a thread it keeps the order of events, and between threads the
+// order in which blocks went from one to another. Otherwise the recorded order is cut into steps of little memory (a
+// 64th of the peak), and threads run freely within a step. Under release mode immediate the calls go straight to the
+// memory; any other mode gives every block a handle, whose drop is the recorded free.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};
@@ -273,7 +274,7 @@ struct ReplayStep {
     ReplayTouch touch{ReplayTouch::recorded};
     ReplaySpeed speed{ReplaySpeed::maximum};
     bool latency{};                     // every call is timed by itself; such a replay is no part of time_per_event
-    std::chrono::nanoseconds settle{};  // how long it is idle after the last event, with what is then live
+    std::chrono::nanoseconds settle{};  // idle time after the last event, with the blocks then live
     std::uint64_t peak_live_bytes{};    // the recording's
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
@@ -299,14 +300,14 @@ struct RepeatStep {
     std::vector<Step> steps;
 };
 
-// A block of the program: names first allocated in it end with it, an arena's memory too.
+// A block of the program. Names first allocated in it end with it, and so does an arena's memory.
 struct ScopeStep {
     static constexpr OperationInfo info{
         "scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"};
     std::vector<Step> steps;
 };
 
-// Its steps in several threads at once, each with names of its own, which end with the block.
+// Runs its steps in several threads at once. Each thread has names of its own, which end with the block.
 struct ParallelStep {
     static constexpr OperationInfo info{"parallel",
                                         "run nested steps in several threads at once, each with names of its own"};
@@ -314,7 +315,7 @@ struct ParallelStep {
     std::vector<Step> steps;
 };
 
-// In a parallel block: the arrays of a name go to the next thread of the ring, those of the one before come here.
+// In a parallel block: passes the arrays of a name to the next thread of the ring, and takes those of the one before.
 template <typename Name>
 struct Pass {
     static constexpr OperationInfo info{
@@ -327,8 +328,8 @@ struct Pass {
 };
 using PassStep = Pass<std::string>;
 
-// Every Nth time it is reached an exception leaves the innermost scope: the names allocated there lose their
-// references without a manual free.
+// Every Nth time it is reached an exception leaves the innermost scope. The names allocated there lose their references
+// without a manual free.
 struct ThrowStep {
     static constexpr OperationInfo info{
         "throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"};
@@ -362,8 +363,8 @@ struct Nested {
 // Bytes of one array of this step; empty when the product overflows 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
-// Host memory that transfers take while they run: ends, slots, and what the program reads. Devices that are processors
-// hold theirs there too, so it counts.
+// Host memory that transfers take while they run: ends, slots, and the memory that the program reads. Devices that are
+// processors hold their memory there too, so it counts.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

@@ -1,14 +1,14 @@
-// A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"; and how a step carries
-// transfers out: how often, and by which of the ways that are open to them.
+// A transfer in words: source, mover, destination, as in "host:pinned@node0 -> cpu -> host@node1". Also how a step
+// carries transfers out: how often, and by which of their possible ways.
 //
 // Units    bytes, counts; durations as named.
 // Grammar  end "->" executor "->" end; end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
 //          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". N of a device may be *: each
-//          device that there is; where both ends are, every pair of two; of an executor, the source's, if that is one
-//          of all, else the destination's. Blanks around words do not matter. null moves nothing at that end: bytes are
-//          only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the source, or
-//          beside the destination of a write. Between ranks MPI moves the bytes, so the executor may be left out:
-//          "rank0:host -> rank1:host@node0".
+//          device; if both ends have it, every pair of two devices. * of an executor is the source's device, if the
+//          source has *, else the destination's. Blanks around words do not matter. null moves nothing at that end:
+//          bytes are only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the
+//          source, or beside the destination of a write. Between ranks MPI moves the bytes, so the executor may be left
+//          out: "rank0:host -> rank1:host@node0".
 // Sources  the triples of TransferBench (AMD), with our own words for the ends.
 // Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
@@ -92,10 +92,10 @@ struct RankNeed {
 [[nodiscard]] bool is_met(const RankNeed& need, std::uint32_t ranks);
 [[nodiscard]] std::string to_text(const RankNeed& need);  // "2 MPI ranks", "2 or more MPI ranks"
 
-// What no parser sees: a transfer from null to null, or a mover that belongs to neither end. Empty: nothing.
+// A mistake that the grammar allows: a transfer from null to null, or a mover that belongs to neither end. Empty: none.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
 
-// Why MPI cannot carry it between two of so many ranks. Empty: it can.
+// Why MPI cannot carry the transfer between two of so many ranks. Empty: it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
 // The text as it is parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
@@ -106,7 +106,8 @@ struct RankNeed {
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
 [[nodiscard]] bool names_rank(const TransferSpec& spec);
 
-// "gpu*" at either end, and what it means where there are so many devices: no device sends to itself.
+// Whether "gpu*" stands at either end; and the transfers that it stands for with so many devices: no device sends to
+// itself.
 [[nodiscard]] bool names_each_device(const TransferSpec& spec);
 [[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
 
@@ -132,15 +133,15 @@ struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
     std::uint32_t priority{5};  // 0 to 10: higher ones begin first
-    bool optional{};            // for "each device": left out where this machine lacks its device
+    bool optional{};            // for "each device": left out if this machine lacks its device
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
 
-// Devices that "gpu*" stands for at most, and transfers of one step.
+// The most devices that "gpu*" stands for, and the most transfers of one step.
 inline constexpr std::uint32_t max_each_devices = 8;
 inline constexpr std::size_t max_transfers_at_once = 64;
 
-// Every extra can be switched off, so that what it is worth can be measured.
+// Every extra can be switched off, so that its worth can be measured.
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};
     std::uint64_t times{1};        // all of them, one turn after the other
