@@ -1,7 +1,7 @@
-// Adaptors: resources that pass every call on to another one, their upstream, and count, limit, fail, time, place,
-// advise or hold back what passes.
+// Adaptors: resources that pass every call on to another one, their upstream. They count, limit, fail, time or place
+// calls and blocks, advise the kernel on them, or hold freed blocks back.
 //
-// Ownership  each borrows its upstream and what else it is given, which must outlive it.
+// Ownership  each borrows its upstream and its other arguments, which must outlive it.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,10 @@
 
 namespace memsweep::memory {
 
-// What those share that do not look at the size first. Derived::serve stands around both ways to allocate: ask() is the
-// upstream's answer to this call. Memory goes back to the upstream as it is, unless Derived overrides deallocate.
+// The base of adaptors that do not look at the size first. Derived::serve surrounds both ways to allocate: ask() is the
+// upstream's answer to this call. Memory goes back to the upstream unchanged, unless Derived overrides deallocate.
 //
-// Cost     none: serve is known when Derived is compiled. Where Upstream is a final class it is compiled in, too; else
+// Cost     none: serve is known when Derived is compiled. If Upstream is a final class, it is compiled in too; else
 //          each call is a virtual one.
 template <typename Derived, typename Upstream = MemoryResource>
 class Adaptor : public MemoryResource {
@@ -89,9 +89,9 @@ using CountingAdaptor = Counting<MemoryResource>;
 // Refuses an allocation when more than a limit would be live.
 //
 // Cost     a compare-and-swap per allocation, an addition per deallocation.
-// Errors   over_limit; the upstream is then not asked. What the upstream refuses is passed on and takes no room.
-// Threads  exact: bytes are taken before the upstream is asked and given back after it has freed, so what is live
-//          upstream never exceeds the limit, whatever threads do.
+// Errors   over_limit; the upstream is then not asked. A refusal by the upstream is passed on and takes no room.
+// Threads  exact: bytes are taken before the upstream is asked and given back after it has freed. So the bytes live
+//          upstream never exceed the limit, whatever threads do.
 class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
   public:
     LimitingAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept
@@ -160,12 +160,13 @@ class FailingAdaptor final : public Adaptor<FailingAdaptor> {
     std::atomic<std::uint64_t> requests_{0};
 };
 
-// How long the program's own thread was in calls into an allocator; no program waits for those of other threads.
+// The time that the program's own thread spent in calls into an allocator. The program does not wait for the calls of
+// other threads.
 //
 // Units    nanoseconds of the steady clock.
-// Cost     two clock reads for every call that is timed: those of `timed_from_bytes` and more, which may be system
-//          calls. Smaller ones are answered from memory that the allocator has, faster than a clock is read.
-// Threads  the program's thread is the one that made it; any thread may add.
+// Cost     two clock reads for every timed call: those of `timed_from_bytes` and more, which may be system calls. An
+//          allocator answers smaller calls from memory that it holds, faster than a clock is read.
+// Threads  the program's thread is the one that made this object; any thread may add.
 class CallTimes {
   public:
     static constexpr std::size_t timed_from_bytes = 64U << 10U;
@@ -184,8 +185,8 @@ class CallTimes {
     std::atomic<std::uint64_t> program_ns_{0};
 };
 
-// Times the calls that pass through it, where they may be system calls: see CallTimes. Those that are timed lie out of
-// line, so that the others save no register for the clock.
+// Times the calls that pass through it and may be system calls: see CallTimes. Timed calls are out of line, so that the
+// others save no register for the clock.
 template <typename Upstream>
 class Timing final : public MemoryResource {
   public:
@@ -194,7 +195,7 @@ class Timing final : public MemoryResource {
     {
     }
 
-    // What answers calls of that size, which are not timed; nullptr: they are.
+    // The resource for calls of that size if they are not timed; nullptr: they are.
     [[nodiscard]] Upstream* untimed(std::size_t bytes) noexcept { return bytes < from_bytes_ ? &upstream_ : nullptr; }
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -250,15 +251,15 @@ class Timing final : public MemoryResource {
     const std::size_t from_bytes_;
 };
 
-// Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
+// Places the pages of a mapping: on nodes, resident from the start, or locked.
 //
 // Units    bytes; the upstream gives every allocation whole pages of its own.
 // Sources  sys::set_memory_policy; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a write to each page);
 //          mlock(2).
-// Cost     a system call for each thing asked for, and the first touch of every page when it is to be there.
+// Cost     a system call for each of the three, and the first touch of every page if it is to be resident.
 // Errors   no_such_node: mbind refuses the nodes, or a weighted interleave before Linux 6.9; lock_limit:
-//          RLIMIT_MEMLOCK, for who lacks CAP_IPC_LOCK; out_of_memory: the nodes have no room. The upstream has its
-//          memory back then.
+//          RLIMIT_MEMLOCK, for a process without CAP_IPC_LOCK; out_of_memory: the nodes have no room. After an error
+//          the upstream has its memory back.
 // Threads  any.
 class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
   public:
@@ -289,8 +290,8 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
 //
 // Units    bytes.
 // Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
-//          the addresses: what malloc makes of them later has it too.
-// Cost     a madvise per advised allocation; nothing but a comparison for others.
+//          the addresses: later blocks of malloc there have it too.
+// Cost     a madvise per advised allocation; only a comparison for others.
 // Errors   those of upstream. A kernel without huge pages refuses the advice; then there are none.
 // Threads  as upstream.
 class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
@@ -316,8 +317,8 @@ class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
     std::uint64_t page_bytes_;
 };
 
-// Freed memory is filled with a pattern and held back for a while; a pattern that is broken when the memory goes back
-// at last was written to after it was freed.
+// Fills freed memory with a pattern and holds it back for a while. If the pattern is broken when the memory finally
+// goes back, something wrote to it after it was freed.
 //
 // Units    bytes.
 // Cost     freeing writes every byte, and reads it again when the memory leaves quarantine.
@@ -336,11 +337,11 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
 
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
-    // Whose the memory is that is freed next, for the report of a broken pattern.
+    // The tag of the memory that is freed next, for the report of a broken pattern.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // The tags of everything that was written to after it was freed: of what has left quarantine since the last call,
-    // and of all that is still in it. The latter is then given back.
+    // The tags of all memory that was written to after it was freed. It covers memory that has left quarantine since
+    // the last call, and all that is still in it, which is then given back.
     [[nodiscard]] std::vector<std::uint16_t> take_broken();
 
   private:
@@ -368,7 +369,7 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
     std::vector<std::uint16_t> broken_;
 };
 
-// Whether memory looks as freed memory in quarantine does: its first and last bytes do.
+// Whether memory looks like freed memory in quarantine, by its first and last bytes.
 [[nodiscard]] bool looks_poisoned(const void* ptr, std::size_t bytes) noexcept;
 
 }  // namespace memsweep::memory

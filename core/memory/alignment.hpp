@@ -20,7 +20,8 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-// False for what no resource can serve. Half of the address space is left to round up in, so sums cannot wrap.
+// False for a request that no resource can serve. Half of the address space is left for rounding up, so sums cannot
+// wrap.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
     return is_power_of_two(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
@@ -31,7 +32,7 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// The whole pages that a block overlaps: those at its ends it may share with its neighbours.
+// The whole pages that a block overlaps. It may share those at its ends with its neighbours.
 //
 // Units    bytes.
 struct PageSpan {

@@ -1,8 +1,9 @@
-// One block allocated and freed, again and again: what the calls of an allocator cost by themselves.
+// Allocates and frees one block again and again: the cost of an allocator's calls by themselves.
 //
 // Units    bytes, at least 1; turns, each an allocation and its free.
-// Cost     between the two calls a look at the first one's answer. Where Resource is a final class its code is part of
-//          the loop, over malloc no instruction of the adaptors that leave such calls alone; else each call is virtual.
+// Cost     between the two calls the first one's answer is checked. If Resource is a final class, its code is part of
+//          the loop; over malloc, adaptors that leave such calls alone then add no instruction. Else each call is
+//          virtual.
 // Memory   one block at a time, which is not written to.
 // Errors   the status of the allocation that was refused, and the turns before it.
 // Threads  as the resource.
@@ -29,7 +30,7 @@ inline constexpr std::size_t alloc_free_alignment = alignof(std::max_align_t);
 template <typename Resource>
 [[nodiscard]] AllocFreeTurns alloc_free(Resource& resource, std::size_t bytes, std::uint64_t times) noexcept
 {
-    // Asked once, so that resources that ask the same need not in every turn.
+    // Checked once, so that resources need not check the same in every turn.
     if (bytes == 0 || !is_servable(bytes, alloc_free_alignment)) {
         return {0, AllocStatus::bad_request};
     }

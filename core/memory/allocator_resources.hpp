@@ -1,4 +1,5 @@
-// The allocators that a process has, as resources: malloc, posix_memalign and the standard library's; and none at all.
+// The allocators of a process as resources: malloc, posix_memalign and the standard library's; and a resource without
+// memory.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@ namespace memsweep::memory {
 // The process's malloc, whichever library provides it: what most runtimes allocate from.
 //
 // Sources  alignment up to alignof(max_align_t): malloc and calloc; above it: posix_memalign.
-// Cost     zeroed memory at such a larger alignment is written (memset), since there is no aligned calloc; at smaller
-//          ones calloc leaves fresh pages untouched.
+// Cost     at such a larger alignment zeroed memory is written (memset), since there is no aligned calloc; at smaller
+//          alignments calloc leaves fresh pages untouched.
 // Threads  as malloc: any thread may allocate and free.
 class MallocResource final : public MemoryResource {
   public:
@@ -36,7 +37,8 @@ class MallocResource final : public MemoryResource {
     }
 
   private:
-    // What it aligns unasked; of no bytes it may answer with a null pointer, which would look like a refusal.
+    // Whether malloc aligns so unasked. Not for 0 bytes: malloc may answer with a null pointer, which would look like a
+    // refusal.
     [[nodiscard]] static bool is_for_malloc_itself(std::size_t bytes, std::size_t alignment) noexcept
     {
         const std::size_t below = alignment - 1;
@@ -51,15 +53,15 @@ class MallocResource final : public MemoryResource {
     [[nodiscard]] static Allocation allocate_otherwise(std::size_t bytes, std::size_t alignment) noexcept;
 };
 
-// The process's malloc with every allocation aligned, however little is asked for: what libraries give arrays that
-// vector instructions read.
+// The process's malloc with every allocation aligned, however little is asked for. Libraries allocate arrays for vector
+// instructions in this way.
 //
 // Sources  posix_memalign.
 // Cost     as malloc and its own search for an aligned place; zeroed memory is written.
 // Threads  as malloc: any thread may allocate and free.
 class AlignedResource final : public MemoryResource {
   public:
-    // `alignment` is a power of two; requests that are stricter get what they ask for.
+    // `alignment` is a power of two; stricter requests get their own alignment.
     explicit AlignedResource(std::size_t alignment) noexcept : alignment_{alignment} {}
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -76,7 +78,7 @@ class AlignedResource final : public MemoryResource {
     }
 
   private:
-    // What is no power of two stays so, to be refused.
+    // The stricter alignment. A value that is no power of two stays so, to be refused.
     [[nodiscard]] std::size_t stricter(std::size_t asked) const noexcept
     {
         return asked != 0 && asked < alignment_ && (asked & (asked - 1)) == 0 ? alignment_ : asked;
@@ -86,14 +88,14 @@ class AlignedResource final : public MemoryResource {
     MallocResource malloc_;
 };
 
-// The standard library's memory resources, as they come: what a C++ program takes without asking for more.
+// The standard library's memory resources with their defaults, as C++ programs use them.
 //
 // Sources  <memory_resource>: new_delete_resource, monotonic_buffer_resource, unsynchronized_pool_resource and
 //          synchronized_pool_resource, with their default options over new and delete.
 // Memory   monotonic gives nothing back before it is destroyed; the pools keep blocks up to a few MiB, and pass larger
-//          ones on. None can promise zeros: zeroed memory is written. Sizes are rounded up to the alignment: libstdc++
-//          12's pools take no other blocks for 24 bytes aligned to 16 than for 24 bytes, every second one misaligned.
-// Errors   bad_request; out_of_memory where the library throws, which ends here.
+//          ones on. None can promise zeros: zeroed memory is written. Sizes are rounded up to the alignment, because
+//          libstdc++ 12's pools serve 24 bytes aligned to 16 from the blocks for 24 bytes, every second one misaligned.
+// Errors   bad_request; out_of_memory if the library throws; the exception ends here.
 // Threads  new_delete and synchronized: any; monotonic and unsynchronized: one at a time (model::is_single_threaded).
 class PmrResource final : public MemoryResource {
   public:

@@ -1,7 +1,7 @@
 // Barriers that keep the compiler from optimising away the memory traffic that is being measured.
 //
-// Sources  met here: malloc + memset(0) became calloc, and malloc + memset + free vanished, so a run meant to touch
-//          every page reported no page fault at all.
+// Sources  seen in this project: malloc + memset(0) became calloc, and malloc + memset + free vanished, so a run meant
+//          to touch every page reported no page fault at all.
 // Cost     no instruction; the compiler forgets what it knew about memory.
 #pragma once
 
@@ -15,7 +15,7 @@ template <typename T>
     return pointer;
 }
 
-// Every store made so far to what `pointer` reaches must really have been made.
+// Forces all stores so far to memory that `pointer` reaches to be made.
 inline void keep_stores(const void* pointer) noexcept
 {
     asm volatile("" : : "r"(pointer) : "memory");

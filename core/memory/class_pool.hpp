@@ -1,13 +1,14 @@
-// A pool of size classes: what comes back is kept by the thread that returned it, then in a depot of its class, then in
-// a common store that knows its age; or in stripes. What no class holds goes past the pool.
+// A pool of size classes. A returned block is kept by the thread that returned it, then in a depot of its class, then
+// in a common store that knows its age; or in stripes. A request that fits no class goes past the pool.
 //
 // Units    bytes.
 // Cost     a hit in the thread's own cache: a table look-up and plain loads and stores, a few nanoseconds, without lock
-//          or locked instruction. The other tiers: a lock of the class, then one of the store. Where what comes back is
-//          cleared, and in a pool aligned to less than malloc's blocks are, a hit also finds the size's class first.
-// Memory   beyond what Pool says: at most `thread_bytes` per class and thread, `depot_bytes` per class and
+//          or locked instruction. The other tiers: a lock of the class, then one of the store. If returned blocks are
+//          cleared, or the pool is aligned to less than malloc's blocks, a hit also finds the size's class first.
+// Memory   beyond what Pool says, at most `thread_bytes` per class and thread, `depot_bytes` per class and
 //          `limit_bytes` in the common store lie idle.
-// Threads  any. trim takes from the depots, the store, the caller's own cache and those of threads that have ended.
+// Threads  any. trim takes from the depots, the store, the caller's own cache and the caches of threads that have
+//          ended.
 #pragma once
 
 #include <atomic>
@@ -133,7 +134,7 @@ class ClassPool final : public Pool {
     IdleStore store_;
     SharedCounts counts_;
     mutable std::mutex base_mutex_;
-    PoolStats base_;  // what reset_counts saw: sums belong to threads, which nobody may write for them
+    PoolStats base_;  // the sums at reset_counts: they belong to threads, and no other thread may write them
 };
 
 }  // namespace memsweep::memory

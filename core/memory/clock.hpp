@@ -1,4 +1,4 @@
-// The steady clock of whatever lies idle, or waits for its release.
+// The steady clock for memory that lies idle, or waits for its release.
 //
 // Units    nanoseconds.
 // Cost     one read of CLOCK_MONOTONIC, 20 to 40 ns.

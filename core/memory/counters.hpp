@@ -5,10 +5,10 @@
 // Cost     each thread counts in a line of its own: plain additions, no locked instruction. A reader adds up the lines
 //          of all threads that ever counted.
 // Memory   64 bytes per thread that can count.
-// Threads  every sum is exact once the threads that count have been waited for; before, each line is exact at the
-//          instant at which it is read. The peak is exact while one thread allocates, whoever frees. With several, each
-//          of them looks at what is live in all after every 64 KiB that it has allocated, so the peak may miss that
-//          much per thread, or count twice what changes hands at that instant.
+// Threads  every sum is exact once the counting threads have been waited for; before, each line is exact at the instant
+//          at which it is read. The peak is exact while one thread allocates, even if others free. If several allocate,
+//          each reads the live bytes of all after every 64 KiB that it has allocated. So the peak may miss that much
+//          per thread, or count bytes twice that pass from thread to thread at that instant.
 #pragma once
 
 #include <algorithm>
@@ -55,14 +55,14 @@ class Counters {
     [[nodiscard]] std::uint64_t live_bytes() const noexcept;  // acquired minus released
     [[nodiscard]] std::uint64_t live_bytes_peak() const noexcept { return peak_bytes_.load(relaxed); }
 
-    // The peak starts again from what is live now.
+    // Restarts the peak from the bytes live now.
     void restart_peak() noexcept { peak_bytes_.store(live_bytes(), relaxed); }
 
   private:
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::uint64_t unseen_limit_bytes = 64U << 10U;
 
-    // Written by one thread alone, but for the last line, which several may share.
+    // The counters of one thread, which alone writes them; several threads may share the last line.
     struct alignas(64) Line {
         std::atomic<std::uint64_t> allocations{0};
         std::atomic<std::uint64_t> deallocations{0};
@@ -72,7 +72,7 @@ class Counters {
         std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last looked at the peak
     };
 
-    // The calling thread's, if it is in use and nobody else's; else nullptr.
+    // The calling thread's line, if it is in use and no other thread's; else nullptr.
     [[nodiscard]] Line* known_line() noexcept
     {
         const std::uint32_t slot = current_thread_slot;
@@ -80,7 +80,8 @@ class Counters {
     }
     [[nodiscard]] Line& own_line() noexcept;
 
-    // The release pairs with the readers' acquire: who has been told of an allocation or a free finds it counted.
+    // The release pairs with the readers' acquire: a thread that has learnt of an allocation or a free finds it
+    // counted.
     static void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
     {
         counter.store(counter.load(relaxed) + amount, std::memory_order_release);

@@ -1,11 +1,10 @@
 // Memory that an accelerator's runtime gives: pinned, managed, write-combined, or the device's own.
 //
-// What the processor cannot reach (device, mapped) is named by addresses that are reserved for it and lead nowhere:
-// they are unique, aligned, may be divided, and fault when touched. where() turns any of them into what copies take.
+// Memory that the processor cannot reach (device, mapped) gets reserved addresses that lead nowhere. They are unique
+// and aligned, may be divided, and fault when touched. where() turns any of them into the address that copies take.
 // Units    bytes.
 // Cost     a call of the driver for each block, tens of microseconds for pinned memory; a pool belongs above it.
-// Errors   as MemoryResource says: out_of_memory where the runtime says budget; no_device_memory for all else that it
-//          refuses.
+// Errors   as MemoryResource says: out_of_memory if the runtime says budget; no_device_memory for its other refusals.
 // Threads  as MemoryResource says.
 // Ownership  the runtime outlives it; blocks that are not given back are released with it.
 #pragma once
@@ -40,7 +39,7 @@ class DeviceResource final : public MemoryResource {
     }
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
-    // What the runtime said when it last refused; empty: it never has.
+    // The runtime's last refusal in words; empty: it has refused nothing.
     [[nodiscard]] std::string last_refusal() const;
 
     // The place of a byte inside a block of this resource; absent: none of its blocks has it.

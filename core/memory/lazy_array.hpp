@@ -1,6 +1,7 @@
-// An array of zeros in a mapping of its own, whose pages exist once they are written: what pools keep their lists in.
+// An array of zeros in a mapping of its own, whose pages exist once they are written. Pools keep their lists in such
+// arrays.
 //
-// Memory   address space for all of it, pages for what was used.
+// Memory   address space for all of it, pages for the used part.
 // Errors   out of address space is std::bad_alloc, at construction only.
 #pragma once
 

@@ -1,8 +1,8 @@
-// What one malloc with its free costs in this process, by size, once the allocator has settled.
+// Measures one malloc with its free in this process, by size, once the allocator has settled.
 //
 // Units    nanoseconds and minor faults per operation.
 // Sources  CLOCK_MONOTONIC over untouched blocks, the fastest of several rounds; getrusage over blocks of which every
-//          page is written. A few operations that are not counted come first: allocators learn from what is freed.
+//          page is written. A few uncounted operations come first, because allocators adapt to freed blocks.
 // Cost     a few milliseconds for small sizes, up to about a second for 128 MiB.
 // Threads  alone in its process, since faults are counted for all of it.
 #pragma once

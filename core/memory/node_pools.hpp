@@ -1,10 +1,10 @@
-// A pool of size classes for each NUMA node, in memory of that node: a thread is served by the pool of the node that it
-// runs on, and what it frees goes back to the pool that it came from.
+// A pool of size classes for each NUMA node, in memory of that node. A thread is served by the pool of the node that it
+// runs on. A freed block goes back to the pool that it came from.
 //
 // Units    bytes.
-// Sources  getcpu(2); mbind(2) with MPOL_PREFERRED, so that a node that is full borrows from others instead of failing.
+// Sources  getcpu(2); mbind(2) with MPOL_PREFERRED, so that a full node borrows from others instead of failing.
 // Cost     beyond the node's pool: getcpu (some 10 ns through the vDSO) to take, a hash and its probes to return.
-// Memory   8 bytes of address space for each of a million blocks, pages where some were used.
+// Memory   8 bytes of address space for each of a million blocks, and pages for the used part.
 // Errors   out_of_memory: more blocks than that are held; no_such_node: the kernel refuses the policy.
 // Threads  any.
 // Ownership  borrows the upstream, whose blocks are whole pages of their own.
@@ -33,13 +33,12 @@ inline std::uint64_t address_of(const void* block) noexcept
     return reinterpret_cast<std::uintptr_t>(block);
 }
 
-// Which part of something a block of whole pages belongs to.
+// Maps a block of whole pages to its owner, by number.
 class OwnerMap {
   public:
     OwnerMap() : places_{places} {}
 
-    // False: there is no place left.
-    // Half empty, so that probes stay short and end.
+    // False: there is no place left. Half of the map stays empty, so that probes are short and end.
     [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept
     {
         const std::uint64_t address = address_of(block);
@@ -52,7 +51,7 @@ class OwnerMap {
         while (places_[place].load(relaxed) > gone) {
             place = (place + 1) % places;
         }
-        used_ += places_[place].load(relaxed) == 0 ? 1U : 0U;  // what was erased stays used: probes pass it
+        used_ += places_[place].load(relaxed) == 0 ? 1U : 0U;  // an erased place stays used: probes pass it
         places_[place].store(address | owner, std::memory_order_release);
         return true;
     }
@@ -73,7 +72,7 @@ class OwnerMap {
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t places = std::size_t{1} << 20U;
     static constexpr std::uint64_t owner_bits = 0xFFF;  // below a page's address
-    static constexpr std::uint64_t gone = 1;            // what was erased: probes go on past it
+    static constexpr std::uint64_t gone = 1;            // erased: probes go on past it
 
     [[nodiscard]] static std::size_t home_of(std::uint64_t address) noexcept
     {

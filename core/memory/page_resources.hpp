@@ -1,4 +1,4 @@
-// Resources that map pages of their own for every allocation, and give them back whole on deallocation: private pages,
+// Resources that map pages of their own for every allocation, and unmap all of them on deallocation: private pages,
 // pages behind a fence, shared pages, and files.
 #pragma once
 
@@ -43,8 +43,8 @@ class PageResource final : public MemoryResource {
     std::size_t page_bytes_;
 };
 
-// A mapping of its own per allocation, whose last byte lies against an inaccessible page; freed memory can be kept
-// inaccessible, so that every use of it traps.
+// Makes a mapping of its own per allocation, whose last byte lies against an inaccessible page. Freed memory can be
+// kept inaccessible, so that every use of it traps.
 //
 // Sources  the method of Electric Fence; mprotect(2).
 // Units    bytes. An overrun is caught from its first byte when the size is a multiple of the alignment, otherwise from
@@ -83,12 +83,12 @@ class FencedResource final : public MemoryResource {
 
 // Shared pages that nobody else maps: one memfd per allocation, given back whole on deallocation.
 //
-// A shared mapping keeps its contents when its page-table entries are dropped, which private memory does not: the next
-// access finds the page in the page cache and takes a minor fault. That makes it the memory of a soft trim.
+// If its page-table entries are dropped, a shared mapping keeps its contents; private memory does not. The next access
+// finds the page in the page cache and takes a minor fault. So this is the memory for a soft trim.
 //
 // Units    bytes; a mapping is rounded up to whole pages, which its Counters do not see.
-// Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE; what huge pages shared
-//          memory gets is up to /sys/kernel/mm/transparent_hugepage/shmem_enabled.
+// Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE;
+//          /sys/kernel/mm/transparent_hugepage/shmem_enabled decides which huge pages shared memory gets.
 // Cost     four system calls per allocation, one per deallocation, and a fault per page at first touch; more than a
 //          private page's, since the page enters the page cache too. An alignment above the page size maps twice.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. Counted as shared memory by the kernel: in
@@ -115,14 +115,14 @@ class SharedResource final : public MemoryResource {
 //
 // Units    bytes; a file is rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
-// Cost     six to eight system calls per allocation, two or three per deallocation; /dev/shm writes zeros when it
-//          reserves, so its pages are there before the first touch, which then costs a minor fault each all the same.
-// Memory   the file's storage is reserved before it is mapped: a file system that is full refuses the allocation, where
+// Cost     six to eight system calls per allocation, two or three per deallocation. /dev/shm writes zeros when it
+//          reserves, so its pages exist before the first touch, which still costs a minor fault each.
+// Memory   the file's storage is reserved before it is mapped, so a full file system refuses the allocation. Otherwise
 //          a later touch would be a SIGBUS. New files read as zeros.
 // Errors   shm_full, disk_full; out_of_memory: no file or no mapping can be made.
 // Threads  any.
-// Ownership  a name in /dev/shm lives as long as its allocation; a process that dies leaves its names behind: see
-//          remove_shared_memory_of, and sys::remove_left_shared_memory for what a driver that was killed left.
+// Ownership  a name in /dev/shm lives as long as its allocation. If a process dies, its names stay: see
+//          remove_shared_memory_of, and sys::remove_left_shared_memory for those of a killed driver.
 class FileResource final : public MemoryResource {
   public:
     // An empty folder: named shared memory.
@@ -146,7 +146,7 @@ class FileResource final : public MemoryResource {
 // The name, for shm_open, of the allocation that process `pid` has mapped at `ptr`.
 [[nodiscard]] std::string shared_memory_name(int pid, const void* ptr);
 
-// Unlinks what a process that has ended left in /dev/shm. Returns how many there were.
+// Unlinks the names that an ended process left in /dev/shm. Returns how many there were.
 std::size_t remove_shared_memory_of(int pid);
 
 }  // namespace memsweep::memory

@@ -1,10 +1,9 @@
-// Where the pages of a block are: brought in, taken away, or both by turns for a block that is larger than what may be
-// resident.
+// Brings the pages of a block in, takes them away, or does both by turns for a block that is larger than memory allows.
 //
-// Units    bytes; what is asked for counts in whole pages.
+// Units    bytes; requests count in whole pages.
 // Sources  madvise(2). A soft trim is MADV_DONTNEED of a shared mapping.
-// Cost     populate: a fault per page, inside one system call; all others: the system call, what willneed starts runs
-//          beside it.
+// Cost     populate: a fault per page, inside one system call. All others: the system call; the reads that willneed
+//          starts run beside it.
 // Errors   `refused`: the kernel does not know the advice, or not for this memory, or has no memory for it.
 #pragma once
 
@@ -28,9 +27,9 @@ struct PagesAdvised {
     }
 };
 
-// Takes the resident pages of a block away. Where contents can be lost, only pages that lie wholly inside the block;
-// otherwise also those that it shares with its neighbours, which lose nothing but time. `how` is neither none nor
-// cgroup, which knows no blocks.
+// Takes the resident pages of a block away. If contents can be lost, it takes only pages that lie wholly inside the
+// block; otherwise also pages shared with neighbours, which lose only time. `how` is neither none nor cgroup, which
+// knows no blocks.
 [[nodiscard]] PagesAdvised trim(void* ptr, std::uint64_t bytes, model::TrimHow how) noexcept;
 
 // Brings them in, those shared with neighbours included.
@@ -40,16 +39,16 @@ struct PagesAdvised {
 struct StreamPlan {
     std::uint64_t chunk_bytes{};
     std::uint64_t ahead{};  // chunks asked for by MADV_WILLNEED before they are used
-    bool drop_behind{};     // MADV_PAGEOUT on what has been used: pages of a file leave memory
-    bool writes{};          // what is dropped is written to its file first (msync)
+    bool drop_behind{};     // MADV_PAGEOUT on used chunks: pages of a file leave memory
+    bool writes{};          // dropped pages are written to their file first (msync)
 };
 
-// What a chunk needs before it is used, and gives up after.
+// Asks for chunks before they are used, and drops them after.
 void ask_ahead(std::byte* data, std::uint64_t bytes, std::uint64_t at, const StreamPlan& plan) noexcept;
 [[nodiscard]] bool drop_chunk(std::byte* chunk, std::uint64_t bytes, const StreamPlan& plan) noexcept;
 
-// use(address, bytes) for each chunk in turn, whose length is that of the plan, the last one's less. False: what should
-// have been dropped could not be.
+// Calls use(address, bytes) for each chunk in turn. Chunks have the plan's length; the last may be shorter. False: a
+// chunk could not be dropped.
 template <typename Use>
 [[nodiscard]] bool stream(std::byte* data, std::uint64_t bytes, const StreamPlan& plan, const Use& use)
 {

@@ -1,10 +1,10 @@
 // A resource that keeps what is returned to it and hands it out again.
 //
 // Units    bytes, blocks, counts, nanoseconds.
-// Errors   when the upstream refuses, everything idle is given back and the request made once more.
-// Memory   a pool never reads or writes what lies idle in it: its lists are arrays of their own, in mappings of their
-//          own, so that idle pages stay as they are and the malloc heap that is measured sees nothing of them.
-// Threads  any; trim leaves alone what lies with other living threads.
+// Errors   if the upstream refuses, the pool gives back everything idle and asks once more.
+// Memory   a pool never reads or writes idle blocks. Its lists are arrays in mappings of their own, so idle pages stay
+//          unchanged and the measured malloc heap does not hold the lists.
+// Threads  any; trim leaves the caches of other living threads alone.
 // Ownership  borrows the upstream; destruction gives everything idle back, and nothing may be in use then.
 #pragma once
 
@@ -24,7 +24,7 @@ struct PoolStats {
     std::uint64_t misses{};           // by the upstream
     std::uint64_t bypasses{};         // by the upstream, without the pool: too large, too small, too strictly aligned
     std::uint64_t requested_bytes{};  // by hits and misses
-    std::uint64_t served_bytes{};     // what they were given: at least as much
+    std::uint64_t served_bytes{};     // given for these: at least as much
     std::uint64_t idle_bytes{};
     std::uint64_t idle_blocks{};
     std::uint64_t largest_idle_bytes{};  // in one piece
@@ -54,8 +54,8 @@ class Pool : public MemoryResource {
     // Gives idle memory back until at most this much is left. Returns the bytes given back.
     virtual std::uint64_t trim(std::uint64_t keep_bytes) noexcept = 0;
 
-    // For pools that know how long something has been idle: what nobody needed since the last call begins to age; what
-    // has been idle since before then goes. Returns the bytes given back.
+    // For pools that know how long blocks have been idle. age: blocks that nobody needed since the last call begin to
+    // age. release_older: gives back blocks idle since before then; returns the bytes given back.
     virtual void age() noexcept {}
     virtual std::uint64_t release_older(std::int64_t /*since_ns*/) noexcept { return 0; }
 

@@ -1,10 +1,11 @@
-// What a pool gives back by itself: a thread that looks at it in intervals.
+// A thread that trims a pool at intervals.
 //
-// A pass lets what nobody needed begin to age, gives back what has aged beyond its lifetime, what the decay curve no
-// longer allows, what exceeds the share to keep, and everything when memory is short.
+// A pass starts the age of blocks that nobody needed since the last pass. It gives back blocks older than their
+// lifetime, blocks beyond the decay curve or the share to keep, and, if memory is short, everything.
 //
 // Units    nanoseconds of the steady clock; bytes.
-// Cost     a pass looks at every class of the pool, and reads /proc/pressure and the control groups where a rule asks.
+// Cost     a pass looks at every class of the pool. If a rule needs them, it reads /proc/pressure and the control
+//          groups.
 // Threads  one of its own; pass() may be called by another one as well.
 // Ownership  borrows the pool, which must outlive it. Destruction ends the thread.
 #pragma once
@@ -23,8 +24,8 @@
 
 namespace memsweep::memory {
 
-// How much a pool may keep idle if what it keeps is to fade over a fixed time. Memory that has just become idle may all
-// stay. Memory that has been idle for that long may not stay at all. In between, a smooth curve says how much may.
+// How much a pool may keep idle if idle memory is to fade over a fixed time. All memory that has just become idle may
+// stay. None may stay that has been idle for that time. In between, a smooth curve says how much may.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.
@@ -38,7 +39,7 @@ class SmoothDecay {
     {
     }
 
-    // What may stay idle of `idle_bytes`; the caller gives the rest back.
+    // The part of `idle_bytes` that may stay idle; the caller gives the rest back.
     [[nodiscard]] std::uint64_t limit(std::int64_t now_ns, std::uint64_t idle_bytes) noexcept
     {
         const std::int64_t passed = (now_ns - began_ns_) / step_ns_;
@@ -51,7 +52,7 @@ class SmoothDecay {
         for (std::size_t i = 0; i < backlog_.size(); ++i) {
             limit += static_cast<double>(backlog_[i]) * share(static_cast<double>(i + 1) / steps);
         }
-        // Until a step has passed, what is new stays.
+        // Newly idle bytes stay until a step has passed.
         const std::uint64_t fresh = passed > 0 || idle_bytes <= kept_bytes_ ? 0 : idle_bytes - kept_bytes_;
         const std::uint64_t allowed = std::min(idle_bytes, static_cast<std::uint64_t>(limit) + fresh);
         if (passed > 0) {
@@ -75,7 +76,7 @@ class SmoothDecay {
     std::array<std::uint64_t, steps> backlog_{};  // bytes that became idle in each of the last steps, oldest first
 };
 
-// How short memory is; absent: it cannot be told.
+// How short memory is; absent: not known.
 struct PressureGauges {
     std::function<std::optional<double>()> stalled_percent;
     std::function<std::optional<double>()> cgroup_share;

@@ -1,5 +1,5 @@
-// The tiers that a pool of size classes keeps idle blocks in: each thread's own, a depot or stripes of depots by class,
-// and a store for everybody that knows ages.
+// The tiers in which a pool of size classes keeps idle blocks: each thread's own, a depot or stripes of depots by
+// class, and a store for all threads that knows ages.
 #pragma once
 
 #include <algorithm>
@@ -20,21 +20,21 @@
 
 namespace memsweep::memory {
 
-// The first tier of a pool: what each thread keeps for itself, a short stack of blocks per class.
+// The first tier of a pool: each thread's own cache, a short stack of blocks per class.
 //
 // Cost     a thread-local load, then plain loads and stores: no lock, no locked instruction, no call. A few
 //          nanoseconds.
 // Memory   per thread that uses it, a mapping of (24 + 8 * blocks) bytes per class, rounded up to a power of two; pages
 //          of classes it never uses are never touched. Blocks themselves are not touched.
-// Threads  a cache belongs to the owner of its thread slot; what others may read of it is atomic. Threads that share a
-//          slot have none.
-// Ownership  what is kept is the pool's to free: see drain.
+// Threads  a cache belongs to the owner of its thread slot; the parts that others may read are atomic. Threads that
+//          share a slot have none.
+// Ownership  the pool frees the kept blocks: see drain.
 class ThreadTier {
   public:
     static constexpr auto relaxed = std::memory_order_relaxed;
 
-    // One class of one thread's cache. A program that frees a block and asks for the next goes through `latest` alone:
-    // what is taken waits for what was put, but for no count. The older blocks follow the magazine in memory.
+    // One class of one thread's cache. If a program frees a block and then asks for one, `latest` alone serves it: the
+    // take depends on the put, but on no count. The older blocks follow the magazine in memory.
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
@@ -80,7 +80,7 @@ class ThreadTier {
             return true;
         }
 
-        // Takes those that came first, as many as there are and `out` holds; returns how many.
+        // Takes the oldest blocks, as many as exist and fit into `out`; returns how many.
         [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
             const std::uint32_t kept = older_count.load(relaxed);
@@ -109,7 +109,7 @@ class ThreadTier {
         }
     };
 
-    // Which magazine serves a size: one comparison instead of finding its class.
+    // Remembers the magazine that serves a size: one comparison in place of finding its class.
     class Memory {
       public:
         Memory() noexcept
@@ -138,7 +138,7 @@ class ThreadTier {
 
       private:
         static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
-        static Magazine without_blocks;                           // for who asks for so many bytes all the same
+        static Magazine without_blocks;                           // for a request of so many bytes
         static constexpr std::size_t places = 64;
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {
@@ -183,19 +183,19 @@ class ThreadTier {
     ThreadTier& operator=(const ThreadTier&) = delete;
     ~ThreadTier();
 
-    // What the calling thread remembers; nothing, before it has used this tier.
+    // The magazine that the calling thread remembers; none before it has used this tier.
     [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
     {
         return memories_[current_thread_slot].load(relaxed)->recall(bytes);
     }
 
-    // The calling thread's, if it has used this tier before.
+    // The calling thread's cache, if it has used this tier before.
     [[nodiscard]] Cache* find() const noexcept { return caches_[current_thread_slot].load(relaxed); }
 
-    // The calling thread's; nullptr: it has no slot of its own, or there is no memory for it.
+    // The calling thread's cache; nullptr: it has no slot of its own, or there is no memory for it.
     [[nodiscard]] Cache* find_or_make() noexcept;
 
-    // visit(index, block) for everything that the cache of `slot` holds, which the caller owns; empties it.
+    // Calls visit(index, block) for every block in the cache of `slot`, which the caller owns, and empties it.
     template <typename Visit>
     void drain(std::uint32_t slot, const Visit& visit) noexcept
     {
@@ -209,7 +209,7 @@ class ThreadTier {
         }
     }
 
-    // visit(cache) for every cache there is.
+    // Calls visit(cache) for every cache.
     template <typename Visit>
     void each(const Visit& visit) const
     {
@@ -231,13 +231,13 @@ class ThreadTier {
 
 inline constinit ThreadTier::Magazine ThreadTier::Memory::without_blocks{};
 
-// The second tier of a pool: a bounded stack of blocks per class, from which the caches of threads are filled and into
-// which they overflow, several blocks at a time.
+// The second tier of a pool: a bounded stack of blocks per class. The caches of threads are filled from it and overflow
+// into it, several blocks at a time.
 //
 // Cost     one uncontended lock of the class per batch.
 // Memory   8 bytes per block that was ever kept; blocks themselves are not touched.
 // Threads  any; each class has a lock of its own.
-// Ownership  what is kept is the pool's to free.
+// Ownership  the pool frees the kept blocks.
 class Depot {
   public:
     // `blocks`: the most that may be kept of any class.
@@ -249,12 +249,12 @@ class Depot {
     // The newest blocks of the class, as many as fit into `into`. Returns how many there were.
     [[nodiscard]] std::uint32_t take(std::uint32_t index, std::span<void*> into) noexcept;
 
-    // Keeps as many of them, from the front, as make `capacity` in all. Returns how many.
+    // Keeps blocks from the front until it holds `capacity` in all. Returns how many it kept.
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // Takes what nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as
-    // fit.
+    // Takes the blocks that nobody needed since the last call, oldest first, as many as fit. Their number is the lowest
+    // count since then.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -271,14 +271,14 @@ class Depot {
     LazyArray<void*> blocks_;
 };
 
-// Idle blocks in buckets by thread number: a thread puts into its own bucket and looks there first, then in the others.
-// What does not fit is not kept.
+// Idle blocks in buckets by thread number. A thread puts into its own bucket and looks there first, then in the others.
+// A block that does not fit is not kept.
 //
 // Sources  the topology of DotCompute's object pool.
 // Cost     one lock, uncontended while threads have buckets of their own; a miss looks at every bucket.
 // Memory   8 bytes per block that was ever kept; blocks themselves are not touched.
 // Threads  any.
-// Ownership  what is kept is the pool's to free.
+// Ownership  the pool frees the kept blocks.
 class Stripes {
   public:
     // `blocks`: the most that a bucket may keep of any class.
@@ -306,14 +306,14 @@ struct IdleBlock {
     std::uint32_t index{};  // its class
 };
 
-// The last tier of a pool: what lies idle for everybody, with its age, bounded in all and per class. When it is full,
-// and when it is to shrink, its eviction rule says what goes.
+// The last tier of a pool: idle blocks for all threads, with their ages, bounded in all and per class. If it is full,
+// or is to shrink, its eviction rule chooses the blocks that go.
 //
 // Units    bytes; nanoseconds of the steady clock.
 // Cost     one lock; an eviction looks at every class. 48 bytes per idle block, in a mapping of its own.
 // Memory   at most 262,144 blocks lie here; blocks themselves are not touched.
 // Threads  any.
-// Ownership  what is kept is the pool's to free; blocks that have to go are handed to the caller.
+// Ownership  the pool frees the kept blocks; blocks that have to go are handed to the caller.
 class IdleStore {
   public:
     static constexpr std::uint32_t max_blocks = 1U << 18U;
@@ -323,18 +323,18 @@ class IdleStore {
     // The newest block of the class; nullptr: there is none.
     [[nodiscard]] void* take(std::uint32_t index, std::int64_t now_ns) noexcept;
 
-    // Keeps the block if it may. nullopt: it is kept and nothing has to go. Otherwise something has to, this block or
-    // another; unless it was this one, call again.
+    // Keeps the block if it may. `evicted`: another block has to go first, which is moved to `victim`; call again.
+    // `refused`: this block has to go.
     enum class Put : std::uint8_t { kept, evicted, refused };
     [[nodiscard]] Put put(IdleBlock block, std::int64_t now_ns, IdleBlock& victim) noexcept;
 
-    // One block that the rule gives up, while more than `keep_bytes` lie here.
+    // One block that the rule chooses, while more than `keep_bytes` lie here.
     [[nodiscard]] std::optional<IdleBlock> take_beyond(std::uint64_t keep_bytes) noexcept;
 
     // One block that came before `since_ns`.
     [[nodiscard]] std::optional<IdleBlock> take_older(std::int64_t since_ns) noexcept;
 
-    // A hit of the class elsewhere in the pool, for the rules that go by use.
+    // Notes hits of the class elsewhere in the pool, for rules that go by use.
     void note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t now_ns) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;

@@ -1,11 +1,11 @@
-// A pool that cuts what is asked for from chunks and joins what comes back with its free neighbours: best fit, or TLSF.
+// A pool that cuts requested ranges from chunks and joins freed ranges with their free neighbours: best fit, or TLSF.
 //
 // Units    bytes; sizes are rounded up to the pool's alignment.
-// Cost     one lock. TLSF constant; best fit looks at the free ranges of nearly the same size. Zeros are always
+// Cost     one lock. TLSF is constant; best fit looks at the free ranges of nearly the same size. Zeros are always
 //          written.
-// Memory   chunks of chunk_bytes, or of a request that is larger. A chunk that is free as a whole goes back when more
-//          than limit_bytes lie idle.
-// Errors   a block that comes back twice, or never came from here, is a bug and stops the process.
+// Memory   chunks of chunk_bytes, or of a larger request. A wholly free chunk goes back if more than limit_bytes lie
+//          idle.
+// Errors   a block that is freed twice, or never came from here, is a bug and stops the process.
 // Threads  any, one at a time.
 #pragma once
 
@@ -148,7 +148,7 @@ class RangePool final : public Pool {
         return spec_.kind == model::PoolKind::best_fit ? ranges_.find_best(bytes) : ranges_.find_near(bytes);
     }
 
-    // Cuts the range found; what is left of it stays free.
+    // Cuts the range found; its rest stays free.
     [[nodiscard]] Number take(std::uint64_t bytes) noexcept
     {
         const Number number = find(bytes);
@@ -173,7 +173,7 @@ class RangePool final : public Pool {
         return number;
     }
 
-    // TLSF finds only what every range of a bin can serve: a chunk is larger by as much as that may take.
+    // TLSF finds only ranges whose whole bin can serve the request. So a chunk is larger by as much as that may take.
     [[nodiscard]] AllocStatus grow(std::uint64_t bytes) noexcept
     {
         const std::uint64_t wanted = std::max(spec_.chunk_bytes, round_up(bytes + bytes / 8, chunk_alignment));

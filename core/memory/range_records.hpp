@@ -1,5 +1,5 @@
-// The ranges that a pool's chunks are cut into, and the free ones among them in bins by size: what a best-fit pool and
-// TLSF differ in is only how they look through the bins.
+// The ranges of a pool's chunks, and the free ranges among them in bins by size. A best-fit pool and TLSF differ only
+// in how they search the bins.
 //
 // Units    bytes.
 // Sources  Masmano, Ripoll, Crespo, Real, "TLSF: a new dynamic memory allocator for real-time systems" (2004).
@@ -170,8 +170,8 @@ class RangeRecords {
         return found * fine + static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{fine_map_[found]}));
     }
 
-    // The smallest range that is large enough. Of equal sizes it takes the lowest address: what lies high can then go
-    // back.
+    // The smallest range that is large enough. Of equal sizes it takes the lowest address, so that high chunks become
+    // free and can go back.
     [[nodiscard]] Number smallest_in(std::uint32_t bin, std::uint64_t bytes) const noexcept
     {
         Number best = 0;
@@ -196,10 +196,10 @@ class RangeRecords {
     std::uint64_t free_ranges_{};
 };
 
-// From the address of a block in use to the number of its record, for blocks that carry no header of their own.
+// Maps the address of a block in use to the number of its record, for blocks without a header.
 //
 // Cost     a hash and a few probes.
-// Memory   4 bytes per place, pages only where places were used.
+// Memory   4 bytes per place, and pages only for used places.
 // Threads  the owner's lock.
 class AddressMap {
   public:
@@ -242,7 +242,7 @@ class AddressMap {
         return home_of(records_.record(number).start);
     }
 
-    // Moves back whatever a probe could no longer reach across the gap.
+    // Moves back entries that a probe could no longer reach across the gap.
     void close_gap(std::uint32_t gap) noexcept
     {
         for (std::uint32_t at = (gap + 1) & mask; places_[at] != 0; at = (at + 1) & mask) {

@@ -1,8 +1,8 @@
-// Where memory comes from. Small resources and adaptors compose; each adaptor takes an upstream.
+// The interface of memory resources. Small resources and adaptors compose; each adaptor takes an upstream.
 //
 // Units    bytes; alignment is a power of two, at least 1.
-// Errors   AllocStatus, in registers: no exception and no string, which would allocate inside the process whose
-//          memory is being measured.
+// Errors   AllocStatus, in registers. There is no exception and no string: either would allocate inside the process
+//          whose memory is being measured.
 // Threads  a resource may be used by several threads at once, unless model::is_single_threaded names it; a block may be
 //          freed by another thread.
 // Ownership  deallocate takes exactly the pointer, size and alignment that allocate was given.
@@ -17,7 +17,7 @@ enum class AllocStatus : std::uint8_t {
     ok,
     out_of_memory,     // the system has none left
     over_limit,        // a limiting adaptor's bound
-    injected,          // a failing adaptor's doing
+    injected,          // refused by a failing adaptor
     bad_request,       // an alignment or a size that no resource can serve
     no_huge_pages_2m,  // none that are reserved are free
     no_huge_pages_1g,
@@ -43,7 +43,7 @@ class MemoryResource {
 
     [[nodiscard]] virtual Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
-    // Memory that reads as zeros, left untouched where the resource can promise that (calloc, fresh pages).
+    // Memory that reads as zeros; left untouched if the resource can promise zeros (calloc, fresh pages).
     [[nodiscard]] virtual Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
     virtual void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept = 0;

@@ -1,4 +1,4 @@
-// Which class of blocks serves a request: sizes in rising order, and the index of the smallest that holds it.
+// Finds the class of blocks that serves a request: sizes in rising order, and the index of the smallest that holds it.
 //
 // Units    bytes.
 // Cost     a bit scan and two table look-ups; exact sizes: a hash and its probes.
@@ -32,7 +32,7 @@ class SizeClasses {
             count_ = max_exact;
             exact_sizes_ = std::vector<std::atomic<std::uint64_t>>(max_exact);
         } else {
-            // The class that holds the largest request is the last that can be asked for.
+            // The class that holds the largest request is the last one needed.
             const auto end = std::ranges::lower_bound(sizes_, largest);
             sizes_.erase(end == sizes_.end() ? end : end + 1, sizes_.end());
             largest = std::min(largest, sizes_.back());
@@ -70,7 +70,7 @@ class SizeClasses {
         return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];
     }
 
-    // dotcompute-code: the class in which the original looks for what is too large for it; otherwise none.
+    // dotcompute-code: the class in which the original looks for requests that are too large; otherwise none.
     [[nodiscard]] std::uint32_t oversize_index(std::uint64_t bytes) const noexcept
     {
         return clamps_ && bytes > smallest_ + range_ ? count_ - 1 : none;
@@ -79,7 +79,7 @@ class SizeClasses {
   private:
     static constexpr std::uint32_t buckets = 4 * 64;
 
-    // Four buckets per doubling of the size: no bucket holds so many classes that the last steps would matter.
+    // Four buckets per doubling of the size: no bucket holds enough classes to make the last steps matter.
     [[nodiscard]] static std::uint32_t bucket_of(std::uint64_t bytes) noexcept
     {
         const std::uint64_t top = (bytes == 0 ? 0 : bytes - 1) | 15U;

@@ -1,11 +1,11 @@
-// A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
-// limiting over a pool over timing over placement, or over advising, over the resource.
+// A resource with the adaptors that a MemorySpec and a SafetySpec ask for. From the outside in: counting, quarantine,
+// failing, limiting, a pool, timing, placement or advising, the resource.
 //
-// Counting is outermost, so the counters say what the program was granted, refused and gave back, unless the spec wants
-// no accounting; what a pool holds beyond that is in its own statistics. Guard pages and detection by unmapping need
-// mappings of their own: they replace the resource and the pool.
+// Counting is outermost, so the counters hold the requests of the program that were granted and refused, and what it
+// gave back, unless the spec wants no accounting. The pool's own statistics hold its idle memory. Guard pages and
+// detection by unmapping need mappings of their own: they replace the resource and the pool.
 //
-// Every call to a driver's memory is timed; of the calls to other memory, those that may be system calls.
+// Every call to a driver's memory is timed. Of the calls to other memory those are timed that may be system calls.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
 //          classes or no memory all layers are compiled into one, so that only the first call is virtual.
@@ -28,7 +28,7 @@
 
 namespace memsweep::memory {
 
-// What a runtime calls a driver's memory.
+// A runtime's name for a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
 // Makes the resource without pool, placement and adaptors. A driver's memory needs the runtime.
@@ -55,7 +55,7 @@ class ResourceStack {
 
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
 
-    // What the driver said when it last refused; empty: it never has, or the memory is none of a driver's.
+    // The driver's last refusal in words; empty: it has refused nothing, or the memory is not a driver's.
     [[nodiscard]] std::string driver_refusal() const;
 
     // Present when the spec asks for it.

@@ -1,16 +1,16 @@
-// A small number for the calling thread that no other living thread has: the index of what each thread keeps for
-// itself, so that it needs no lock and no locked instruction.
+// A small number for the calling thread that no other living thread has. It is the index of the thread's own data,
+// which then need no lock and no locked instruction.
 //
 // Cost     one thread-local load; a thread's first call claims its number by a locked instruction.
-// Threads  the first 64 at a time have a number of their own; the others share thread_slots, where locked instructions
-//          are needed. A number is given back when its thread ends: what that thread wrote happens before what the next
-//          owner of the number reads.
+// Threads  the first 64 at a time have a number of their own; the others share thread_slots, whose data need locked
+//          instructions. A number is given back when its thread ends: that thread's writes happen before the reads of
+//          the number's next owner.
 #pragma once
 
 #include <cstdint>
 
-// The attribute of a thread-local variable that lies in the program: x86-64 then reads it by one instruction. Code that
-// may become part of a shared library (-fPIC) has to look up where it lies.
+// The attribute of a thread-local variable in the program itself: x86-64 then reads it by one instruction. Code that
+// may become part of a shared library (-fPIC) has to look up its place.
 #if defined(__PIC__) && !defined(__PIE__)
 #define MEMSWEEP_LOCAL_EXEC
 #else
@@ -33,7 +33,7 @@ MEMSWEEP_LOCAL_EXEC extern constinit thread_local std::uint32_t current_thread_s
     return slot != unclaimed_slot ? slot : claim_thread_slot();
 }
 
-// A number that no living thread has, held for as long as this exists: for looking after what ended threads left.
+// Holds a number that no living thread has, to look after the data of ended threads.
 class SlotHold {
   public:
     explicit SlotHold(std::uint32_t slot) noexcept;
