@@ -1,4 +1,4 @@
-// Who allocates: the sites, functions, files, threads or sizes of a trace with what they have of its memory.
+// The sites, functions, files, threads or sizes that allocate in a trace, each with its part of the memory.
 //
 // Ownership  a report points to its sites.
 #pragma once
@@ -13,7 +13,7 @@ namespace memsweep::reporters {
 
 struct CallSitesReport {
     const trace::CallSites* sites{};
-    std::string source;  // the command that was recorded, or the trace's file
+    std::string source;  // the recorded command, or the trace's file
     std::size_t top{};   // so many are named; 0: all
     trace::Damage damage;
 };

@@ -1,7 +1,7 @@
-// How cases are named and grouped: in a table by the axes that vary among them, since the others say nothing; in a
-// chart with those that differ only in their release mode, a few at a time.
+// Names and groups cases. In a table a case is named by the axes that vary, since the others say nothing. A chart
+// groups cases that differ only in their release mode, a few at a time.
 //
-// Ownership  all of it points into the report.
+// Ownership  everything points into the report.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Cases = std::vector<const model::CaseReport*>;
 
 [[nodiscard]] Cases cases_of(const model::RunReport& report);
 
-// The item of that name; one is added behind the others where there is none.
+// The item of that name; if there is none, one is added behind the others.
 template <typename Item>
 [[nodiscard]] Item& item_named(std::vector<Item>& items, const std::string& name, std::string Item::*member)
 {
@@ -39,7 +39,7 @@ struct ScenarioCases {
 // The cases of each scenario, in order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
-// The id of a case without its scenario, after which a section is named.
+// The id of a case without its scenario, whose name is the section's.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
 // The value as tables show it: sizes as "16KiB", all else as in the case's id.
@@ -76,14 +76,14 @@ struct ChartCase {
 };
 
 struct ChartGroup {
-    std::string title;  // "collect_every=20" of what its cases share and others do not; may be empty
+    std::string title;  // "collect_every=20": shared by its cases and not by others; may be empty
     std::vector<ChartCase> cases;
 };
 
 // Groups of at most `max_cases` each, in their order.
 [[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
 
-// Labels made inert and told apart.
+// Makes labels inert and distinct.
 void make_distinct(std::vector<std::string>& labels);
 
 }  // namespace memsweep::reporters

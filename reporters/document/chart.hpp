@@ -1,4 +1,4 @@
-// One chart: what it shows in words, the Vega-Lite spec that draws it, and its figures as tables.
+// One chart: a description in words, the Vega-Lite spec that draws it, and its figures as tables.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace memsweep::reporters {
 
 struct Chart {
     std::string title{};   // "Working set over time"
-    std::string about{};   // one or two sentences: what is drawn, and how to read it
-    std::string spoken{};  // what it shows, for those who do not see it
+    std::string about{};   // one or two sentences on the content, and how to read it
+    std::string spoken{};  // its content, for readers who do not see it
     Json spec{};           // without "$schema", colours or fonts: those belong to where it is shown
     std::vector<Table> data{};
     bool long_data{};  // its tables have a row per sample
 };
 
 struct ChartSection {
-    std::string title;  // what its cases share and others do not, inert; may be empty
+    std::string title;  // shared by its cases and not by others, inert; may be empty
     std::vector<Chart> charts;
 };
 
@@ -34,7 +34,7 @@ struct ChartUnit {
     double factor{1};       // in the metric's own unit
 };
 
-// The one in which `largest` has one to four digits before its point.
+// The unit in which `largest` has one to four digits before its point.
 [[nodiscard]] ChartUnit chart_unit(model::Unit unit, double largest);
 
 // Six significant digits; null when it is not finite.
@@ -46,8 +46,7 @@ struct ChartUnit {
 // Long curves made short without losing their extremes.
 
 // The indices of at most `limit` (at least 4) values, in ascending order: the first, the last, and the lowest and the
-// highest of every stretch between. All of them when they are few; values that are not finite are left out of long
-// ones.
+// highest of every stretch between. A short curve keeps all of them; a long one loses values that are not finite.
 [[nodiscard]] std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,5 @@
-// What `memsweep cliffs` found: the sizes beyond which an allocator's calls cost more, why, and what moves them.
+// The findings of `memsweep cliffs`: the sizes beyond which an allocator's calls cost more, the causes, and settings
+// that move them.
 //
 // Units    bytes, page faults and seconds per operation.
 #pragma once
@@ -16,12 +17,12 @@ namespace memsweep::reporters {
 
 enum class SettingEffect { removed, moved, eased, none, failed };
 
-// What a setting did to a cliff when it was tried.
+// The effect of a tried setting on a cliff.
 struct TriedSetting {
     std::string text;  // VARIABLE=VALUE
     SettingEffect effect{};
-    std::uint64_t last_cheap{};               // moved: where the cliff lies with it
-    std::optional<measure::SizeCost> beyond;  // with it, at what was the first dear size
+    std::uint64_t last_cheap{};               // moved: the place of the cliff with it
+    std::optional<measure::SizeCost> beyond;  // with it, at the size that was the first dear one
     std::string reason;                       // failed
 };
 

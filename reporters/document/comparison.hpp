@@ -1,4 +1,5 @@
-// What `compare` says: every candidate against its base, the verdict, what changed, then a table per pair of cases.
+// The document of `compare`: every candidate against its base, the verdict, the changes, then a table per pair of
+// cases.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ struct ComparisonReport {
     model::ToolInfo tool;
     std::vector<measure::Comparison> comparisons;
     bool gate{true};      // false: a regression is shown and fails nothing
-    bool only_changed{};  // leaves out what is the same, cannot be told or is not judged
+    bool only_changed{};  // leaves out metrics that are the same, cannot be told or are not judged
     bool explain{};
-    std::string description{};  // what is compared, above a page; empty: the scenario's name
+    std::string description{};  // above a page; empty: the scenario's name
 };
 
 [[nodiscard]] Document document(const ComparisonReport& report);

@@ -1,4 +1,4 @@
-// What the document of a comparison is made of: a table per pair of cases, and a chart of what changed.
+// The parts of a comparison's document: a table per pair of cases, and a chart of the changes.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,24 @@
 
 namespace memsweep::reporters {
 
-// What both cases measured and what that comes to.
+// The measurements of both cases, and their verdicts.
 struct CaseTable {
     std::size_t pair{};  // index of the comparison's pair of cases
     Table table;
     bool is_changed{};
 };
 
-// Tables of the cases, without those of which no metric is shown.
+// Tables of the cases that have a shown metric.
 [[nodiscard]] std::vector<CaseTable> case_tables(const ComparisonReport& report, const measure::Comparison& comparison);
 
-// "1.10x", "+64": how far the candidate is from the base; empty when they were not compared.
+// "1.10x", "+64": the distance of the candidate from the base; empty if they were not compared.
 [[nodiscard]] std::string shift_text(const measure::MetricComparison& metric, double value);
 
 // The title of a case's table.
 [[nodiscard]] std::string case_title(const measure::Comparison& comparison, const measure::ComparedCase& one);
 
-// Each ratio with its interval on one axis, and where "no change" lies. It has the metrics that changed, the largest
-// change first; if none did, the time of every case. Empty where no ratio is known.
+// Each ratio with its interval on one axis, and a mark at "no change". It has the metrics that changed, the largest
+// change first; if none did, the time of every case. Empty if no ratio is known.
 [[nodiscard]] std::optional<Chart> comparison_chart(const measure::Comparison& comparison);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// What `memsweep doctor` found.
+// The findings of `memsweep doctor`.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Checkup {
 
 [[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
 
-// What spoils first, then the notes, then the names of what is well.
+// Checks that spoil come first, then the notes, then the names of checks that are ok.
 [[nodiscard]] Document document(const Checkup& checkup);
 
 }  // namespace memsweep::reporters

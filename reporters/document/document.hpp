@@ -1,6 +1,6 @@
-// What a subject (a run, a comparison, a history ...) says, in the order in which it is read, before anyone decides how
-// it looks. A subject makes one Document and says how much each block matters; terminal, Markdown and HTML render any
-// Document, and decide by that what they show, fold away or leave out.
+// The content of a subject (a run, a comparison, a history ...) in the order in which it is read, without its looks. A
+// subject makes one Document and says how much each block matters. Terminal, Markdown and HTML render any Document, and
+// decide by that what to show, fold away or leave out.
 //
 // Ownership  Curves, Charts, Later and Warnings point into the report that the document was made of.
 #pragma once
@@ -24,18 +24,18 @@ struct TraceSummary;
 
 namespace memsweep::reporters {
 
-// How much a block matters, and so where it is read:
+// How much a block matters, and so where it appears:
 //
 //              terminal   its -v   Markdown   page
 //   answer     open       open     open       open
-//   support    open       open     folded     open     what bears the answer out
-//   brief      open                open                stands for the fuller form that follows it
-//   reference             open     folded     open     what is looked up
+//   support    open       open     folded     open     evidence for the answer
+//   brief      open                open                a short form of the block that follows
+//   reference             open     folded     open     to look up
 //   detail                open                folded
-//   appendix                                  open     only where everything has room
+//   appendix                                  open     if there is room for everything
 enum class Weight { answer, support, brief, reference, detail, appendix };
 
-// What a reader wants to know first.
+// The answer that a reader wants first.
 struct Headline {
     std::string text;  // one or two sentences
     Tone tone{Tone::plain};
@@ -47,12 +47,12 @@ using Blocks = std::vector<Block>;
 struct Opening {
     Headline headline;
     std::vector<Statement> findings{};
-    std::string about{};  // what was judged: "30 runs from ... to ..., on MACHINE"; may be empty
+    std::string about{};  // its basis: "30 runs from ... to ..., on MACHINE"; may be empty
 };
 
 struct Heading {
     std::string text;
-    std::string about{};  // the document's own description, for where no title has said it
+    std::string about{};  // the document's own description, shown if no title has said it
 };
 
 struct Paragraph {
@@ -72,7 +72,7 @@ struct Items {
     bool has_bullets{};  // in a terminal
 };
 
-// Cases of which there is nothing to measure or to compare, and why.
+// Cases that were not measured or not compared, and why.
 struct Exclusion {
     std::string about;
     std::string status;
@@ -83,22 +83,22 @@ using Exclusions = std::vector<Exclusion>;
 
 struct TableBlock {
     Table table;
-    std::string id{};         // in a page, of which it is unique; empty: a number is found
+    std::string id{};         // unique in a page; empty: a number is found
     bool is_sortable{};       // in a page: its headers sort it
     bool is_joined{};         // in a terminal: no empty line before it
-    std::size_t most_rows{};  // that are read where there is no room for all; 0: all
+    std::size_t most_rows{};  // shown if there is no room for all; 0: all
 };
 
-// Blocks that are read, folded away or left out together. A section without a title is about the table that it begins
-// with. If that table can be opened, it is open only as an answer, and in a page only as one of the first few.
+// Blocks that are shown, folded away or left out together. A section without a title is about its first table. If that
+// table can be opened, it is open only as an answer, and in a page only as one of the first few.
 struct Section {
     std::string title;
-    std::string summary{};  // where it is folded; empty: the title
+    std::string summary{};  // shown while it is folded; empty: the title
     Blocks blocks;
     std::string id{};  // in a page
 };
 
-// Made when somebody reads it.
+// A block that is made only when a renderer shows it.
 using Later = std::function<Blocks()>;
 
 // Drawn in a page.
@@ -107,8 +107,8 @@ struct Charts {
     std::function<std::vector<ChartSection>()> sections;
 };
 
-// A tree of functions with what each asks for itself, drawn in a page: node 0 is all of them, and callers come before
-// what they call.
+// A tree of functions with the memory that each asks for itself, drawn in a page. Node 0 stands for all of them, and
+// callers come before the functions that they call.
 struct FlameTree {
     struct Figure {
         std::string title;
@@ -129,7 +129,7 @@ struct FlameGraph {
 
 using Curves = Cases;  // their working sets, drawn in a terminal
 
-// Where and how something came about.
+// A fact about the origin of the figures, such as a machine or a command.
 struct Fact {
     std::string name;
     std::string text;
@@ -139,7 +139,7 @@ struct Facts {
     bool are_few{};  // behind an empty line in a terminal, one text below the other; in Markdown on one line
 };
 
-// What is left out where the detail behind it is: "Curves of 30 cases".
+// Names the detail behind it, where that is left out: "Curves of 30 cases".
 struct Omission {
     std::string what;
 };
@@ -164,8 +164,8 @@ struct Document {
     std::string title{};
     std::string description{};
     Blocks blocks{};
-    // Markdown for a job's summary: it has signs instead of bold words, notes below its tables, and leaves out rows
-    // beyond what can be read there.
+    // Markdown for a job's summary has signs instead of bold words, notes below its tables, and no more rows than can
+    // be read there.
     bool is_summary{};
 
     template <typename Part>
@@ -177,7 +177,7 @@ struct Document {
     void add_later(Weight weight, std::function<TableBlock()> table);  // likewise
 };
 
-// Subjects that other folders declare; `document` of the others is beside them.
+// For subjects that other folders declare; the `document` of the others is beside them.
 [[nodiscard]] Document document(const model::RunReport& report);
 [[nodiscard]] Document document(const trace::TraceSummary& summary);
 
@@ -187,10 +187,10 @@ struct Document {
 [[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
-// Where it is folded away; empty: it never is.
+// The text shown while the block is folded away; empty: it never is.
 [[nodiscard]] std::string summary_of(const Block& block);
 
-// Calls `show` with each block of the weights that are shown, and makes what is made later.
+// Calls `show` with each block of a shown weight, and makes the blocks that are made later.
 template <typename IsShown, typename Show>
 void for_each_shown(const Blocks& blocks, IsShown is_shown, Show show)
 {

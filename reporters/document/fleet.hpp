@@ -1,5 +1,5 @@
-// What `report` says of a fleet: which hosts are bad and by what evidence, then matrices between hosts, then how each
-// quantity is spread over the hosts. A page has a part for each host that is bad, or for every host of a small fleet.
+// The report of a fleet: bad hosts with the evidence, then matrices between hosts, then the spread of each quantity
+// over the hosts. A page has a part for each bad host, or for every host of a small fleet.
 #pragma once
 
 #include "core/measure/fleet.hpp"

@@ -7,20 +7,20 @@
 
 namespace memsweep::reporters {
 
-// A row per bad host with its weightiest evidence; hosts that are missing have a row each.
+// A row per bad host with its strongest evidence, and a row per missing host.
 [[nodiscard]] Table bad_hosts_table(const FleetReport& report);
 
 // A row per outlier, the furthest out first.
 [[nodiscard]] Table outliers_table(const FleetReport& report);
 
-// A row per quantity and kind of host: its distribution, and who lies at its ends. `all`: else only times of
-// operations, bandwidths, latencies, and what has outliers.
+// A row per quantity and kind of host: its distribution, and the hosts at its ends. Without `all` it has only times of
+// operations, bandwidths, latencies, and quantities with outliers.
 [[nodiscard]] Table spreads_table(const FleetReport& report, bool all);
 
-// A row per host: what it is, and how its run went.
+// A row per host: its facts, and the outcome of its run.
 [[nodiscard]] Table hosts_table(const FleetReport& report);
 
-// What a host measured beside what is usual for its kind.
+// The measurements of a host beside the usual ones of its kind.
 [[nodiscard]] Table figures_of_host(const FleetReport& report, std::size_t host);
 
 // Tables from each host (rows) to each other.
@@ -35,7 +35,7 @@ struct HostPlace {
 
 [[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
 [[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
-// The outlier on the worse side; nullptr: the host is none in this quantity.
+// The outlier on the worse side; nullptr: the host is not one in this quantity.
 [[nodiscard]] const measure::Outlier* outlier_at(const FleetReport& report, std::size_t metric, std::size_t host);
 
 }  // namespace memsweep::reporters

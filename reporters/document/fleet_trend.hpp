@@ -1,4 +1,4 @@
-// What `compare` says of two runs of a fleet.
+// The comparison of two runs of a fleet.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What `report` says of several results: the histories they make, what changed its level and when, then every trend.
+// The report of several results: their histories, the changes of level with their runs, then every trend.
 #pragma once
 
 #include "core/measure/history.hpp"

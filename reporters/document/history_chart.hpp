@@ -1,4 +1,4 @@
-// One metric of one case from run to run: medians with their intervals, the levels they lie on, and where those change.
+// One metric of one case from run to run: medians with their intervals, their levels, and the changes of level.
 #pragma once
 
 #include "core/measure/history.hpp"
@@ -8,7 +8,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Chart history_chart(const measure::History& history, const measure::Trend& trend);
 
-// The cell as in a comparison, except that a change of what is not judged stands out.
+// The cell as in a comparison, except that a change of an informational metric stands out.
 [[nodiscard]] Cell change_cell(measure::Verdict verdict);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// What a program holds for each operation that it did, and the call sites that make it: `run --leaks`.
+// The memory that a program holds for each operation that it did, and the call sites that hold it: `run --leaks`.
 //
 // Units    bytes, blocks.
 #pragma once
@@ -23,10 +23,10 @@ enum class LeakVerdict : std::uint8_t { none, leak, unsure };
 
 struct LeaksReport {
     std::string command;   // as it was given
-    std::string variable;  // what stands for the number of operations
+    std::string variable;  // the name that stands for the number of operations
     std::vector<std::uint64_t> operations;
     std::uint32_t rounds{};
-    bool at_peak{};                      // judged is what is live at the peak; else at the end
+    bool at_peak{};                      // judges the bytes live at the peak; else those at the end
     LeakSite whole;                      // without a place
     std::vector<LeakSite> sites;         // those that hold more, the most bytes for an operation first
     std::vector<LeakSite> freed_at_end;  // that hold more at the peak, and nothing at the end

@@ -1,5 +1,5 @@
-// What a runtime profile was fitted to: a sentence per key with its value, its origin and how sure it is, and how near
-// the model comes to each recording.
+// The fit of a runtime profile: a sentence per key with its value, its origin and its certainty, and how near the model
+// comes to each recording.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct JudgedRecording {
 
 struct ProfileReport {
     std::string name;
-    std::string profile;          // that is inherited,
+    std::string profile;          // the inherited one,
     std::string why;              // and why that one
     lifetime::ReleaseKeys given;  // keys that recordings or options name
     lifetime::ProfileFit fit;

@@ -1,5 +1,5 @@
-// Which settings of PyTorch's caching allocator suit a trace: a sentence, the line to set, the table, and in a page
-// what is reserved over time.
+// The settings of PyTorch's caching allocator that suit a trace: a sentence, the line to set, and the table. A page
+// also has the reserved bytes over time.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct PyTorchFitReport {
     std::optional<std::uint64_t> capacity;
     std::string capacity_text;         // as it was asked for
     std::string memory;                // "device 0"
-    std::string sizes;                 // what they are: "as requested"
-    bool is_least{};                   // what the trace does not have may need more
-    std::vector<std::string> caveats;  // why, and what else a reader has to know of the figures
+    std::string sizes;                 // their meaning: "as requested"
+    bool is_least{};                   // memory that the trace lacks may need more
+    std::vector<std::string> caveats;  // why, and further caveats about the figures
     std::uint64_t refusals{};
     std::optional<trace::RefusedRequest> refused;
     std::uint64_t emptied{};       // calls of torch.cuda.empty_cache()
-    std::uint64_t own_releases{};  // where the program's own allocator was short of memory
+    std::uint64_t own_releases{};  // times that the program's own allocator was short of memory
     trace::PyTorchFit fit;
 };
 
-// "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"; empty where nothing is worth a change or helps.
+// "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"; empty if no change helps or is worth it.
 [[nodiscard]] std::string advice_of(const PyTorchFitReport& report);
 
 [[nodiscard]] Document document(const PyTorchFitReport& report);

@@ -1,7 +1,7 @@
 // A trace replayed on several allocators, pools and release modes: time against memory.
 //
-// A case is on the front when no other of its threads has lower medians in both. What to take is a finding, not told
-// here: core/measure/replay_verdict.hpp.
+// A case is on the front if no other with as many threads has lower medians in both. The advice is a finding:
+// core/measure/replay_verdict.hpp.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace memsweep::reporters {
 
-// Empty where no case replays.
+// Empty if no case replays.
 [[nodiscard]] std::optional<Table> replay_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> call_times_table(const Cases& cases);  // times of single calls, by size
 [[nodiscard]] std::optional<Chart> replay_chart(const Cases& cases);

@@ -15,11 +15,11 @@ namespace memsweep::reporters {
 
 // Memory over time: a strip per case on one time axis, its phases behind it.
 //
-// Sources  the first measured repetition of each case, for curves and for what their titles say.
+// Sources  the first measured repetition of each case, for curves and their titles.
 // Memory   all curves of a report together stay below some 40,000 samples and 6,000 table rows, each below 2,000:
 //          min and max of every stretch are kept.
 
-// How much of each curve is kept; the more there are, the less.
+// How much of each curve is kept: less if there are more curves.
 struct CurveDetail {
     std::size_t samples{};  // drawn
     std::size_t slices{};   // parts of a strip that show their values under the pointer
@@ -30,27 +30,27 @@ struct CurveDetail {
 // Empty when nothing was sampled.
 [[nodiscard]] std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail);
 
-// The repetition whose curves stand for a case: the first that was sampled; 0 when none was.
+// The repetition whose curves stand for a case: the first sampled one; 0 if none was sampled.
 [[nodiscard]] inline std::uint32_t first_repetition(const model::CaseReport& report)
 {
     return report.series.empty() ? 0
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
 
-// The case as that repetition alone left it: its metrics and points, without its phases and series. What stands beside
-// a curve is then said of what is drawn.
+// The case as that repetition alone left it: its metrics and points, without its phases and series. So the text beside
+// a curve is about the drawn repetition.
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
-// Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
-// when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
+// Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis
+// has three positive numbers that span a factor of four. Lines beyond eight make another chart.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
-// The charts of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is
+// The charts of one scenario's cases: swept axes, then memory and page faults of a few cases at a time. No section is
 // empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
-// Memory over time; faults and stalls over time of what was watched; and the page faults of each phase as a dot per
-//        case on a logarithmic axis, with its number beside it. Charts that would be empty are left out.
+// Memory over time; faults and stalls over time of watched programs; and the page faults of each phase as a dot per
+// case on a logarithmic axis, with its number beside it. Charts that would be empty are left out.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

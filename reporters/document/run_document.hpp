@@ -1,4 +1,4 @@
-// What a run says: findings first, then the tables that show them, scenario by scenario.
+// The document of a run: findings first, then the tables that show them, scenario by scenario.
 //
 // Units    sizes in IEC units, rates in SI, durations in the unit that suits them; every figure is a median over the
 //          repetitions unless its heading says otherwise.
@@ -13,14 +13,14 @@
 
 namespace memsweep::reporters {
 
-// The run as a whole: did it run, did everything hold, where and how did it come about, and what it warns of.
+// The run as a whole: whether it ran, whether everything held, its origin, and its warnings.
 [[nodiscard]] Opening run_opening(const model::RunReport& report);
 
 [[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
 [[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured
 [[nodiscard]] std::string streaming_line(const model::Calibration& calibration);    // likewise
 [[nodiscard]] std::string duet_line(const std::vector<std::uint32_t>& processors);  // likewise, for none
-[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // what the figures depend on
+[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // on which the figures depend
 [[nodiscard]] std::string machine_line(const model::Machine& machine);              // the same in one sentence
 
 // Groups warnings by code and hint, in order of appearance. The groups refer to the report.

@@ -18,8 +18,8 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline of its scenario, what the catalogue shows first of such a case, its status.
-// A probe gets the figures_table() instead.
+// One row per case: its time, the headline of its scenario, the metrics that the catalogue shows first of such a case,
+// its status. A probe gets the figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
@@ -27,32 +27,32 @@ namespace memsweep::reporters {
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
-// "Assertions", "Limits", or both: what the claims are that a result was held against.
+// "Assertions", "Limits", or both: the name of the claims of a result.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
 // Every assertion, the failed ones first; empty when there are none.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
-// What sharing a worker costs: one row per case of a sweep that has its like placed alone, with both times, their
-// ratio, faults, time per fault. Empty when there is none.
+// The cost of sharing a worker: one row per case of a sweep with a counterpart that is placed alone. A row has both
+// times, their ratio, faults, time per fault. Empty if there is none.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
-// Whether these are a probe's cases: they tell facts, and nothing of a working set.
+// Whether these are a probe's cases: they have facts, and no working set.
 [[nodiscard]] bool are_figures(const Cases& cases);
 
-// A case, or how many it stands for: of more than three that were skipped for the same reason the first stands for all,
-// since what this machine lacks tells nothing apart.
+// A case, and the number of cases that it stands for. If more than three were skipped for the same reason, the first
+// stands for all of them.
 struct FoldedCase {
     const model::CaseReport* report{};
     std::size_t alike{1};
 };
 [[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
-// The figures of a probe: a row per thing measured, with its figure, interval and share of the best. Where there is no
-// figure, a row per fact that was found out. matrix_table() shows a quantity between every two places.
+// The figures of a probe: a row per measurement, with its figure, interval and share of the best. A case without a
+// figure has a row per fact. matrix_table() shows a quantity between every two places.
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
-// A latency is shown by its least sample, not by the median: other work adds to it and never takes anything away.
+// A latency is shown by its least sample, and not by the median, because other work only adds to it.
 [[nodiscard]] bool is_shown_by_least(std::string_view metric);
 [[nodiscard]] double shown_value(const model::Metric& metric);  // the metric has a summary
 

@@ -1,4 +1,4 @@
-// A table of figures, before anyone decides how it looks, and figures as people read them.
+// A table of figures without its looks, and figures as people read them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Tone { plain, good, caution, bad, muted };
 
 struct Cell {
     std::string text{};
-    std::string exact{};            // the value in full, when `text` rounds it
+    std::string exact{};            // the value in full, if `text` rounds it
     std::optional<double> share{};  // share of the largest like value in the table, 0..1: how long a bar would be
     Tone tone{Tone::plain};
 };
@@ -27,7 +27,7 @@ struct Column {
     bool is_key{};      // names what a row is about; repeated when a table is split
     bool is_number{};   // aligned to the right, never shortened
     bool is_word{};     // one that has to be read in full: shortened only when it is unusually long
-    bool is_verdict{};  // what became of the row: beside its name where a table is split
+    bool is_verdict{};  // the verdict on the row: beside its name if a table is split
 
     static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
     static Column word_key(std::string title) { return {.title = std::move(title), .is_key = true, .is_word = true}; }
@@ -43,7 +43,7 @@ struct Column {
 
 struct Table {
     std::string title{};
-    std::string note{};  // what holds for the whole table
+    std::string note{};  // for the whole table
     std::vector<Column> columns{};
     std::vector<std::vector<Cell>> rows{};  // as many cells in each as there are columns; an empty text is "no value"
 

@@ -9,7 +9,7 @@
 
 namespace memsweep::reporters {
 
-// "1234 python3.11": the program that it was last.
+// "1234 python3.11": the last program of the process.
 [[nodiscard]] std::string process_label(const trace::ProcessSummary& process);
 
 // The charts of a trace with allocations.

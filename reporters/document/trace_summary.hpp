@@ -1,4 +1,4 @@
-// What a trace holds: totals, processes, sizes, lifetimes, memories; in a page live bytes over time too.
+// The contents of a trace: totals, processes, sizes, lifetimes, memories; a page also has live bytes over time.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// Says in words what could not be read; empty when all was.
+// The damage in words; empty if everything could be read.
 [[nodiscard]] std::string damage_text(const trace::Damage& damage);
 
 }  // namespace memsweep::reporters

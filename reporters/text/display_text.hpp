@@ -12,13 +12,12 @@ namespace memsweep::reporters {
 
 [[nodiscard]] int display_width(std::string_view text);
 
-// The text in at most `width` columns: the middle is left out and marked with one character, since the ends tell names
-// apart.
+// The text in at most `width` columns. One character stands for the middle, which is left out, because names differ at
+// their ends.
 [[nodiscard]] std::string elided(const std::string& text, int width);
 
-// Lines of at most `width` columns, broken at blanks, but not between a number and its unit; a word that is longer than
-// a line is cut.
-// Words may also be broken behind the characters of `break_after`: "after_", "collect".
+// Lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than a line
+// is cut. Words may also be broken behind the characters of `break_after`: "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
 // The width of the widest part that wrapped() would have to cut.

@@ -18,14 +18,14 @@ struct CodePoint {
 [[nodiscard]] CodePoint first_code_point(std::string_view text);
 void append_utf8(std::string& out, char32_t code_point);
 
-// Well-formed UTF-8; unchanged when it was already.
+// The text as well-formed UTF-8; unchanged if it was already.
 [[nodiscard]] std::string repaired_utf8(std::string_view text);
 
 // The text as above, on one line and inert. Line breaks and tabs become blanks; other control characters, and those
 // that turn the writing direction, become U+FFFD. A terminal or a page can then show it without being steered by it.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
-// The same of many lines: what a terminal may show of a format that is made for programs.
+// The same for many lines: a terminal may show a format for programs in this form.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
 // The text for element content and for attributes in double quotes alike. It is inert, with & < > " ' written as
@@ -37,12 +37,12 @@ void append_utf8(std::string& out, char32_t code_point);
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 // Puts a backslash into lines that the log of a CI service would take for commands, since runs that hold secrets print
-// what scenarios and results say. Such lines have "::error::..." behind any white space of Unicode, or "##" with
-// letters and "[" behind it anywhere, as GitHub Actions ("##[error]"), Azure Pipelines ("##vso[") and TeamCity
-// ("##teamcity[") look for it.
+// texts of scenarios and results. Such a line begins with "::error::..." after any white space of Unicode, or has "##",
+// letters and "[" anywhere. GitHub Actions ("##[error]"), Azure Pipelines ("##vso[") and TeamCity ("##teamcity[") look
+// for these.
 [[nodiscard]] std::string without_commands(std::string_view text);
 
-// Whether one line would be such a command by what it begins with.
+// Whether one line would be such a command by its beginning.
 [[nodiscard]] bool begins_command(std::string_view line);
 
 }  // namespace memsweep::reporters

@@ -1,9 +1,11 @@
-// JSON values, and their text: what every writer of JSON builds its small parts from. Long documents are written part
-// by part, by JsonStream.
+// JSON values and their text, from which every writer of JSON builds its small parts. JsonStream writes long documents
+// part by part.
 //
-// An own type, for nlohmann/json takes ten seconds to compile in every file that includes it: only json_parse.cpp does.
+// The type is memsweep's own, because nlohmann/json takes ten seconds to compile in every file that includes it: only
+// json_parse.cpp does.
 //
-// Errors   none: a number that is not finite is null, as is what is absent; text is repaired to UTF-8 as it is written.
+// Errors   none: a number that is not finite is null, and so is an absent value; text is repaired to UTF-8 when
+//          written.
 #pragma once
 
 #include <concepts>
@@ -49,7 +51,7 @@ class Json {
     template <std::ranges::input_range Values>
         requires(!std::convertible_to<const Values&, std::string_view>)
     Json(const Values& values);
-    // An object where every item is a pair that begins with a text, {{"key", value}, ...}, else an array; null without
+    // An object if every item is a pair that begins with a text, {{"key", value}, ...}, else an array; null without
     // items.
     Json(std::initializer_list<Item> items);
 
@@ -71,8 +73,8 @@ class Json {
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
     [[nodiscard]] std::optional<double> number() const;  // any of the three kinds of numbers
 
-    // The elements of an array and the members of an object; empty for all other values. Keys keep the order they were
-    // given in.
+    // The elements of an array and the members of an object; empty for all other values. Keys keep the order of their
+    // insertion.
     [[nodiscard]] const std::vector<Json>& elements() const;
     [[nodiscard]] std::vector<Json>& elements();
     [[nodiscard]] const std::vector<JsonMember>& members() const;
@@ -149,8 +151,8 @@ class Json::Item {
 // The text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
-// Indented by one, except what reads better on one line: an array of plain values, however long, an object of plain
-// values that is a row of an array, and any other object of plain values that is short.
+// Indented by one. Three kinds of values read better on one line: an array of plain values, however long, an object of
+// plain values that is a row of an array, and any other short object of plain values.
 struct PrettyPlace {
     std::size_t depth{};  // brackets open around it
     bool is_row{};        // it is a row of an array
@@ -160,7 +162,7 @@ struct PrettyPlace {
 // A line for every value, indented by two; numbers that are not whole by type keep their point: "1.0".
 [[nodiscard]] std::string indented(const Json& json);
 
-// Writes a long JSON document part by part, in the very bytes that pretty() would write of it as a whole.
+// Writes a long JSON document part by part, in the very bytes that pretty() would write for the whole.
 //
 // Memory   the part that is being added.
 
@@ -172,7 +174,7 @@ class JsonStream {
     void open_list() { open('[', true); }
     void close();
 
-    void key(std::string_view key);  // what is opened or added next is its value
+    void key(std::string_view key);  // the next value opened or added belongs to it
     void add(const Json& value);     // to a list, or behind a key
     void add(std::string_view key_text, const Json& value);
 

@@ -2,8 +2,8 @@
 //
 // Errors   a JsonFailure with its place; no exception leaves this file.
 // Cost     linear in the text. Nesting is not bounded here.
-// Memory   what the tree takes: 40 bytes an element, 72 a member and its key, and another 72 for the key of a member
-//          while its object is open. JsonBuilder's bound holds it below 200 MB for any text of up to 10 MB.
+// Memory   of the tree: 40 bytes an element, 72 a member and its key, and another 72 for the key of a member while its
+//          object is open. JsonBuilder's bound holds it below 200 MB for any text of up to 10 MB.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,12 @@ namespace memsweep::reporters {
 struct JsonFailure {
     std::size_t byte{};   // the last one that was read
     std::string message;  // empty: no JSON at `byte`
-    bool is_too_large{};  // its builder holds more than it may
+    bool is_too_large{};  // the builder holds more than allowed
 };
 
-// What a tree may hold, in elements; a member counts as three. A text of 2 bytes an element, such as [0,0,0,...], makes
-// a tree of twenty times its size; those of memsweep have 5 and more, and what they have most of is taken out.
+// The largest tree, in elements; a member counts as three. A text of 2 bytes an element, such as [0,0,0,...], makes a
+// tree of twenty times its size. memsweep's texts have 5 bytes and more an element, and their most frequent parts are
+// taken out.
 [[nodiscard]] constexpr std::size_t most_held(std::size_t text_bytes)
 {
     constexpr std::size_t of_any_text = 2'500'000;
@@ -34,8 +35,8 @@ struct JsonFailure {
     return std::max(of_any_text, text_bytes / least_bytes_each);
 }
 
-// Makes one value of the parts of a document, which come in their order. Who derives from it takes out what must not
-// stand in memory as a tree. Of members under one key the last stands.
+// Makes one value from the parts of a document, which come in their order. Derived classes take out parts that must not
+// stand in memory as a tree. If several members have one key, the last stands.
 class JsonBuilder {
   public:
     // `most`: elements that its tree holds at a time, members counted as three.
@@ -49,7 +50,7 @@ class JsonBuilder {
     void key(std::string name);
     void add(Json value);
 
-    // The tree holds more than it may: nothing should be added any more.
+    // The tree holds more than allowed: add nothing more.
     [[nodiscard]] bool is_too_large() const { return held_ > most_; }
     [[nodiscard]] Json whole() { return std::move(whole_); }
 
@@ -59,13 +60,13 @@ class JsonBuilder {
         std::string key;                                      // the key of an object's next member
         bool is_repeated{};                                   // that member has come before
         std::size_t index{};                                  // how many members or elements came before it
-        std::size_t held{};                                   // by the tree, for what this container holds
+        std::size_t held{};                                   // by the tree, for the contents of this container
         std::unordered_map<std::string, std::size_t> places;  // in the object, of the keys that have come
     };
     [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }  // the outermost first
 
   private:
-    // True: the value, which is complete, is left out of the innermost container.
+    // Called with each complete value. True: it is left out of the innermost container.
     [[nodiscard]] virtual bool take(const Json& /*value*/) { return false; }
     virtual void meet_key() {}  // a key in the innermost container has been read
 

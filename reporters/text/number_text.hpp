@@ -11,7 +11,7 @@ namespace memsweep::reporters {
 // Empty for a value that is not finite: there is no such number in JSON or CSV. Never locale-dependent.
 [[nodiscard]] std::string number_text(double value);
 
-// Seconds since 1970-01-01T00:00:00Z of a time as results write it, 2026-01-31T12:00:00.000Z; empty for any other text.
+// Seconds since 1970-01-01T00:00:00Z of a time in the form of results, 2026-01-31T12:00:00.000Z; empty for other texts.
 [[nodiscard]] std::optional<double> epoch_seconds(std::string_view utc);
 
 // The same time to the second and without a zone, 2026-01-31T12:00:00: ISO 8601 readers take it with any zone behind.
