@@ -1,4 +1,4 @@
-// A command line as a program declares it: commands, their options, and what the text behind each option becomes.
+// A command line as a program declares it: commands, their options, and the conversion of the text behind each option.
 // Parsing, --help, completions and manual pages all read these declarations.
 //
 // CLI11 splits the arguments. Only command_line.cpp includes it, because its header takes seconds to compile.
@@ -18,7 +18,7 @@
 
 namespace memsweep::app {
 
-// What the process says to the shell.
+// The exit codes of the process.
 enum class ExitCode : int {
     done = 0,
     finding = 1,      // an assertion failed, a regression
@@ -31,7 +31,7 @@ enum class ExitCode : int {
     terminated = 143,   // SIGTERM
 };
 
-// The exit code that stands for both. The first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
+// The exit code for both. The first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
 [[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b)
 {
     static constexpr std::array order{ExitCode::interrupted, ExitCode::terminated,       ExitCode::internal,
@@ -55,25 +55,25 @@ enum class Arity {
     many,       // any number of texts each time, up to the next option
 };
 
-// What becomes of the texts that are given for an option; option_values.hpp makes these.
+// The conversion of an option's texts; option_values.hpp makes these.
 struct OptionValue {
-    // Called once, with every text in its order. The error's message says what is wrong with one of them.
+    // Called once, with all texts in their order. The error's message says what is wrong with one of them.
     std::function<base::Expected<void>(const std::vector<std::string>& texts)> take;
     Arity arity{Arity::one};
     bool commas{};                     // a comma separates texts too
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
     std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
-    std::string fallback;              // what holds where the option is not given; empty: nothing to show
-    std::string alone{};               // of at_most_one: what the option means that stands without a text
+    std::string fallback;              // the value if the option is not given; empty: nothing to show
+    std::string alone{};               // of at_most_one: the meaning of the option without a text
 };
 
 struct Option {
     std::vector<std::string> names;  // "-o", "--out"; of a positional argument its one name
-    std::string placeholder;         // what follows, as --help calls it: "FILE"; empty for a flag
+    std::string placeholder;         // the name of its text in --help: "FILE"; empty for a flag
     std::string help;
     OptionValue value;
     std::string group;     // the heading that it stands under; empty: "Options"
-    std::string variable;  // the environment variable that is used where the option is not given
+    std::string variable;  // the environment variable that is used if the option is not given
     bool required{};
     std::vector<std::string> (*look_up)(){};  // words that completions offer, found when a shell asks for them
 
@@ -92,14 +92,14 @@ struct Command {
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
-    // All words behind "--", whatever they look like; the positional arguments then end before it.
+    // Takes all words behind "--" unchanged; the positional arguments then end before it.
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
-    // -f and --json, which is the same as -f json. `format` is what `value` sets; it holds the default.
+    // -f and --json, which is the same as -f json. `value` sets `format`, which holds the default.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
-    // The same of a command that has text and JSON alone.
+    // The same for a command that has text and JSON alone.
     void text_or_json(bool& as_json, std::string json_help);
-    // Known to the parser, and to no help, completion or manual page.
+    // An option that only the parser knows: no help, completion or manual page shows it.
     Option& hidden_option(std::string_view declaration, OptionValue value);
     Command& command(std::string command_name, std::string command_help);
     Command& hidden_command(std::string command_name);
@@ -107,27 +107,28 @@ struct Command {
     std::string name;
     std::string help;
     std::string footer;
-    std::string group;  // the options declared from now on belong to it
+    std::string group;  // of the options declared from now on
     std::deque<Option> positionals;
     std::optional<Option> behind_dashes;  // not required
     std::deque<Option> options;
     std::deque<Option> hidden_options;
     std::deque<Command> commands;
     std::deque<Command> hidden_commands;
-    // Called when every option is read: what one option cannot tell by itself. The error's `where` names the option.
+    // Called after all options are read: finds mistakes that one option cannot find. The error's `where` names the
+    // option.
     std::function<base::Expected<void>()> check;
     std::function<base::Expected<ExitCode>()> run;  // an error is to be printed, and is bad_input
 };
 
 // What the arguments ask for: to run a command, or to print its help.
 struct Request {
-    const Command* command;  // the program itself, where no command is given
+    const Command* command;  // the program itself, if no command is given
     bool help;
 };
 
 // Reads the arguments into the targets of the declarations.
 //
-// Errors   invalid_input: one line that says what is wrong, with the nearest command or where to read on.
+// Errors   invalid_input: one line with the mistake, and with the nearest command or a place to read on.
 [[nodiscard]] base::Expected<Request> parse(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

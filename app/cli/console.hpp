@@ -1,5 +1,4 @@
-// What goes with every command: the options that all have, and what is printed. Data goes to stdout, everything else
-// to stderr.
+// Parts of every command: the global options, and printing. Data goes to stdout, everything else to stderr.
 #pragma once
 
 #include <string>
@@ -25,7 +24,7 @@ struct GlobalOptions {
 
 void add_global_options(Command& root, GlobalOptions& global);
 
-// The columns of the terminal behind a descriptor, or 80 where it is none.
+// The columns of the terminal behind a descriptor; 80 if it is no terminal.
 [[nodiscard]] int terminal_width(int descriptor);
 
 // The style of stdout: its width is from 60 to 160 columns; --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide
@@ -34,9 +33,9 @@ void add_global_options(Command& root, GlobalOptions& global);
 
 // "memsweep: error: where: message" on stderr.
 void print_error(const base::Error& error);
-// Each of them once, however many inputs share it.
+// Prints each error once, even if several inputs share it.
 void print_errors(const std::vector<base::Error>& errors);
-// All that is wrong with files, each once, as "file:line:col: message".
+// Prints all mistakes in files, each once, as "file:line:col: message".
 void print_places(const std::vector<base::Error>& errors);
 void print_note(std::string_view message);
 
@@ -47,8 +46,8 @@ void print_note(std::string_view message);
 // The exit code after the stop signal that was taken last.
 [[nodiscard]] ExitCode stop_code(const sys::StopSignals& signals);
 
-// Writes all of the text to stdout. Returns false, and prints the error, when it could not: a full disk behind stdout
-// must not look like success. Nothing is printed of a reader that has left, as `head` does: it has what it wanted.
+// Writes the whole text to stdout. If it cannot, it returns false and prints the error: a full disk behind stdout must
+// not look like success. If the reader has left, as `head` does, it prints no error.
 [[nodiscard]] bool print_data(std::string_view text);
 [[nodiscard]] ExitCode print_text(std::string_view text);
 

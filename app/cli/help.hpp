@@ -1,5 +1,5 @@
-// What --help prints, and manual pages in roff's man macros, both from the declarations of a program: memsweep(1), and
-// those of programs beside it.
+// The text of --help, and manual pages in roff's man macros, both from the declarations of a program: memsweep(1), and
+// the pages of programs beside it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace memsweep::app {
 // unless one word is.
 [[nodiscard]] std::string help_text(const Command& command, const Command& root, int columns);
 
-// What a page says besides the program's declarations.
+// The texts of a page beside the program's declarations.
 struct ManualTexts {
     std::string summary;      // behind the name, in one line
     std::string called;       // "mpirun ... memsweep-mpi"

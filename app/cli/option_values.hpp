@@ -1,7 +1,7 @@
-// What the text behind an option becomes: a text, a number, a size, a duration, one of several words, or what a
-// command's own function makes of it.
+// Converts the text behind an option: to a text, a number, a size, a duration, one of several words, or by a command's
+// own function.
 //
-// The targets must outlive the parsing. They keep their value when the option is not given.
+// The targets must outlive the parsing. If the option is not given, they keep their value.
 #pragma once
 
 #include <array>
@@ -39,15 +39,15 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 
-// offering: adds words that completions offer and that nothing checks. defaulting: adds what holds where the option is
-// not given.
+// offering: adds words that completions offer and that nothing checks. defaulting: adds the value that holds if the
+// option is not given.
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
 // "--name" alone means the same as "--name=text" with this text.
 [[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
 
-// What `parse` makes of the text; the target may be an optional.
+// Converts the text by `parse`; the target may be an optional.
 template <typename Target, typename Parse>
 [[nodiscard]] OptionValue parsed(Target& target, Parse parse)
 {
@@ -68,11 +68,11 @@ template <typename Target>
     return parsed(target, base::parse_duration);
 }
 
-// A whole number, in decimal digits alone: neither a sign nor more than `max` becomes another number unseen.
+// A whole number, in decimal digits alone. A sign, or a value beyond `max`, is an error and never another number.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-// `max` fits the target, which may be an optional; where it is none, its value is the default that help shows.
+// `max` fits the target, which may be an optional. If it is not one, its value is the default that help shows.
 template <typename Target>
 [[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {
@@ -86,7 +86,7 @@ template <typename Target>
     return value;
 }
 
-// "NAME=VALUE"; `shape` is how the error calls it.
+// "NAME=VALUE"; the error names the form by `shape`.
 using Pair = std::pair<std::string, std::string>;
 [[nodiscard]] base::Expected<Pair> split_pair(const std::string& text, const std::string& shape);
 
@@ -101,7 +101,7 @@ template <typename Target>
         arity);
 }
 
-// One of the words of an enumeration: each with its enumerator, or those that the model gives it.
+// One of the words of an enumeration: given with their enumerators, or taken from the model's table.
 template <typename Target, typename Enum, std::size_t count>
 [[nodiscard]] OptionValue choice(Target& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
 {

@@ -1,6 +1,6 @@
-// The commands of memsweep: add_<command> declares what the command takes, and what runs it.
+// The commands of memsweep: add_<command> declares a command's arguments, and the function that runs it.
 //
-// The declarations refer to `global`, which must outlive the program's.
+// The declarations refer to `global`, which must outlive them.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace memsweep::app {
 
-// `execute` runs the command. Returns what it gets, which the options fill in: it lives as long as the declaration.
+// `execute` runs the command. Returns its arguments, which the options fill in; they live as long as the declaration.
 template <typename Arguments>
 [[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
                                       base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))
@@ -58,7 +58,7 @@ inline constexpr std::array<AddCommand, 26> commands{
     add_record,     add_watch,   add_explain, add_advise, add_cliffs,     add_probe, add_profile,
     add_completion, add_help,    add_man,     add_worker, add_malloc_cost};
 
-// --version, which goes before any command: what it returns prints the version if that was asked for.
+// --version, which goes before any command. The returned function prints the version if it was asked for.
 [[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& root);
 
 }  // namespace memsweep::app

@@ -1,5 +1,5 @@
-// What `compare` and `run --baseline` share: the criteria, the comparison of two results, and its exit code; and the
-// baseline itself.
+// Parts that `compare` and `run --baseline` share: the criteria, the comparison of two results, and its exit code. Also
+// the baseline itself.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace memsweep::app {
 
-// A gate file by its path, or by the name of one that ships (configs/gates/NAME.json). Empty after its errors were
-// printed; the defaults when `gate` is empty.
+// A gate file by its path, or by the name of one that ships (configs/gates/NAME.json); the defaults if `gate` is empty.
+// Returns nothing after its errors were printed.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// The default gate, or a gate file, with thresholds as they are written on the command line, of metrics that memsweep
-// knows. Empty after the errors were printed.
+// The default gate, or a gate file, with thresholds of the command line for metrics that memsweep knows. Returns
+// nothing after the errors were printed.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 
@@ -28,16 +28,17 @@ struct NamedResult {
     const model::RunReport* report;
 };
 
-// Probes of two machines are alike; the comparison says how the machines differ.
+// Compares two results. Probes of two machines count as alike; the comparison says how the machines differ.
 //
 // Errors   invalid_input: the two are not alike, with what differs (unless `force`), or no case is in both.
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);
 
-// With the gate off a regression is no finding; too few repetitions for a verdict stay what they are.
+// With the gate off a regression is no finding; too few repetitions for a verdict still have their exit code.
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
-// `run --baseline`: the earlier result that a run is compared with, found unfit before anything is measured.
+// `run --baseline`: the earlier result that a run is compared with. An unfit one is refused before anything is
+// measured.
 struct Baseline {
     std::string path;
     model::RunReport result;

@@ -2,8 +2,8 @@
 // allocates more in a folder with a longer name, which is no change of the program.
 //
 // A path is lengthened by slashes that mean nothing ("base/////app"), so that it still names the same file from the
-// same folder: what a program finds beside itself, what it is linked to and its base name stay as they are. What
-// resolves its path sees the true one, which comparisons of exact counters allow for (core/measure/names.hpp).
+// same folder. The files beside the program, its libraries and its base name stay the same. A program that resolves its
+// path sees the true one; comparisons of exact counters allow for that (core/measure/names.hpp).
 //
 // Sources  path_resolution(7): several slashes are one.
 #pragma once
@@ -15,11 +15,12 @@
 
 namespace memsweep::app {
 
-// The words of both that name files, the first with the first and so on, are made equally long. So are the values of
-// words like --option=PATH.
+// Makes words of both programs that name files equally long, the first with the first and so on. Does the same for the
+// values of words like --option=PATH.
 void spell_alike(std::vector<std::string>& base, std::vector<std::string>& candidate);
 
-// Calls the two builds of a plan alike, each case with its counterpart. Fingerprints and ids stay what they are.
+// Gives the two builds of a plan names of one length, each case with its counterpart. Fingerprints and ids do not
+// change.
 void call_builds_alike(model::Plan& plan);
 
 }  // namespace memsweep::app

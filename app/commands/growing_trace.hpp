@@ -1,6 +1,6 @@
-// The trace of a recording, in its folder until it is whole (trace_progress.hpp).
+// The trace of a recording, which lies in its folder until it is whole (trace_progress.hpp).
 //
-// Errors   io, naming the path. What was written before stays.
+// Errors   io, naming the path. Chunks written before stay.
 // Threads  one at a time.
 #pragma once
 
@@ -21,7 +21,7 @@ class GrowingTrace {
 
     // The first bytes make the file.
     [[nodiscard]] trace::TakeBytes taker();
-    // It is whole: with this header it becomes `out`. It stays in the folder as well, until that is removed.
+    // Call when it is whole: with this header it becomes `out`. It also stays in the folder until that is removed.
     [[nodiscard]] base::Expected<void> finish(const trace::FileHeader& header, const std::string& out);
 
   private:

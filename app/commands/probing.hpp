@@ -1,4 +1,4 @@
-// Runs the probes that were asked for, and makes a result of them.
+// Runs the requested probes and makes a result of them.
 #pragma once
 
 #include <chrono>
@@ -43,11 +43,11 @@ struct ProbeCommand {
 // Whether this kind of measurement was asked for, by its name or with all others.
 [[nodiscard]] bool asks_for(const ProbeCommand& command, std::string_view what);
 
-// "probe_bandwidth_latency": what its result calls itself.
+// "probe_bandwidth_latency": the name of its result.
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 
-// Errors   invalid_input: --nodes or --devices names one that is not there, or something is to be measured on a machine
-//          that is only described.
+// Errors   invalid_input: --nodes or --devices names one that does not exist, or something is to be measured on a
+//          machine that is only described.
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Topology& topology, const sys::Clock& clock,
                                                      const sys::StopSignals& signals);

@@ -1,11 +1,11 @@
-// What programs behind -- read as their standard input: taken once, and given to each of their runs from its start.
+// The standard input of programs behind --: taken once, and given to each of their runs from its start.
 //
-// Sources  what --stdin names; without it our own standard input, unless that is a terminal or a device. A regular file
-//          that is at its beginning is read where it is, also if its name goes meanwhile; everything else is copied.
+// Sources  the file of --stdin; without it our own standard input, unless that is a terminal or a device. A regular
+//          file at its beginning is read in its place, even if its name goes meanwhile; everything else is copied.
 // Cost     the contents are read once for their digest.
 // Errors   io: it cannot be read; invalid_input: it brings more than 1 GiB and is no file; timeout: our own standard
-//          input is open and brings nothing for ten seconds, as that of many a job in CI.
-// Ownership  path() is good for as long as the object is there.
+//          input is open and brings nothing for ten seconds, as in many CI jobs.
+// Ownership  path() is valid as long as the object exists.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class ProgramInput {
     // `file`: "-" waits for our own standard input for as long as it takes; empty: as above.
     [[nodiscard]] static base::Expected<ProgramInput> take(const std::string& file);
 
-    // Both empty where there is nothing to read.
+    // Both are empty if there is nothing to read.
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const std::string& contents() const { return contents_; }  // "12 B, sha256 ..."
 
@@ -36,11 +36,11 @@ class ProgramInput {
     std::string contents_;
 };
 
-// Cases of scenario files name what they read: what is in those files by now, for the results to say. One that is not
-// there yet, or that `prepare` may make, stays unknown.
+// Notes the contents of the files that cases of scenarios read as their standard input, for the results. A file that
+// does not exist yet, or that `prepare` may make, stays unknown.
 void look_into_inputs(std::vector<model::Plan>& plans);
 
-// Whether something is redirected into us that programs of scenarios will not get to read.
+// Whether input is redirected into us that no program of the scenarios will read.
 [[nodiscard]] bool has_unread_input();
 
 }  // namespace memsweep::app

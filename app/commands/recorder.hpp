@@ -1,6 +1,6 @@
-// The library that is preloaded into programs to record or count what they allocate.
+// The library that is preloaded into programs to record or count their allocations.
 //
-// Errors   not_supported: it is missing, or lies where the dynamic linker preloads nothing from.
+// Errors   not_supported: it is missing, or lies in a place from which the dynamic linker preloads nothing.
 #pragma once
 
 #include <string>

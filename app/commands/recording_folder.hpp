@@ -1,4 +1,4 @@
-// The folder OUT.recording that recorders write to while their processes run, and memsweep to the trace that it begins.
+// The folder OUT.recording. Recorders write to it while their processes run, and memsweep begins the trace in it.
 //
 // Errors   io, naming the folder.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace memsweep::app {
 
-// A new one; one that an earlier recording left behind is refused. It stays until its trace is written whole, so that a
-// full disk loses nothing.
+// Makes a new folder; one that an earlier recording left behind is refused. It stays until its trace is written whole,
+// so that a full disk loses nothing.
 [[nodiscard]] base::Expected<std::string> make_recording_folder(const std::string& out);
 
-// Shows that the first process can be recorded there, before hours are spent on a program that is not.
+// Shows that the first process can be recorded there, before hours are spent on a program without a recording.
 [[nodiscard]] base::Expected<void> check_room(const std::string& folder);
 
 [[nodiscard]] base::Expected<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
@@ -27,15 +27,15 @@ namespace memsweep::app {
 // Absent while its headers are not written.
 [[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
 
-// What is left in a folder.
+// The files left in a folder.
 struct LeftRecordings {
     std::vector<trace::RecordedImage> images;
-    std::vector<std::string> taken;     // files and links that are of no more use once there is a trace
+    std::vector<std::string> taken;     // files and links that are of no use once there is a trace
     std::vector<base::Error> not_read;  // why a file of the folder is not among the images: it stays
     std::uint64_t refused{};            // processes for which no file could be made, the last of them for this reason
     int refused_errno{};
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without the recorder
-    std::uint64_t not_noted{};                         // that were started, and of which nothing is known
+    std::uint64_t not_noted{};                         // started programs of which nothing else is known
     std::optional<std::string> unfinished;             // the trace that was begun while they ran
 };
 
@@ -43,18 +43,18 @@ struct LeftRecordings {
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 
-// Removes the files of a recording in that order, and then the folder, which stays when something else is in it.
-// Meanwhile the folder is called FOLDER.removed: if the process is killed half-way, it leaves nothing that the next
-// recovery would take for the whole recording.
+// Removes the files of a recording in that order, and then the folder, unless something else is in it. Meanwhile the
+// folder is called FOLDER.removed. So if the process is killed half-way, the next recovery does not take the rest for
+// the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
-// The inode of this process's (pid_namespaces(7)); 0: not known.
+// The inode of this process's pid namespace (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t own_pid_namespace();
 
 // The process of the image. A zombie has ended.
 //
-// Sources  pid_namespaces(7): of another namespace than ours the numbers stand in NSpid of /proc/PID/status (proc(5)).
-// Cost     for such a process a look at all that run.
+// Sources  pid_namespaces(7): numbers of other namespaces are in NSpid of /proc/PID/status (proc(5)).
+// Cost     a process of another namespace takes a look at all running processes.
 [[nodiscard]] bool is_running(const trace::ImageFacts& image);
 
 }  // namespace memsweep::app

@@ -1,10 +1,10 @@
-// The repetitions that a result on disk lacks: a line for each in FILE.journal, appended while writing the whole result
-// again would cost more than measuring. A run that goes on with the result takes them over.
+// The repetitions that a result on disk lacks: FILE.journal has a line for each. Lines are appended if writing the
+// whole result again would cost more than measuring. A run that resumes the result takes them over.
 //
-// Cost     of a line: a repetition's values as JSON and one write, however long the result is. Nothing is flushed to
+// Cost     of a line: a repetition's values as JSON and one write, for a result of any length. Nothing is flushed to
 //          the disk: a kill of the process loses no line, a power failure may.
 // Errors   a line that was cut off, or that another run wrote, is passed over; io: the journal cannot be written, or a
-//          file of its name is none: it is neither added to nor removed.
+//          file of its name is no journal: it is neither added to nor removed.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ namespace memsweep::app {
 // Call after the whole result has been written.
 void remove_journal(const std::string& result_path);
 
-// Adds to `report` the repetitions that its journal has and it lacks.
+// Adds to `report` the repetitions that only its journal has.
 void take_over_journal(const std::string& result_path, model::RunReport& report);
 
 }  // namespace memsweep::app

@@ -18,19 +18,19 @@ namespace memsweep::app {
 // Errors   name the path and the place within.
 [[nodiscard]] base::Expected<model::RunReport> read_result(const std::string& path);
 
-// Whichever of the two the file holds.
+// The result or the fleet that a file holds.
 using AnyResult = std::variant<model::RunReport, model::Fleet>;
 [[nodiscard]] base::Expected<AnyResult> read_any_result(const std::string& path);
 
 // Errors   invalid_input: "-" stands there twice.
 [[nodiscard]] base::Expected<void> check_one_stdin(const std::vector<std::string>& paths);
 
-// A file, replaced by a rename when it is whole.
+// Writes a file, replaced by a rename when it is whole.
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// The text goes to a file or, if the path is empty or "-", to stdout. What went wrong is printed. What comes piece by
-// piece is a program's format, raw in a file and a pipe: on a terminal the texts in it are made inert. A whole text is
+// The text goes to a file or, if the path is empty or "-", to stdout. Errors are printed. Text that comes piece by
+// piece is a format for programs, written raw to a file and a pipe; for a terminal it is made inert. A whole text is
 // inert already.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
@@ -47,13 +47,13 @@ template <typename Report>
     return write_text([&](reporters::TextSink& sink) { format.write(report, sink); }, path);
 }
 
-// A measured result in full. Existing::keep: io where a file is there.
+// Writes a measured result in full. Existing::keep: io if a file exists.
 [[nodiscard]] base::Expected<void> write_result(const model::RunReport& report, const std::string& path,
                                                 sys::Existing existing = sys::Existing::replace);
-// Where a result that was measured goes when it cannot be written where it was asked for: to TMPDIR, or /tmp. Says so.
+// Saves a measured result that cannot be written to its path: to TMPDIR, or /tmp. Says so.
 void save_in_refuge(const model::RunReport& report);
 
-// A file that a command reads or writes, and what on its command line names it.
+// A file that a command reads or writes, and the option that names it.
 struct NamedFile {
     std::string name;  // "--out"
     std::string path;  // empty or "-": none
@@ -72,22 +72,22 @@ struct ReportTarget {
 // The value of an option -r FMT[=FILE].
 [[nodiscard]] OptionValue report_targets(std::vector<ReportTarget>& targets);
 
-// The files that it is written to: a format with parts has one for each. None on stdout.
+// The files of a target: a format with parts has one for each part. None on stdout.
 [[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
-// A format with parts writes a file for each.
+// A format with parts writes a file for each part.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global);
 
-// Says on stderr what the exit code stands for: for a command whose report goes to a file, a program or nowhere.
+// Prints on stderr the failures behind the exit code, for a command whose report goes to a file, a program or nowhere.
 void print_failures(const model::RunReport& report);
 
 // Errors   unknown formats and files that cannot be written, found before anything is measured.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 
-// What the letters of a path such as that of --out stand for.
+// The values of the letters in a path such as that of --out.
 //
-// %h  host: SLURMD_NODENAME where Slurm runs us, else the host name    %s  scenario
+// %h  host: SLURMD_NODENAME if Slurm runs us, else the host name       %s  scenario
 // %r  rank: SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK, else 0     %t  UTC, 20260131T120000Z    %%  a percent sign
 struct PathFacts {
     std::string host;
@@ -98,7 +98,8 @@ struct PathFacts {
 // Errors   invalid_input: an unknown letter.
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
-// Several ranks that would write one file: the letter that the pattern lacks is named. Empty: each has its own.
+// An error if several ranks would write one file; it names the letter that the pattern lacks. Empty: each has its own
+// file.
 [[nodiscard]] std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement);
 
 }  // namespace memsweep::app

@@ -1,16 +1,16 @@
-// Everyone who listens to a run, as the command line asks: the result file, the event streams, progress.
+// The observers of a run that the command line asks for: the result file, the event streams, progress.
 //
-// The result is kept on disk while the run goes on, so that a kill at any moment loses nothing that was measured. Its
-// file is rewritten by temporary file and rename after every case, and after repetitions as long as writing stays below
-// a fiftieth of the time; the other repetitions are added to FILE.journal, from which `run --resume` takes them. An
+// The result is on disk while the run goes on, so a kill at any moment loses no measurement. Its file is rewritten by
+// temporary file and rename after every case. It is also rewritten after repetitions, as long as writing stays below a
+// fiftieth of the time; the other repetitions are added to FILE.journal, from which `run --resume` takes them. An
 // earlier result of that name is replaced only when the first case of this run has ended; until then the new one grows
 // beside it as FILE.partial.
 //
 // Events are lines of JSON (NDJSON), each written at once.
 //
-// Errors   a write that fails is reported once, and the run goes on; finish() tells whether the last write of the
-//          result succeeded, and saves it to the temporary directory when it did not; events_failed() whether events
-//          are missing.
+// Errors   a write that fails is reported once, and the run goes on. finish() tells whether the last write of the
+//          result succeeded; if not, it saves the result to the temporary directory. events_failed() tells whether
+//          events are missing.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@
 
 namespace memsweep::app {
 
-// What progress says of a run before anything of it is measured.
+// The announcement of a run, which progress prints before anything is measured.
 struct Announcement {
     std::string time;   // "about 52 s"; empty: nothing is known
     bool until_sure{};  // a verdict that is sure earlier ends the repetitions
@@ -34,9 +34,9 @@ struct Announcement {
 // Passes every event on: to the result file first, to progress last.
 class RunObservers final : public engine::Observer {
   public:
-    // `names_itself`: nobody asked for this result path, so that a file which is there stays, and the result goes
-    // beside it (NAME-2.json). `events`: a file, "-" for stdout, or empty; `append_events`: an earlier scenario of the
-    // same command has begun it.
+    // `names_itself`: the user named no result path, so an existing file stays and the result goes beside it
+    // (NAME-2.json). `events`: a file, "-" for stdout, or empty. `append_events`: an earlier scenario of the same
+    // command has begun that file.
     //
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
@@ -54,9 +54,9 @@ class RunObservers final : public engine::Observer {
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;
     void run_ended(const model::RunReport& report) override;
 
-    // The last write of the result, which replaces an earlier one unless this run was interrupted before its first case
-    // had ended; then the last events, once the exit code is known. Returns where the result now is; empty when it
-    // could not be saved where it was asked for.
+    // Writes the result for the last time, then the last events, once the exit code is known. The result replaces an
+    // earlier one, unless this run was interrupted before its first case had ended. Returns the path of the result;
+    // empty if it could not be saved to the requested path.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
     [[nodiscard]] bool events_failed() const;
 

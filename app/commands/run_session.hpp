@@ -14,7 +14,7 @@
 
 namespace memsweep::app {
 
-// What `run` was asked for; `replay` asks for the same in its own words.
+// The request of `run`; `replay` makes the same one from its own options.
 struct RunCommand {
     std::vector<std::string> scenarios;
     std::vector<std::string> words;  // a command, in place of scenarios
@@ -47,7 +47,7 @@ struct RunCommand {
     bool quick{};
 };
 
-// The worst exit code of all. An interruption ends them, also one between two cases.
+// Returns the worst exit code of all plans. An interruption ends all of them, even between two cases.
 [[nodiscard]] ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                                  const std::vector<model::Plan>& plans);
 

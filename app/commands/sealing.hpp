@@ -1,7 +1,7 @@
-// What `memsweep record` does while the command runs, so that little is left to do when it has ended: full chunks of
-// recordings are translated, compressed and written to the trace, on processors that are idle (SCHED_IDLE).
+// Translates and compresses full chunks of recordings and writes them to the trace while the command of `memsweep
+// record` runs, on idle processors (SCHED_IDLE). So little is left to do when the command has ended.
 //
-// Cost     20 ns an event; of a recording at rest a look every 20 ms, of one that fills its slots every millisecond.
+// Cost     20 ns an event; a look at a recording every 20 ms if it is at rest, every millisecond if it fills its slots.
 // Memory   as LiveRecording, for at most 64 processes, and TraceProgress.
 // Errors   none while it runs: without memory, a thread or room on the disk it stops, and the rest is left to the end.
 #pragma once
@@ -26,7 +26,7 @@ class SealingMeanwhile {
   public:
     SealingMeanwhile(std::string folder, GrowingTrace& trace);
 
-    // What stands in the trace by now.
+    // Ends the work; returns the contents of the trace so far.
     [[nodiscard]] trace::TraceProgress finish();
 
   private:
@@ -40,9 +40,9 @@ class SealingMeanwhile {
     void seal(const std::stop_token& stop);
     base::Expected<void> find_recordings(const std::stop_token& stop);
     void hold(const std::string& path);
-    // A process goes on in another program: from what is held to `path`.
+    // A process goes on in another program: from the held recording to `path`.
     base::Expected<void> follow(const std::string& before, const std::string& path, const std::stop_token& stop);
-    // When to look again.
+    // Looks at the recordings; returns when to look again.
     base::Expected<Clock::time_point> look(const std::stop_token& stop);
 
     std::string folder_;

@@ -1,5 +1,5 @@
-// Runs of a program under the recorder with all its call stacks, whose traces are read and not kept: what `run --leaks`
-// and `run --against --stacks` look at.
+// Runs a program under the recorder with all its call stacks. The traces are read and not kept. `run --leaks` and `run
+// --against --stacks` use it.
 //
 // Cost     a recorded run, and reading its trace.
 // Memory   one trace at a time, in the folder for temporary files.
@@ -22,9 +22,9 @@ namespace memsweep::app {
 struct RecordedProgram {
     const model::CommandSpec& command;
     model::AllocatorSpec allocator{};
-    std::string output;  // what becomes of what it prints, as a scenario says it
+    std::string output;  // the use of its output, as in a scenario
     std::chrono::nanoseconds timeout{};
-    std::string name;  // that errors are about
+    std::string name;  // for errors
 };
 
 class StackRecordings {

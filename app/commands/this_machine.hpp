@@ -1,4 +1,4 @@
-// What this process runs on, and where it stands among the others that were launched with it.
+// The machine of this process, and its place among the processes that were launched with it.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ namespace memsweep::app {
 //          processors and NUMA nodes that the process may use.
 [[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
 
-// %h and %r of a path: the host, SLURMD_NODENAME where Slurm runs us; the rank, SLURM_PROCID, OMPI_COMM_WORLD_RANK or
+// %h and %r of a path: the host, SLURMD_NODENAME if Slurm runs us; the rank, SLURM_PROCID, OMPI_COMM_WORLD_RANK or
 // PMI_RANK, else 0.
 [[nodiscard]] std::string launched_host(const std::string& host);
 [[nodiscard]] std::string launched_rank();

@@ -1,4 +1,4 @@
-// What the commands on traces share.
+// Parts that the commands on traces share.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
      {"count", trace::SiteOrder::count},
      {"temporary", trace::SiteOrder::temporary}}};
 
-// Says what of a trace could not be read, which is a finding.
+// Prints the damage of a trace. Damage is a finding.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
 
-// Says which processes held much more than what is recorded of them.
+// Names the processes that held much more memory than their recording shows.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);
 
-// A file that a trace is written to piece by piece; it takes its name when it is whole.
+// A trace file that is written piece by piece, and takes its name when it is whole.
 //
 // Errors   io, naming the path. A file that is not committed leaves nothing behind.
 class TraceOutput {
