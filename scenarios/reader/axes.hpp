@@ -31,14 +31,14 @@ struct Axes {
 [[nodiscard]] Axes read_axes(const SourceNode* node, const Assignments& overrides, Sources& sources,
                              const Reading& reading);
 
-// {"mode": "pool", "size": "4KiB"}: every name must be an axis and every value one of its own, of the file's or the
-// command line's, so that an override does not break a pattern about a value it left out.
+// Reads {"mode": "pool", "size": "4KiB"}. Every name must be an axis, and every value one of the axis's, from the file
+// or the command line. So an override does not break a pattern about a value that it left out.
 [[nodiscard]] std::vector<model::Param> read_pattern(const SourceNode& node, std::string what, const Axes& axes,
                                                      const Reading& reading);
 
 [[nodiscard]] std::vector<std::string_view> axis_names(const Axes& axes);
 
-// Why no case can have this value; no message when one can, or when the axis itself is broken.
+// Why no case can have this value; no message if one can, or if the axis itself is broken.
 struct AxisMismatch {
     std::string message;
     bool is_name{};  // the name is wrong, not the value
@@ -52,7 +52,7 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 [[nodiscard]] AxisValues read_axis_values(const SourceNode& node, const Reading& reading);
 [[nodiscard]] AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading);
 
-// What follows "NAME=". Items are JSON scalars where they are ones, else text.
+// Parses the text after "NAME=". An item that is a JSON scalar is read as one, any other as text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 
 }  // namespace memsweep::scenarios

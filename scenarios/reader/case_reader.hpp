@@ -1,6 +1,6 @@
 // From axes to cases: every combination with its memory, release and steps substituted and typed.
 //
-// Errors   into Diagnostics. In a scenario that has errors only the first max_cases_with_errors cases are looked at.
+// Errors   into Diagnostics. In a scenario with errors only the first max_cases_with_errors cases are checked.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace memsweep::scenarios {
 
-// The release block of a case: the keys of its profile and of those that the profile inherits, then its own. A profile
+// The release block of a case: the keys of its profile and of the profiles that it inherits, then its own. A profile
 // is a file of `format: memsweep-profile`, named as in configs/runtimes or by a path relative to the scenario.
 //
 // Cost     each profile is read and parsed once per load.
@@ -45,17 +45,18 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 
 [[nodiscard]] model::MemorySpec read_memory(const SourceNode& node, const Reading& reading);
 
-// Why memory of this kind cannot be used so under this release; empty when it can.
+// Why memory of this kind cannot be used in this way under this release; empty if it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
                                                          const model::ReleaseSpec& release);
 
-// The allocator of a case: the value of the reserved axis, and its settings as the variables it reads. `node` is the
-// block "allocators", or null.
+// The allocator of a case: the value of the reserved axis, and its settings as environment variables. `node` is the
+// block
+// "allocators", or null.
 [[nodiscard]] model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 
-// The cases of a scenario whose top level is `top` and whose name, requirements and axes `plan` and `axes` have.
-// `reading` is that of the scenario; each case gets its own scope with its axes' values.
+// The cases of a scenario. `top` is its top level; `plan` and `axes` hold its name, requirements and axes. `reading` is
+// that of the scenario; each case gets its own scope with its axes' values.
 [[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                                   const model::SeriesSpec& series, Sources& sources,
                                                   const Reading& reading);

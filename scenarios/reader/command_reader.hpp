@@ -10,7 +10,7 @@ namespace memsweep::scenarios {
 
 [[nodiscard]] model::CommandSpec read_command(const SourceNode& node, const Reading& reading);
 
-// What a scenario says beside its command that is about steps alone.
+// Refuses keys beside a command that are about steps alone.
 void refuse_beside_command(const Fields& top);
 
 }  // namespace memsweep::scenarios

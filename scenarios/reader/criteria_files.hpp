@@ -1,8 +1,8 @@
-// Files that say what results are judged by, so that a team agrees on it once.
+// Files with the criteria for results, so that a team agrees on them once.
 //
-// A gate: what a comparison judges, and by how much it may change (`format: memsweep-gate`, version 1;
-// docs/measurement.md). Limits that a probe is held against, so that it becomes a health check: `memsweep probe
-// --limits FILE` (`format: memsweep-limits`, version 1; docs/probe.md).
+// A gate says which metrics a comparison judges, and by how much they may change (`format: memsweep-gate`, version 1;
+// docs/measurement.md). Limits turn a probe into a health check: `memsweep probe --limits FILE` (`format:
+// memsweep-limits`, version 1; docs/probe.md).
 //
 // Errors   as the loader's: all of them at once, `where` = "file:line:col"; an unreadable file is one error with code
 //          io.
@@ -25,7 +25,7 @@ using LoadedGate = tl::expected<measure::Criteria, std::vector<base::Error>>;
 struct ProbeLimit {
     std::string scenario;  // "probe_bandwidth": only its cases; empty: all
     model::Assertion assertion;
-    bool optional{};  // holds too where no case that it speaks of was measured
+    bool optional{};  // also holds if none of its cases was measured
 };
 
 using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Error>>;
@@ -37,7 +37,7 @@ using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Err
 [[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 
-// A limits file that load_limits reads back: of each limit its part, its `where` and its text.
+// The text of a limits file that load_limits reads back: the part, the `where` and the expression of each limit.
 //
 // Errors   invalid_input: more limits than a file holds.
 [[nodiscard]] base::Expected<std::string> limits_text(const std::vector<ProbeLimit>& limits,

@@ -1,8 +1,8 @@
-// What is wrong with a file, and where in it: everything is collected, so that one load tells it all.
+// The mistakes of a file with their places. All are collected, so that one load reports everything.
 //
 // Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
-// Cost       keeps at most max_errors_kept. Whoever walks a long list stops when it is full(): messages that suggest a
-//            word are not free, and a broken file may hold 200,000 errors.
+// Cost       keeps at most max_errors_kept. Code that walks a long list stops when it is full(): messages that suggest
+//            a word are not free, and a broken file may hold 200,000 errors.
 // Ownership  the file's name belongs to the loader and outlives every place in it.
 #pragma once
 
@@ -36,7 +36,7 @@ class Diagnostics {
   public:
     void add(const Place& place, std::string message);
 
-    // Steps are typed once per case: a place that an earlier case complained about stays silent from here on.
+    // Steps are typed once per case. From here on a place that an earlier case has reported is not reported again.
     void begin_case();
 
     [[nodiscard]] std::size_t count() const { return found_.size(); }

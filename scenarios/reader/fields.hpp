@@ -1,6 +1,6 @@
 // One object of a file, read by its option table: unknown and missing keys, types, bounds and names.
 //
-// Every read leaves its target alone when the key is absent or wrong, so that the model's own default stands.
+// If a key is absent or wrong, a read leaves its target alone, so that the model's own default stands.
 //
 // Errors   into Diagnostics, at the key or value that is wrong.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace memsweep::scenarios {
 
-// Where values come from and where complaints go.
+// The sources of values, and the target of error messages.
 struct Reading {
     const Scope& scope;
     Diagnostics& diagnostics;
@@ -35,14 +35,14 @@ struct Reading {
 // The number of a device's name, as in gpu0; empty for anything else.
 [[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
 
-// What the bounds of the rows have against the values of an object that no file was read for.
+// Violations of the rows' bounds by an object that was not read from a file.
 [[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
 
 // A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
 [[nodiscard]] std::optional<model::Scalar> read_scalar(const SourceNode& node, std::string_view what,
                                                        const Reading& reading);
 
-// A string, its placeholders replaced; one that is a placeholder alone may stand for a number.
+// A string with its placeholders replaced. A string that is one placeholder may stand for a number.
 [[nodiscard]] std::optional<std::string> read_text(const SourceNode& node, std::string_view what,
                                                    const Reading& reading);
 
@@ -62,7 +62,7 @@ class Fields {
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
     [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
-    // False, and said so in one message instead of one for each key, when "format" is another than this.
+    // False if "format" is another than this. One message then reports it, and not one for each key.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }
@@ -123,7 +123,7 @@ Fields read_object(const SourceNode& node, std::string_view key, const OptionTab
     return fields;
 }
 
-// The same of the object at `key` of another, where there is one.
+// The same for the object at `key` of another, if there is one.
 template <typename Object>
 void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
                  Object& into)

@@ -1,7 +1,8 @@
-// What makes two runs comparable: a digest of everything that is measured, and of nothing else.
+// Fingerprints decide whether two runs are comparable. They are digests of everything that is measured, and of nothing
+// else.
 //
-// Sources  SHA-256 of libmd. The text digested is described in docs/scenario-format.md: change it only together with
-//          `fingerprint_version`, because results of before are then no longer compared with results of after.
+// Sources  SHA-256 of libmd. docs/scenario-format.md describes the digested text. Change it only together with
+//          `fingerprint_version`, because earlier results are then no longer compared with later ones.
 // Cost     one JSON text per case; tens of milliseconds for 10,000 cases.
 #pragma once
 
@@ -41,15 +42,15 @@ class Digest {
 
 // Sets the fingerprints of the plan and of each case.
 //
-// The plan's is taken of the expanded content, key-sorted: name, isolation, requirements, every case's parameters,
-// memory, release, steps and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and
-// description nor the spelling of the file changes it. A changed axis or variable does, through the cases it makes.
+// The plan's fingerprint covers the expanded content, key-sorted: name, isolation, requirements, every case's
+// parameters, memory, release, steps and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order
+// and description nor the spelling of the file change it. A changed axis or variable does, through its cases.
 //
-// A case's is taken of name, isolation, requirements and the case, without the assertions.
+// A case's fingerprint covers name, isolation, requirements and the case, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
-// The canonical JSON of one object by its rows, of which fingerprints are taken: keys sorted, numbers instead of unit
-// strings. `plain` is default-constructed, and both have the type that the rows are bound to.
+// The canonical JSON of one object by its rows, from which fingerprints are made: keys sorted, numbers instead of unit
+// strings. `plain` is default-constructed, and both have the type to which the rows are bound.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

@@ -1,7 +1,7 @@
 // Text of unknown origin: checked before it is taken, and quoted inside messages.
 //
-// What no JSON parser may be trusted with: nlohmann takes a NUL byte for the end of the text and does not look at
-// the bytes of comments.
+// The JSON parser does not check enough: nlohmann takes a NUL byte for the end of the text and does not look at the
+// bytes of comments.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct BadByte {
 // surrogates and anything above U+10FFFF.
 [[nodiscard]] std::optional<BadByte> find_bad_byte(std::string_view text);
 
-// ^[a-z][a-z0-9_]*$ and at most max_name_bytes long: what names of scenarios, variables, axes, arrays and points are.
+// ^[a-z][a-z0-9_]*$ and at most max_name_bytes long, as the names of scenarios, variables, axes, arrays and points.
 [[nodiscard]] bool is_name(std::string_view text);
 
 [[nodiscard]] std::string in_quotes(std::string_view text);
@@ -31,7 +31,7 @@ struct BadByte {
 // NAME=VALUE for a flag's place: unquoted, but printable and short.
 [[nodiscard]] std::string printable_assignment(std::string_view name, std::string_view value);
 
-// The name that `projection` finds in each.
+// The names that `projection` finds in the items.
 template <typename Range, typename Projection>
 [[nodiscard]] std::vector<std::string_view> names_of(const Range& range, const Projection& projection)
 {

@@ -1,5 +1,5 @@
-// How large a scenario may be: bounds that no sensible file meets, so that a broken or hostile one ends in an error
-// instead of an exhausted machine. With all of them at their worst a load stays below 500 MB.
+// The bounds of a scenario. No sensible file reaches them; a broken or hostile one ends in an error instead of an
+// exhausted machine. With all of them at their worst a load stays below 500 MB.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ inline constexpr std::size_t max_params = 400'000;  // axis values over all case
 inline constexpr std::size_t max_exclusions = 100;  // each is compared with every combination
 inline constexpr std::size_t max_asserts = 1'000;
 inline constexpr std::size_t max_expression_bytes = 1'000;
-inline constexpr std::size_t max_cases_with_errors = 100;  // looked at in a scenario that has errors anyway
+inline constexpr std::size_t max_cases_with_errors = 100;  // checked in a scenario that has errors
 inline constexpr std::size_t max_steps = 20'000;           // in one case, nested ones included
 inline constexpr std::size_t max_case_steps = 500'000;     // steps over all cases
 inline constexpr std::size_t max_repeat_depth = 8;
 inline constexpr std::uint64_t max_loop_passes = 1'000'000'000'000;  // product of nested `times`
 inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition: their storage is reserved before it
 inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // in one repetition, likewise
-inline constexpr std::size_t max_shape_rank = 8;             // what core/array keeps inside a handle
+inline constexpr std::size_t max_shape_rank = 8;             // extents that core/array keeps inside a handle
 inline constexpr std::uint64_t max_ranks = 65'536;           // MPI ranks
 inline constexpr std::size_t max_errors_kept = 1'000;
 inline constexpr std::size_t max_errors_shown = 50;

@@ -1,5 +1,5 @@
-// From a scenario file to a Plan whose cases are expanded, typed and checked: nothing that this accepts
-// can fail later for what is written in the file.
+// Loads a scenario file into a Plan whose cases are expanded, typed and checked. An accepted file cannot fail later for
+// its contents.
 //
 // Units    the plan's; sizes and durations in the file carry theirs.
 // Sources  the file, the settings it includes, the command line (Overrides) and the machine (Surroundings).
@@ -30,7 +30,7 @@ struct Plan;
 
 namespace memsweep::scenarios {
 
-// What the command line changes; an absent value leaves the scenario's.
+// Changes by the command line; an absent value leaves the scenario's.
 struct Overrides {
     std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axes.hpp
     std::vector<std::pair<std::string, std::string>> variables;  // --set NAME=VALUE: a JSON scalar, else text
@@ -71,8 +71,8 @@ struct CatalogEntry {
 struct ProfileEntry {
     std::string path;
     std::string name;    // the file's stem: how a release's "profile" names it
-    std::string family;  // the profile that it goes back to by what it inherits; itself where it inherits nothing
-    std::string mode;    // from its release keys, what it inherits included
+    std::string family;  // the first ancestor that it inherits from; itself if it inherits nothing
+    std::string mode;    // from its release keys, inherited ones included
     std::string description;
     bool verified{};
     std::vector<base::Error> errors;  // empty when it can be used

@@ -1,8 +1,8 @@
-// Follows the names of arrays through the steps, so that a name that is never allocated, already dropped, or dropped
-// by an earlier pass of its loop is an error before anything runs.
+// Follows the names of arrays through the steps. A name that is never allocated, already dropped, or dropped by an
+// earlier pass of its loop is then an error before anything runs.
 //
-// Cost     linear in steps x depth of loops: a loop is walked once, its later passes follow from what its first one
-//          asks for and leaves behind.
+// Cost     linear in steps x depth of loops: a loop is walked once. Its later passes follow from the names that the
+//          first pass needs and leaves behind.
 // Errors   into Diagnostics, at the name.
 #pragma once
 
@@ -38,7 +38,7 @@ class NameFlow {
     void enter_scope();
     void leave_scope(const Place& place);
 
-    // A step could not be read, so names may exist that were not seen: no more complaints about unknown ones.
+    // A step could not be read, so names may exist that were not seen. Unknown names are no longer reported.
     void lose_track() { complete_ = false; }
 
   private:

@@ -45,28 +45,28 @@ enum class OptionKind : std::uint8_t {
     list,      // a list of objects
 };
 
-// A value as it stands in a file, with its unit resolved: bytes, nanoseconds, the number of a device. Empty: there is
-// none, or no default.
+// A value of a file with its unit resolved: bytes, nanoseconds, the number of a device. Empty: there is none, or no
+// default.
 using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::uint64_t>,
                            std::vector<std::string>>;
 
-// The member that a key is bound to. The pointers are to an object of the table's type; OptionTable hands them out.
+// The member to which a key is bound. The pointers are to an object of the table's type; OptionTable hands them out.
 struct Binding {
     Value (*get)(const void* object){};               // null: the key is bound to no member
     void (*set)(void* object, const Value& value){};  // null: the reader takes the key by itself
 };
 
-// How a key counts in the canonical form that fingerprints are taken of.
+// How a key appears in the canonical form, from which fingerprints are made.
 struct Canonical {
     enum class Form : std::uint8_t {
-        unless_default,  // by name, where it differs from the default: a new key changes no fingerprint of before
+        unless_default,  // by name, if it differs from the default: a new key changes no earlier fingerprint
         always,          // by name
         listed,          // in a list, by its position among the rows of that list
         left_out,
     };
     std::optional<Form> form;              // empty: as the table says, else unless_default
     std::string_view name;                 // the member's, or the list as a JSON pointer; empty: the key's
-    std::optional<std::size_t> position;   // in the list, where it is not the next one
+    std::optional<std::size_t> position;   // in the list, if it is not the next one
     bool (*counts)(const void* object){};  // null: it always does
     Value (*get)(const void* object){};    // null: the binding's
 };
@@ -88,16 +88,16 @@ struct OptionInfo {
 
 [[nodiscard]] std::string_view kind_name(OptionKind kind);  // "size", "duration", "integer", ...
 [[nodiscard]] std::string_view
-unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty where there are no bounds
+unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty if there are no bounds
 [[nodiscard]] bool has_bounds(OptionKind kind);
 [[nodiscard]] std::string format_bound(OptionKind kind,
-                                       std::uint64_t bound);   // as a file would say it: "8KiB", "24h", "1,000"
+                                       std::uint64_t bound);   // as written in a file: "8KiB", "24h", "1,000"
 [[nodiscard]] std::string accepted(const OptionInfo& option);  // "an integer from 1 to 1,000,000,000", for messages
 
-// A default as a file would say it, less the quotes: "256MiB", "60s", "0.5"; empty for none.
+// A default as written in a file, without the quotes: "256MiB", "60s", "0.5"; empty for none.
 [[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
 
-// What `memsweep list --json` says of a key, and the names of these columns.
+// The columns of a key in `memsweep list --json`, and their names.
 inline constexpr std::array<std::string_view, 10> option_columns{"section", "key", "type", "required", "default",
                                                                  "min",     "max", "unit", "choices",  "meaning"};
 [[nodiscard]] std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option);
@@ -116,7 +116,7 @@ template <typename Object>
 
 template <typename Object>
 struct Row {
-    OptionInfo option;  // without a name: how the rows behind it count that do not say it themselves
+    OptionInfo option;  // without a name: the canonical form of later rows that do not set their own
     bool default_elsewhere{};
 
     [[nodiscard]] Row required() &&
@@ -151,8 +151,8 @@ struct Row {
         return std::move(*this);
     }
 
-    // Says how the row is written in the canonical form: under a name of its own if `name` is given; `counts`: in these
-    // objects only.
+    // Sets how the row is written in the canonical form: under a name of its own if `name` is given, and only in
+    // objects for which `counts` is true.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {
@@ -221,8 +221,8 @@ class OptionTable {
         }
     }
 
-    // Adds a row behind the others. Its default is that of a default-constructed object; `usual`: how it counts where
-    // it does not say.
+    // Adds a row behind the others. Its default is that of a default-constructed object. `usual` is its canonical form
+    // if it sets none.
     void add(Row<Object> row, const Canonical& usual = {})
     {
         OptionInfo& option = row.option;
@@ -244,7 +244,7 @@ class OptionTable {
         return std::move(*this);
     }
 
-    // The same, but rows that do not say how they count always stand in the canonical form.
+    // The same, but rows that set no canonical form are always in it.
     [[nodiscard]] OptionTable always() const
     {
         OptionTable table = *this;
@@ -296,7 +296,7 @@ Value to_value(const Member& member)
     }
 }
 
-// The row's kind and bounds say that the value has the member's type and fits.
+// The row's kind and bounds guarantee that the value has the member's type and fits.
 template <typename Member>
 void assign(Member& member, const Value& value)
 {
@@ -311,14 +311,15 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// The rows behind it stand in this list of the canonical form, one behind the other; `counts`: in these objects only.
+// The rows behind it form this list of the canonical form, one after the other, only in objects for which `counts` is
+// true.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {
     return Row<Object>{}.listed(list, counts);
 }
 
-// A key that the reader takes by itself: it is bound to no member.
+// A key that the reader handles itself: it is bound to no member.
 template <typename Object>
 Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
 {
@@ -330,7 +331,7 @@ Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
     return row;
 }
 
-// The version of a format, of which there is one so far.
+// The version of a format; so far there is one.
 template <typename Object>
 Row<Object> version_key()
 {

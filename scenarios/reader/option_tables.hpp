@@ -31,7 +31,7 @@ struct RunSettings {
     model::SeriesSpec series;
 };
 
-// A runtime profile, but for what it inherits and its release keys.
+// A runtime profile without its release keys and the profile that it inherits.
 struct Profile {
     bool verified{};
 };
@@ -49,15 +49,14 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::CommandSpec>& command_table();
 [[nodiscard]] const OptionTable<model::SeriesSpec>& series_table();
 [[nodiscard]] const OptionTable<model::Assertion>& assert_table();
-[[nodiscard]] const OptionTable<model::Step>& step_table();             // what every step may carry
+[[nodiscard]] const OptionTable<model::Step>& step_table();             // keys that every step may have
 [[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // each of the transfers of a step
 
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
 [[nodiscard]] std::span<const OptionInfo> allocators_options();  // an object of settings for each of these:
 [[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
 
-// An operation's own keys; their bindings are to the alternative of model::Operation that `op` names. Empty when it has
-// none.
+// An operation's own keys; they are bound to the alternative of model::Operation that `op` names. Empty if it has none.
 [[nodiscard]] std::span<const OptionInfo> operation_options(std::string_view op);
 
 // All of the above by name, in the order of the documentation: "scenario", "memory", "release", "step",

@@ -1,6 +1,6 @@
-// Runtime profiles that commands make: keys put over a profile that ships, and the file that holds them.
+// Runtime profiles that commands make: keys that override those of a shipped profile, and the file that holds them.
 //
-// Errors   invalid_input: the first thing that is wrong, `where` = the flag.
+// Errors   invalid_input: the first mistake, `where` = the flag.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace memsweep::scenarios {
 
 using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
-// What a scenario with this release block has. A later key wins over an earlier one.
+// The release of a scenario with this block. A later key wins over an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
                                                             const std::string& flag, const Surroundings& surroundings);
 

@@ -1,7 +1,7 @@
-// What `memsweep replay` makes of its options: one trace on every allocator, pool and release mode that was asked for.
-// Each case is what a scenario file with one replay step would say, and meets the same bounds and objections.
+// Makes a plan of the options of `memsweep replay`: one trace on every requested allocator, pool and release mode. Each
+// case is that of a scenario file with one replay step, with the same bounds and objections.
 //
-// Errors   as the loader; invalid_input where a name of --on or --release is unknown, or fits no case.
+// Errors   as the loader; invalid_input if a name of --on or --release is unknown, or fits no case.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ struct ReplayRequest {
     std::string trace;
     std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
                                   // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
-    model::Variables environment;        // the caller's: each allocator keeps those that are for it
+    model::Variables environment;        // the caller's: each allocator keeps its own variables
     std::vector<std::string> release;    // modes, also MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
-    // How long a replay is idle at its last event, and how long what then stays resident is watched when all is freed.
+    // The idle time of a replay at its last event, and how long its resident memory is watched after all is freed.
     // Empty: 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.
     std::optional<std::chrono::nanoseconds> settle;
     bool latency{true};            // replay once more at the end, every call timed

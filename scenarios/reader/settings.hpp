@@ -1,5 +1,5 @@
-// What is read once per scenario: its labels, settings with their includes, what the machine must have, variables; and
-// what the command line changes of them.
+// The parts that are read once per scenario: its labels, settings with their includes, requirements of the machine, and
+// variables; with the changes by the command line.
 //
 // Errors   into Diagnostics.
 #pragma once
@@ -21,7 +21,7 @@ struct Plan;
 
 namespace memsweep::scenarios {
 
-// Reads what `fields` (a scenario or a settings file) says on top of what `run` holds.
+// Reads the settings of `fields` (a scenario or a settings file) over those in `run`.
 void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, const Reading& reading,
                    RunSettings& run);
 
@@ -35,7 +35,7 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, 
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
-// False when the file is something else altogether, of which nothing more is worth saying.
+// False if the file is something else altogether; then nothing more is reported.
 [[nodiscard]] bool check_format(const Fields& top);
 
 // "$schema" and "description" are strings, in a scenario as in an included file.

@@ -1,5 +1,5 @@
-// A JSON text as a tree in which every value knows its place; nothing is converted, and only what the format leaves
-// free (keys starting "x-") is left out.
+// A JSON text as a tree in which every value knows its place. Nothing is converted, and only keys that the format
+// leaves free (those starting "x-") are left out.
 //
 // Sources  nlohmann/json's SAX parser; comments // and /* */ are accepted, trailing commas are not.
 // Errors   into Diagnostics: syntax, bytes that are not UTF-8, duplicate keys, integers beyond 64 bits, and the limits
@@ -46,7 +46,7 @@ struct Member {
 // "an object", "the string \"8M\"", "the number -1": the end of "must be ..., not ...".
 [[nodiscard]] std::string describe(const SourceNode& node);
 
-// Empty when the text is too broken to look further; a duplicate key alone is not. `start` is the file's number and
+// Empty if the text is too broken to go on; a duplicate key alone does not make it so. `start` is the file's number and
 // name.
 [[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
                                                      Diagnostics& diagnostics);

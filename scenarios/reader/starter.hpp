@@ -1,8 +1,8 @@
-// The scenario files that `memsweep new` writes for somebody to edit: one made from a few answers, or a copy of
-// another. Comments say what each part is for. They are the help of the option tables and of the tables of names, so
-// that they say what the loader does.
+// The scenario files that `memsweep new` writes for editing: one made from a few answers, or a copy of another.
+// Comments explain each part. They are the help texts of the option tables and of the tables of names, so they agree
+// with the loader.
 //
-// Errors   none of what the answers say: load the text, as one loads any other file.
+// Errors   mistakes in the answers are not found here: load the text, like any other file.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ namespace memsweep::scenarios {
 
 struct StarterAnswers {
     std::vector<std::string> release{"refcount", "finalizer"};  // modes: an axis
-    std::vector<std::string> allocators;                        // an axis too; empty: the one of the process
+    std::vector<std::string> allocators;                        // an axis too; empty: the process's own
     std::uint64_t array_bytes{1U << 20U};
     std::uint64_t times{100};  // arrays made and dropped, one after the other
     std::uint32_t repetitions{10};
 };
 
-// What the file says of itself.
+// The labels in the file.
 struct StarterLabels {
     std::string name;         // the scenario's; empty for a copy, which keeps its name
-    std::string file;         // as commands are to name it
+    std::string file;         // its name for commands
     std::string schema_path;  // for scenarios: editors find the schema by it
 };
 
 // A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
-// `text`, which lies at `path`, as it is written there; but the paths in it lead to the same files from the folder of
-// `labels.file`.
+// A copy of `text`, the contents of `path`. The paths in it are changed, so that they lead to the same files from the
+// folder of `labels.file`.
 //
 // Errors   invalid_input: no JSON object; `where` = "file:line:col".
 [[nodiscard]] base::Expected<std::string> scenario_copy(const std::string& path, std::string_view text,

@@ -1,4 +1,4 @@
-// The steps of one case: substituted, typed, and checked against each other and the memory they run on.
+// The steps of one case: substituted, typed, and checked against each other and against their memory.
 //
 // Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
 //          cannot be touched; loops and samples beyond limits.hpp.
@@ -22,21 +22,21 @@ namespace memsweep::scenarios {
 // Steps in a list, nested ones included, before anything is typed.
 [[nodiscard]] std::size_t count_steps(const SourceNode& steps);
 
-// What is wrong with the value of one key.
+// A mistake in the value of one key.
 struct KeyProblem {
     std::string_view key;
     std::string why;
 };
 
-// Completes a replay by what its trace holds, and says what this memory and release mode have against it.
-// `touch_asked`: its touch was chosen, not left to the trace.
+// Completes a replay by the facts of its trace, and returns why this memory and release mode cannot take it.
+// `touch_asked`: its touch was chosen, and not left to the trace.
 [[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
                                                     const model::MemorySpec& memory, const model::ReleaseSpec& release,
                                                     bool touch_asked);
 
 class StepReader {
   public:
-    // `ranks`: of MPI, that the steps are for; 0: for one process.
+    // `ranks`: the number of MPI ranks of the steps; 0: one process.
     StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release,
                std::uint32_t ranks = 0);
 
@@ -50,7 +50,7 @@ class StepReader {
     std::optional<model::Step> read_step(const SourceNode& node);
     std::optional<model::Operation> blank_operation(const Fields& fields);
 
-    // What an operation must satisfy beyond its option rows, once they have been read. Most need nothing more.
+    // Checks an operation beyond its option rows, after they have been read. Most need no more checks.
     template <typename Operation>
     void check(const Fields& /*fields*/, Operation& /*step*/)
     {
@@ -77,11 +77,11 @@ class StepReader {
 
     // Looks up the arrays that the rows name.
     void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
-    // Null when the name could not be read or holds no arrays, which is reported.
+    // Null if the name could not be read or holds no arrays, which is reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
-    // What `walk` makes of the nested steps, where there are any and not too deep.
+    // Calls `walk` with the nested steps, if there are any and they are not too deep.
     template <typename Walk>
     std::vector<model::Step> read_nested(const Fields& fields, const Walk& walk);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);

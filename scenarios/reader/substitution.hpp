@@ -1,7 +1,7 @@
 // ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words, replaced by their values.
 //
-// A string that is exactly one placeholder takes the value's type ("${count}" -> 100); inside a longer string the
-// value is text. An environment value taken whole is read as a JSON scalar where it is one, else as text. There is
+// A string that is exactly one placeholder takes the value's type ("${count}" -> 100); inside a longer string the value
+// is text. An environment value that is the whole string is read as a JSON scalar if it is one, else as text. There is
 // no arithmetic.
 // Errors   invalid_input: unknown name (with a suggestion), not a placeholder, a name that cannot stand here. An error
 //          without a message means that the value behind the name was already reported as broken.
@@ -24,7 +24,7 @@ using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<
 
 using Flags = std::map<std::string, Place, std::less<>>;  // by name: the place of the command line that set its value
 
-// What the names stand for at one spot of the file.
+// The values of the names at one place of the file.
 struct Scope {
     const Surroundings& surroundings;
     const Variables* variables{};                   // null: inside `variables` itself
@@ -41,8 +41,8 @@ struct Scope {
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// The node itself, or `storage` holding its value when it is a string with placeholders; its place is then that of the
-// command line, if that set the value. Null when that failed; the diagnostics say why.
+// The node itself. If it is a string with placeholders, `storage` with its value; its place is then that of the command
+// line, if that set the value. Null if that failed; the diagnostics say why.
 [[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
                                         Diagnostics& diagnostics);
 

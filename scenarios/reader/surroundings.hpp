@@ -1,7 +1,7 @@
-// What a scenario may ask of the machine that loads it: files, the environment, the reserved words, and what a trace
-// will hold before it is replayed.
+// Facts of the loading machine that a scenario may use: files, the environment, the reserved words, and facts of a
+// trace before it is replayed.
 //
-// Units    bytes and counts as named; 0 where the machine was not asked.
+// Units    bytes and counts as named; 0 if the machine was not asked.
 // Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
 // Cost     trace_facts(): a pass over the trace, 50 ns an event, for every case that replays it: see asked_once().
 // Errors   io: a file cannot be opened or read; invalid_input: it is larger than a scenario may be. trace_facts(): as
@@ -28,13 +28,13 @@ inline constexpr std::uint64_t max_file_bytes = 8U << 20U;
 
 struct TraceFacts {
     std::string path;
-    std::string content;  // digest of its totals, sizes and lifetimes: equal for equal traces, wherever they lie
+    std::string content;  // digest of its totals, sizes and lifetimes: equal for equal traces in any place
     std::uint64_t events{};
     std::uint64_t threads{};
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
-    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // what ReplayTouch::recorded means
+    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // the meaning of ReplayTouch::recorded
     bool copies{};                                             // it resizes or transfers
 };
 
@@ -44,7 +44,7 @@ inline constexpr const char* touch_fact = "touch";  // the fact of a trace that 
 
 using LookAtTrace = std::function<base::Expected<TraceFacts>(const std::string& path)>;
 
-// Looks at each path once, and again after an error. Copies share what they know.
+// Reads the facts of each path once, and again after an error. Copies share the facts.
 //
 // Threads  one at a time.
 [[nodiscard]] LookAtTrace asked_once(LookAtTrace look);
