@@ -27,7 +27,7 @@ namespace memsweep::app {
 // Absent while its headers are not written.
 [[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
 
-// The files left in a folder.
+// The contents of a folder that a recording left.
 struct LeftRecordings {
     std::vector<trace::RecordedImage> images;
     std::vector<std::string> taken;     // files and links that are of no use once there is a trace
@@ -51,10 +51,10 @@ void remove_recording(const std::string& folder, const std::vector<std::string>&
 // The inode of this process's pid namespace (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t own_pid_namespace();
 
-// The process of the image. A zombie has ended.
+// Whether the process of the image still runs. A zombie has ended.
 //
 // Sources  pid_namespaces(7): numbers of other namespaces are in NSpid of /proc/PID/status (proc(5)).
-// Cost     a process of another namespace takes a look at all running processes.
+// Cost     for a process of another namespace it looks at all running processes.
 [[nodiscard]] bool is_running(const trace::ImageFacts& image);
 
 }  // namespace memsweep::app

@@ -28,7 +28,7 @@
 
 namespace memsweep::memory {
 
-// A runtime's name for a driver's memory.
+// The kind under which a device's runtime knows a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
 // Makes the resource without pool, placement and adaptors. A driver's memory needs the runtime.

@@ -171,7 +171,7 @@ struct Release {
 };
 using ReleaseStep = Release<std::string>;
 
-// With a finalizer this only queues unreachable arrays.
+// Runs a collection. With a finalizer it only queues unreachable arrays.
 struct CollectStep {
     static constexpr OperationInfo info{"collect",
                                         "run a collection: unreachable arrays are found and queued for release"};
@@ -263,8 +263,8 @@ struct SampleStep {
 
 // Allocates and frees as a recorded program did. Within a thread it keeps the order of events, and between threads the
 // order in which blocks went from one to another. Otherwise the recorded order is cut into steps of little memory (a
-// 64th of the peak), and threads run freely within a step. Under release mode immediate the calls go straight to the
-// memory; any other mode gives every block a handle, whose drop is the recorded free.
+// 64th of the peak, at least 64 KiB), and threads run freely within a step. Under release mode immediate the calls go
+// straight to the memory; any other mode gives every block a handle, whose drop is the recorded free.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};

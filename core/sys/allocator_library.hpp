@@ -47,7 +47,7 @@ struct AllocatorStatistics {
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);
 
-// Asks this process's malloc to return idle memory to the system, by its own call for that.
+// Asks this process's malloc, by its own call for that, to return idle memory to the system.
 //
 // Sources  malloc_trim(3); jemalloc's arena.<all>.purge after thread.tcache.flush; mi_collect; tcmalloc's
 //          MallocExtension_ReleaseFreeMemory.

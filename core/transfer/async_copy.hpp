@@ -75,10 +75,9 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
 
 // The bytes of a chunk in a transfer by this strategy. They are as asked for, or else
 //   staged  about the root of (the transfer's bytes times 64 KiB), and 4 MiB at most. Two costs come on top of moving
-//   the
-//           bytes: the driver's calls for each chunk, and the first and last chunk, during which only processor or only
-//           link is busy. Their sum is least if a chunk is the root of the transfer's bytes times the bytes that a
-//           processor copies while such calls last (on an H100: 64 KiB in some ten microseconds).
+//           the bytes: the driver's calls for each chunk, and the first and last chunk, during which only the processor
+//           or only the link is busy. Their sum is least if a chunk is the root of (the transfer's bytes times the
+//           bytes that a processor copies while such calls last). On an H100 these are 64 KiB in some ten microseconds.
 //   else    4 MiB; adaptive: no more than that.
 [[nodiscard]] std::uint64_t chunk_bytes_of(const model::TransferJob& job, const model::TransferOptions& options,
                                            model::Strategy strategy);

@@ -25,7 +25,7 @@ void append_utf8(std::string& out, char32_t code_point);
 // that turn the writing direction, become U+FFFD. A terminal or a page can then show it without being steered by it.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
-// The same for many lines: a terminal may show a format for programs in this form.
+// The same for a text of many lines, so that a terminal may show a format that is made for programs.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
 // The text for element content and for attributes in double quotes alike. It is inert, with & < > " ' written as

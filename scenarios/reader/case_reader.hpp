@@ -50,8 +50,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
                                                          const model::ReleaseSpec& release);
 
 // The allocator of a case: the value of the reserved axis, and its settings as environment variables. `node` is the
-// block
-// "allocators", or null.
+// block "allocators", or null.
 [[nodiscard]] model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 

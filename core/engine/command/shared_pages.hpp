@@ -25,7 +25,7 @@ class SharedPages {
     // wasted on a tree that still grows. If a tree never rests, a walk is due after `patience` all the same.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
-    // Tells it that a walk right after this sample has found so many bytes, each page counted once.
+    // Call after a walk: right after this sample it has found so many bytes, each page counted once.
     void walked(const sys::TreeSample& now, std::uint64_t bytes, TimePoint not_again_before);
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
