@@ -120,7 +120,7 @@ struct Command {
     std::function<base::Expected<ExitCode>()> run;  // an error is to be printed, and is bad_input
 };
 
-// What the arguments ask for: to run a command, or to print its help.
+// The request of the arguments: to run a command, or to print its help.
 struct Request {
     const Command* command;  // the program itself, if no command is given
     bool help;

@@ -35,8 +35,8 @@ struct Capabilities {
     std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
 };
 
-// Why the case cannot be measured; empty if it can. `estimate_bytes`: the memory that it will hold, with that which its
-// sweep has left.
+// Why the case cannot be measured; empty if it can. `estimate_bytes`: the memory that it will hold, plus the memory
+// that its sweep has left.
 [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
                                   const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
 

@@ -24,7 +24,7 @@ struct AllocFreeTurns {
     AllocStatus status{AllocStatus::ok};
 };
 
-// What malloc aligns to.
+// The alignment of malloc.
 inline constexpr std::size_t alloc_free_alignment = alignof(std::max_align_t);
 
 template <typename Resource>

@@ -28,7 +28,7 @@ struct Requirements {
 
 using Steps = std::vector<Step>;
 
-// What a case runs: steps, under its memory and its release, or a foreign program.
+// The work of a case: steps, under its memory and its release, or a foreign program.
 using Work = std::variant<Steps, CommandSpec>;
 
 // One point in the space of a scenario's axes, with everything substituted.

@@ -63,7 +63,7 @@ inline constexpr auto name_table<Eviction> = std::to_array<Named<Eviction>>({
     {Eviction::largest, "largest", "the oldest of the largest blocks"},
 });
 
-// Where zeros come from when a block is reused.
+// When a reused block is cleared.
 enum class ZeroRule : std::uint8_t { on_take, on_return, fresh };
 
 template <>

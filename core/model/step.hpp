@@ -356,7 +356,7 @@ struct Nested {
 };
 [[nodiscard]] Nested nested(const Operation& operation);
 
-// Of every operation, in the order of Operation's alternatives.
+// The info of every operation, in the order of Operation's alternatives.
 [[nodiscard]] std::span<const OperationInfo> operations();
 [[nodiscard]] std::string_view operation_name(const Operation& operation);
 

@@ -53,7 +53,7 @@ inline constexpr auto name_table<HostKind> = std::to_array<Named<HostKind>>({
     {HostKind::managed, "managed", "moved between host and device by the driver, page by page, on demand"},
 });
 
-// Where bytes come from, or go to.
+// One end of a transfer: the source or the destination of its bytes.
 struct TransferEnd {
     enum class Kind : std::uint8_t { null, host, device };
     Kind kind{};

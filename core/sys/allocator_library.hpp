@@ -13,7 +13,7 @@
 
 namespace memsweep::sys {
 
-// Where an allocator's library lies on this machine, and who serves malloc in this process.
+// Finds an allocator's library on this machine, and the library that serves malloc in this process.
 //
 // Sources  the C library's own folder and the usual ones, LD_LIBRARY_PATH first; dladdr on the malloc in use.
 // Errors   invalid_input: the library is not there, or no shared library; the message names the package to install.

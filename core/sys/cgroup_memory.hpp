@@ -42,7 +42,7 @@ struct OomKills {
 };
 [[nodiscard]] OomKills oom_kills(const std::string& root);
 
-// Where the control groups of this process lie in the file system.
+// The places of this process's control groups in the file system.
 //
 // Sources  /proc/self/mountinfo: mount root, mount point, file system type and options, blanks escaped as \040;
 //          /proc/self/cgroup: one path per hierarchy, seen from this process's cgroup namespace.

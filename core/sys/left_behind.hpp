@@ -71,7 +71,7 @@ class PassingFolder {
     ~PassingFolder();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Where they are made: $TMPDIR, or /tmp.
+    // The folder in which they are made: $TMPDIR, or /tmp.
     [[nodiscard]] static std::string parent();
 
   private:

@@ -67,7 +67,7 @@ class MachinePace {
     std::uint64_t result_{};  // so that nothing is optimised away
 };
 
-// What one minor fault of each kind costs a program that fills the page, measured on this machine now.
+// Measures on this machine now what one minor fault of each kind costs a program that fills the page.
 //
 // A program seldom touches one byte of a page: it writes the page whole, and finds it in the cache after the kernel has
 // cleared it. So each cost is the time to write 16 MiB whole while every page faults, less the time to write them

@@ -30,7 +30,7 @@ struct PagesGot {
     std::uint64_t hugetlb_bytes{};
 };
 
-// What the kernel says of where memory lies and on which pages: "512 pages on node 0 (move_pages)", "thp".
+// The kernel's word on the place and the pages of memory: "512 pages on node 0 (move_pages)", "thp".
 struct PlacementProof {
     std::string text{"none"};
     std::string pages{"none"};

@@ -26,7 +26,7 @@
 
 namespace memsweep::transfer {
 
-// What a kind of host memory is made of.
+// The properties of a kind of host memory.
 struct HostTraits {
     model::PageKind pages{model::PageKind::thp};    // pages of mapped memory
     bool or_small{};                                // base pages will do if there are no huge ones

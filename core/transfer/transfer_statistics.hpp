@@ -1,4 +1,4 @@
-// What a set of transfers did, added up turn by turn.
+// Figures of a set of transfers, added up turn by turn.
 //
 // Units    bytes, nanoseconds, counts; rates in bytes per second. Plain values: they travel through shared memory.
 #pragma once

@@ -85,7 +85,7 @@ struct FaultCosts {
     double shared_again{};  // shared, the page is in the page cache: as after a soft trim
 };
 
-// What replay steps did, those apart that time every call.
+// The work of replay steps, without those that time every call.
 struct ReplayRecord {
     std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
@@ -104,7 +104,7 @@ struct ReplayRecord {
     double ns_per_tick{};  // length of a tick of the counter that times single calls
 };
 
-// What transfer steps did.
+// The outcome of transfer steps.
 struct TransferRecord {
     transfer::TransferStatistics statistics;
     std::array<bool, max_transfer_steps> ran{};
@@ -121,7 +121,7 @@ struct DeviceRecord {
     bool driver_is_open{};             // in the worker, which then has a context to give back before it ends
 };
 
-// What one kind of step has counted over the repetition; a time in nanoseconds.
+// The count of one kind of step over the repetition; a time is in nanoseconds.
 struct StepCount {
     std::uint64_t value{};
     bool unknown{};  // the kernel refused some of it
@@ -143,7 +143,7 @@ class StepCounts {
     std::array<StepCount, model::metric_count> counts_{};
 };
 
-// What steps have done with arrays, in a repetition or in one thread of a parallel block.
+// Counts of the work of steps on arrays, in a repetition or in one thread of a parallel block.
 struct ArrayCounts {
     std::uint64_t made{};
     std::uint64_t pages_touched{};

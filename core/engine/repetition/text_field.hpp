@@ -18,7 +18,7 @@ void write_text(std::string_view text, std::array<char, size>& into)
     text.copy(into.data(), into.size() - 1);
 }
 
-// What write_text has written; a field that another process has filled need not end with a zero.
+// Reads a text of write_text. A field that another process has filled need not end with a zero.
 [[nodiscard]] inline std::string read_text(std::span<const char> field)
 {
     return {field.data(), ::strnlen(field.data(), field.size())};

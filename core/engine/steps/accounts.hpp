@@ -1,4 +1,4 @@
-// What one repetition has taken: its times, and the counters of its memory and of its process.
+// The accounts of one repetition: its times, and the counters of its memory and of its process.
 #pragma once
 
 #include <chrono>

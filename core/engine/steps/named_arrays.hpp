@@ -131,7 +131,7 @@ struct Handles {
         fresh.resize(capacity);
     }
 
-    // Where new arrays are made: in place, unless the name has arrays that must go after them.
+    // The places for new arrays: the current ones, unless the name has arrays that must go after the new ones are made.
     [[nodiscard]] std::vector<array::Array>& places() noexcept { return in_use == 0 ? current : fresh; }
 
     // The name now means the arrays made in places(); only then do the old ones go, one by one, as an interpreter's
