@@ -63,7 +63,7 @@ inline constexpr auto name_table<Eviction> = std::to_array<Named<Eviction>>({
     {Eviction::largest, "largest", "the oldest of the largest blocks"},
 });
 
-// When a reused block is cleared.
+// When a block is cleared for reuse, if at all.
 enum class ZeroRule : std::uint8_t { on_take, on_return, fresh };
 
 template <>
