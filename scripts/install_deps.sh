@@ -52,6 +52,8 @@ python3-protobuf    optional  import:google.protobuf    scenario tests: pprof, r
 python3-jsonschema  optional  import:jsonschema         scenario tests: results against their schema
 libbenchmark-tools  optional  compare.py                scenario tests: gbench, read by compare.py
 python3-scipy       optional  import:scipy              scenario tests: the U test of compare.py
+python3-numpy       optional  import:numpy              scenario tests: call stacks of extensions
+python3-greenlet    optional  import:greenlet           scenario tests: call stacks where Python switches stacks
 prometheus          optional  promtool                  scenario tests: prom, read by promtool
 python3-prometheus-client optional import:prometheus_client scenario tests: openmetrics, read by its parser
 libxml2-utils       optional  xmllint                   scenario tests: junit, read by xmllint

@@ -190,6 +190,49 @@ os._exit(0)
 """
 
 
+GREENLETS = """
+import greenlet
+KEPT = []
+
+def leaf(size):
+    KEPT.append(bytearray(size))  # leaf
+
+def first(main):
+    for _ in range(5):
+        leaf(10_001)
+        main.switch()
+
+def second(main):
+    def inner():
+        for _ in range(5):
+            leaf(20_003)
+            main.switch()
+    inner()
+
+def run():
+    here = greenlet.getcurrent()
+    greenlets = [greenlet.greenlet(first), greenlet.greenlet(second)]
+    for _ in range(6):
+        for one in greenlets:
+            one.dead or one.switch(here)
+        leaf(30_011)
+run()
+"""
+NUMPY = """
+import numpy
+
+def make(count):
+    return numpy.full(count, 1.5)
+
+def twice(array):
+    return array * 2.0  # product
+
+def run():
+    return [twice(make(100_003)) for _ in range(10)]
+KEPT = run()
+"""
+
+
 def interpreters():
     """Real ones, each version once: what is on the path may be a script that picks one."""
     found = {}
@@ -307,6 +350,36 @@ class PythonStacks(Recording):
         found = {line: sum(site["end_live_blocks"] for site in places["program.py", line]) for line in expected}
         self.assertGreater(len(expected), 6)
         self.assertEqual(found, expected)
+
+    def python_with(self, module):
+        question = f"import sys, {module}; sys.exit(not (3, 11) <= sys.version_info < (3, 14))"
+        for python in (*PYTHONS, "/usr/bin/python3"):
+            if subprocess.run([python, "-c", question], capture_output=True, check=False).returncode == 0:
+                return python
+        return self.leave_out(f"call stacks with {module}", f"no CPython of 3.11 to 3.13 has it (package python3-{module})")
+
+    def test_greenlets_have_their_own_calls(self):
+        python = self.python_with("greenlet")
+        self.recorded(python, self.script(GREENLETS))
+        self.expect(0, "export", self.trace, "-f", "collapsed", "--weight", "allocated", "-o", self.folder / "stacks.txt")
+        bytes_of = collections.Counter()
+        for line in (self.folder / "stacks.txt").read_text().splitlines():
+            stack, _, size = line.rpartition(" ")
+            frames = stack.split(";")
+            if "leaf" in frames:
+                at = frames.index("leaf")
+                bytes_of[tuple(frames[at - (2 if "inner" in frames[at - 1] else 1):at + 1])] += int(size)
+        self.assertEqual(bytes_of, {("first", "leaf"): 5 * 10_002, ("second", "second.<locals>.inner", "leaf"): 5 * 20_004,
+                                    ("run", "leaf"): 6 * 30_012})
+
+    def test_arrays_of_an_extension_belong_to_the_line(self):
+        python = self.python_with("numpy")
+        self.recorded(python, self.script(NUMPY))
+        (product,) = self.by_place()["program.py", lines_of(NUMPY)["product"]]
+        self.assertGreaterEqual(product["bytes_allocated"], 10 * 8 * 100_003)
+        self.assertLess(product["bytes_allocated"], 10 * 8 * 100_003 + 4096)
+        full = [site for site in self.sites() if site["function"] == "full"]
+        self.assertGreaterEqual(sum(site["bytes_allocated"] for site in full), 10 * 8 * 100_003)
 
     @with_each_python
     def test_under_load(self, python):
