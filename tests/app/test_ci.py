@@ -180,6 +180,30 @@ class Recipes(CliTest):
         self.assertIn("memsweep.gate.app", done.stdout)
         self.assertIn("allocations", done.stdout)
 
+    def test_a_gate_of_a_project_names_the_call_site(self):
+        (self.work / "CMakeLists.txt").write_text("\n".join((
+            "cmake_minimum_required(VERSION 3.25)", "project(app C)", "add_executable(app app.c)", "add_executable(before app.c)",
+            "target_compile_options(app PRIVATE -g -DHELD=4000000)", "target_compile_options(before PRIVATE -g -DHELD=1000)",
+            f'set(MEMSWEEP_EXECUTABLE "{BINARY}" CACHE FILEPATH "")', f'include("{SOURCE}/cmake/MemsweepGate.cmake")',
+            "enable_testing()", "memsweep_gate(TARGET app AGAINST before STACKS)",
+            "memsweep_gate(TARGET app AGAINST before NAME without_stacks)")))
+        (self.work / "app.c").write_text('''#include <stdlib.h>
+#include <string.h>
+static void *volatile kept;
+__attribute__((noinline)) static void parse_row(size_t size) { kept = memset(malloc(size), 1, size); }
+int main(void) { parse_row(HELD); free(kept); return 0; }
+''')
+        self.sh("cmake -S . -B built && cmake --build built", PATH=os.environ["PATH"])
+        done = subprocess.run(["ctest", "--test-dir", "built", "--output-on-failure"], cwd=self.work, capture_output=True, text=True,
+                              check=False, timeout=PATIENCE_S)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        named = "all of it from parse_row"
+        for test, says in (("memsweep.gate.app", True), ("without_stacks", False)):
+            sites = json.loads((self.work / f"built/{test}.json").read_text()).get("sites", [])
+            named_sites = {site["site"].split()[0] for one in sites for metric in one["metrics"] for site in metric["sites"]}
+            self.assertEqual(named_sites, {"parse_row"} if says else set())
+        self.assertEqual(" ".join(done.stdout.split()).count(named) > 0, True, done.stdout)
+
     def test_every_recipe_is_run(self):
         used = set(re.findall(r'block\("(.+?)"', (SOURCE / "tests/app/test_ci.py").read_text()))
         with_blocks = {heading for heading in re.findall(r"^## (.+)$", DOCUMENT.read_text(), re.M) if "```" in section(heading)}
