@@ -29,6 +29,7 @@ struct ReportCommand {
     std::string format{"text"};
     std::string out;
     bool check{};
+    bool debuginfod{};
     std::string limits;  // a file
     LimitsToWrite limits_to_write;
 };
@@ -102,6 +103,11 @@ std::string asked_of_one_result(const ReportCommand& command)
     return !command.limits.empty() ? "--limits" : !command.limits_to_write.path.empty() ? "--write-limits" : "";
 }
 
+base::Expected<ExitCode> refuse_debuginfod()
+{
+    return refuse("names the functions of a trace with call stacks", "--debuginfod");
+}
+
 // A trace with call stacks says who allocates, any other what it holds.
 base::Expected<ExitCode> report_on_trace(const ReportCommand& command, const GlobalOptions& global)
 {
@@ -114,7 +120,11 @@ base::Expected<ExitCode> report_on_trace(const ReportCommand& command, const Glo
     const bool has_stacks = MEMSWEEP_TRY(trace::TraceReader::open(trace)).has_stacks();
     constexpr std::uint64_t most_sites = 100;
     const TraceReportTo to{command.format, command.out};
-    return has_stacks ? report_call_sites(trace, {}, most_sites, to, global) : report_trace(trace, to, global);
+    if (!has_stacks) {
+        return command.debuginfod ? refuse_debuginfod() : report_trace(trace, to, global);
+    }
+    const trace::SiteQuery query{.debug_files = MEMSWEEP_TRY(debug_files(command.debuginfod))};
+    return report_call_sites(trace, query, most_sites, to, global);
 }
 
 base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptions& global)
@@ -128,6 +138,9 @@ base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptio
     const std::string asked = asked_of_one_result(command);
     if (command.results.size() == 1 && !command.check && asked.empty() && is_trace(command.results.front())) {
         return report_on_trace(command, global);
+    }
+    if (command.debuginfod) {
+        return refuse_debuginfod();
     }
     if (command.results.size() == 1) {
         AnyResult result = MEMSWEEP_TRY(read_any_result(command.results.front()));
@@ -157,6 +170,7 @@ void add_report(Command& root, const GlobalOptions& global)
                           fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
     command.option("-o,--out FILE", value::text(report.out),
                    "Where to write (default stdout); csv and gha write a file per part beside it");
+    add_debuginfod(command, report.debuginfod);
     command.group = "Judging";
     command.flag("--check", report.check,
                  "Exit code 1 if a host of a fleet is bad (3: only missing), or something in a result does not hold");

@@ -57,7 +57,8 @@ class StackReader {
 
     measure::RecordedRun read()
     {
-        const trace::CountedAllocations counted = count_allocations(reader_, trace::CountedBy::stack);
+        const trace::CountedAllocations counted =
+            count_allocations(reader_, trace::CountedBy::stack, {}, trace::PeakOf::largest_image);
         measure::RecordedRun run;
         for (std::uint32_t node = 0; node < counted.of.size(); ++node) {
             const trace::AllocationFigures& figures = counted.of[node];

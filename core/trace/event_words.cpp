@@ -54,8 +54,9 @@ bool WordDecoder::take_long_form(std::uint64_t word, WordEvent& event,
     const std::uint64_t number = word >> word_tag_bits;
     const std::size_t count = operand_count_;
     operand_count_ = 0;
-    if ((number & ((1U << word_event_bits) - 1U)) == static_cast<std::uint64_t>(WordEvent::stack) && count == 0) {
-        event = WordEvent::stack;
+    const auto of_its_own = static_cast<WordEvent>(number & ((1U << word_event_bits) - 1U));
+    if ((of_its_own == WordEvent::stack || of_its_own == WordEvent::caller) && count == 0) {
+        event = of_its_own;
         values[0] = number >> word_event_bits;
         return true;
     }

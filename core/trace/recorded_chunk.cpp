@@ -53,6 +53,7 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
     case WordEvent::thread_stack:
     case WordEvent::usable_size:
     case WordEvent::stack:
+    case WordEvent::caller:
         break;
     }
     return at;
@@ -61,7 +62,8 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
 bool is_context(WordEvent event)
 {
     return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread ||
-           event == WordEvent::stack || event == WordEvent::thread_stack || event == WordEvent::usable_size;
+           event == WordEvent::stack || event == WordEvent::caller || event == WordEvent::thread_stack ||
+           event == WordEvent::usable_size;
 }
 
 // As takes_stack() has it.
@@ -81,6 +83,12 @@ bool has_stack(WordEvent event, std::uint64_t address)
     }
 }
 
+// Of those.
+bool gives_block(WordEvent event)
+{
+    return event != WordEvent::failed_alloc && event != WordEvent::map;
+}
+
 std::vector<std::uint8_t> runs_of(const std::vector<std::uint32_t>& numbers)
 {
     if (std::ranges::all_of(numbers, [](std::uint32_t number) { return number == 0; })) {
@@ -94,6 +102,41 @@ std::vector<std::uint8_t> runs_of(const std::vector<std::uint32_t>& numbers)
     }
     runs.resize(static_cast<std::size_t>(encoder.finish(at) - runs.data()));
     return runs;
+}
+
+// The addresses, each once, and whose turn it is.
+std::vector<std::uint8_t> caller_runs_of(const std::vector<std::uint64_t>& callers)
+{
+    std::vector<std::uint64_t> addresses;
+    std::uint64_t last = 0;
+    for (const std::uint64_t caller : callers) {
+        if (caller != last && caller != 0) {
+            addresses.push_back(caller);
+        }
+        last = caller;
+    }
+    std::ranges::sort(addresses);
+    addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+    if (addresses.empty()) {
+        return {};
+    }
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(callers.size());
+    std::uint32_t number = 0;
+    last = 0;
+    for (const std::uint64_t caller : callers) {
+        if (caller != last) {
+            const auto place = std::ranges::lower_bound(addresses, caller);
+            number = caller == 0 ? 0 : static_cast<std::uint32_t>(place - addresses.begin()) + 1;
+            last = caller;
+        }
+        numbers.push_back(number);
+    }
+    std::vector<std::uint8_t> payload((addresses.size() + 2) * max_varint_bytes);
+    payload.resize(static_cast<std::size_t>(put_callers(payload.data(), addresses) - payload.data()));
+    const std::vector<std::uint8_t> runs = runs_of(numbers);
+    payload.insert(payload.end(), runs.begin(), runs.end());
+    return payload;
 }
 
 // Where the parent has no number, it is in another namespace than its child.
@@ -124,13 +167,19 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     std::array<std::uint64_t, max_operands> values{};
     bool ends_thread = false;
     std::uint32_t stack = 0;
+    std::uint64_t caller = 0;
     stacks_.clear();
+    callers_.clear();
     mappers_.clear();
     std::vector<std::uint64_t> thread_stacks;
     std::vector<std::uint64_t> usable_sizes;
     while (decoder.next(event, values)) {
         if (event == WordEvent::stack) {
             stack = static_cast<std::uint32_t>(values[0]);
+            continue;
+        }
+        if (event == WordEvent::caller) {
+            caller = values[0];
             continue;
         }
         if (event == WordEvent::thread_stack) {
@@ -143,6 +192,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
         }
         if (has_stack(event, values[0])) {
             stacks_.push_back(stack);
+            callers_.push_back(stack == 0 && gives_block(event) ? caller : 0);
         }
         stack = 0;
         if (event == WordEvent::map || event == WordEvent::unmap) {
@@ -160,6 +210,7 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}),
             runs_of(stacks_),
             runs_of(mappers_),
+            caller_runs_of(callers_),
             std::move(thread_stacks),
             std::move(usable_sizes),
             decoder.damaged(),

@@ -20,6 +20,7 @@ struct RecordedChunk {
     SealedChunk chunk;
     std::vector<std::uint8_t> stack_runs;      // of a chunk of stacks, what stands behind its head; empty: none has one
     std::vector<std::uint8_t> mapper_runs;     // likewise of a chunk of mappers
+    std::vector<std::uint8_t> caller_runs;     // likewise of a chunk of callers
     std::vector<std::uint64_t> thread_stacks;  // address and size, as its events say
     std::vector<std::uint64_t> usable_sizes;   // size, alignment and answer, likewise
     bool damaged{};                            // its events end before its payload does
@@ -39,6 +40,7 @@ class ChunkTranslator {
     std::vector<std::uint8_t> events_;
     std::vector<std::uint32_t> stacks_;   // of the events that have one, in their order
     std::vector<std::uint32_t> mappers_;  // likewise
+    std::vector<std::uint64_t> callers_;  // likewise, of those that have no stack: 0 of the others
     ChunkSealer sealer_;
 };
 

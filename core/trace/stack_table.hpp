@@ -3,6 +3,9 @@
 // A node is a number, as Event::stack has it; 0 is no stack. Parents have smaller numbers than their children, so that
 // sums over subtrees are made in one walk from the last node to the first.
 //
+// An event of which no stack was taken, but its caller, has a stack of that alone: the address, in a stack that was not
+// followed to its beginning. Each address has one such node in its image.
+//
 // Cost     some 10 ns a node, once.
 // Memory   16 bytes a node, and the payloads of modules and symbols.
 // Errors   what a chunk cannot mean ends the reading of that chunk, and is counted in TraceFile::damage().
@@ -46,14 +49,28 @@ class StackTable {
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
+    // The node of an address that called, where no stack was taken; 0: the trace says of none that it did.
+    [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
+    // That of the innermost address of any node: its own number, where it is such a node.
+    [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
+    [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
+
     // The chunk that says which nodes the events of another have.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
+    // Likewise who called for those that have none.
+    [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
     struct Place {
         StackImage image;
         std::uint32_t first{};  // the number of its node 1
         std::uint32_t count{};
+        std::uint32_t first_caller{};  // behind its nodes, by address
+        std::uint32_t callers{};
+    };
+    struct Trees {
+        std::map<StackImage, std::vector<FrameNode>> nodes;
+        std::map<StackImage, std::vector<std::uint64_t>> callers;
     };
     struct Symbol {
         StackImage image;
@@ -65,11 +82,12 @@ class StackTable {
     using ChunkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
     static ChunkKey key_of(const ChunkHeader& header);
 
-    void take_frames(const std::vector<std::uint8_t>& payload, std::uint32_t process,
-                     std::map<StackImage, std::vector<FrameNode>>& trees, TraceFile& file);
+    [[nodiscard]] const Place* place_of(std::uint32_t number) const;
+    void take_frames(const std::vector<std::uint8_t>& payload, std::uint32_t process, Trees& trees, TraceFile& file);
+    void take_callers(const std::vector<std::uint8_t>& payload, std::uint32_t process, Trees& trees, TraceFile& file);
     void take_symbols(std::uint32_t process, TraceFile& file);
     bool take_symbol(payload::Cursor& cursor, Symbol& symbol, std::vector<std::string_view>& texts);
-    void join(std::map<StackImage, std::vector<FrameNode>>& trees);
+    void join(Trees& trees);
 
     std::vector<FrameNode> nodes_{FrameNode{}};
     std::vector<Place> places_;  // by first
@@ -77,6 +95,8 @@ class StackTable {
     std::vector<Symbol> symbols_;  // by image and address
     std::vector<SourceFrame> frames_;
     std::map<ChunkKey, ChunkPlace> stacks_;
+    std::map<ChunkKey, ChunkPlace> callers_;
+    bool has_callers_{};
     std::vector<std::vector<std::uint8_t>> payloads_;  // that texts lie in
     std::uint64_t held_{};                             // things, as bounds.hpp counts them
 };
@@ -90,10 +110,18 @@ class ChunkStacks {
 
     [[nodiscard]] std::uint32_t next();
     // Behind the chunk's last event: false if the nodes were not its own.
-    [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole() && !has_strange_; }
+    [[nodiscard]] bool is_whole() const noexcept
+    {
+        return numbers_.is_whole() && !has_strange_ && !callers_.damaged() && !callers_.has_more();
+    }
 
   private:
+    void take_callers(const ChunkPlace& place, TraceFile& file, const ChunkHeader& events);
+
     ChunkNumbers numbers_;
+    std::vector<std::uint8_t> caller_payload_;
+    StacksDecoder callers_;
+    std::vector<std::uint32_t> caller_numbers_;  // nodes of the table, by the numbers of the chunk
     const StackTable* table_{};
     std::uint32_t last_{};  // of the chunk, and what it is in the table
     std::uint32_t number_{};

@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "core/base/assert.hpp"
-#include "core/base/checked.hpp"
 #include "core/base/text.hpp"
 #include "core/trace/bounds.hpp"
+#include "core/trace/caller_strata.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -36,10 +37,18 @@ class KeyNumbers {
 
 class AllocationCount {
   public:
-    AllocationCount(CountedBy by, StackSampling sampling, const std::vector<std::uint32_t>& groups)
+    AllocationCount(CountedBy by, StackSampling sampling, const StackTable* table,
+                    const std::vector<std::uint32_t>& groups, PeakOf peak)
         : by_{by}, sampling_{by == CountedBy::stack ? sampling : StackSampling{}}, groups_{&groups},
           unit_{sampling_.is_exact() ? 1 : StackSampling::unit}, ledger_{unit_}, group_ledger_{unit_}, whole_{unit_}
     {
+        if (peak == PeakOf::largest_image && by == CountedBy::stack) {
+            MEMSWEEP_ASSERT(groups.empty(), "a group has stacks of several images");
+            images_.emplace();
+        }
+        if (!sampling_.is_exact() && table != nullptr && table->has_callers()) {
+            strata_.emplace(*table, unit_);
+        }
     }
 
     void add(const Event& event)
@@ -47,6 +56,10 @@ class AllocationCount {
         number_of_event_ += event.kind == EventKind::define_space ? 0 : 1;
         if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
             walk_.end_process(event.process, [this](const LiveBlock& block) { abandon(block); });
+            if (images_) {
+                ImageBytes& image = images_->of[event.process];
+                image = {.number = image.number + 1};
+            }
         } else if (is_allocation(event.kind) || event.kind == EventKind::realloc || event.kind == EventKind::free) {
             change(event);
         }
@@ -54,10 +67,11 @@ class AllocationCount {
 
     [[nodiscard]] std::uint64_t held() const
     {
-        return walk_.live().count() + threads_.count() * things_of_a_thread + sizes_.count() * 3;
+        return walk_.live().count() + threads_.count() * things_of_a_thread + sizes_.count() * 3 +
+               (strata_ ? strata_->held() : 0) + (images_ ? images_->of.size() : 0);
     }
 
-    CountedAllocations finish()
+    CountedAllocations finish(const StackTable* table)
     {
         CountedAllocations counted{.sampling = sampling_,
                                    .total = whole_.figures(0),
@@ -69,6 +83,12 @@ class AllocationCount {
             counted.of.resize(counted.threads.size());
         }
         counted.sizes = sizes_.take();
+        if (strata_) {
+            share_out(counted);
+        }
+        if (images_) {
+            keep_largest(counted, table);
+        }
         check(counted);
         return counted;
     }
@@ -79,7 +99,89 @@ class AllocationCount {
         std::uint32_t group{};
         AllocationLedger::Weight weight;
         std::uint64_t serial{};  // of the allocation, from 1
+        std::uint64_t size{};
+        CallerStrata::Place place;
     };
+
+    struct ImageBytes {
+        std::uint64_t live{};
+        std::uint32_t number{};
+    };
+    // What each process holds, and which image has held the most.
+    struct Images {
+        std::map<std::uint32_t, ImageBytes> of;
+        StackImage largest;
+        std::uint64_t peak_bytes{};
+    };
+
+    void follow_image(const Event& event, const BlockWalk::Change& change)
+    {
+        ImageBytes& image = images_->of[event.process];
+        image.live += change.made ? change.made->size : 0;
+        image.live -= change.freed ? change.freed->size : 0;
+        image.live -= change.replaced ? change.replaced->size : 0;
+        if (image.live > images_->peak_bytes) {
+            images_->peak_bytes = image.live;
+            images_->largest = {event.process, image.number};
+            begin_peak();
+        }
+    }
+
+    void begin_peak()
+    {
+        ledger_.begin_peak();
+        group_ledger_.begin_peak();
+        whole_.begin_peak();
+        if (strata_) {
+            strata_->begin_peak();
+        }
+    }
+
+    void keep_largest(CountedAllocations& counted, const StackTable* table) const
+    {
+        for (std::uint32_t node = 1; table != nullptr && node < counted.of.size(); ++node) {
+            if (table->image_of(node) != images_->largest) {
+                counted.of[node].peak_bytes = 0;
+                counted.of[node].peak_blocks = 0;
+            }
+        }
+        counted.total.peak_bytes = images_->peak_bytes;
+        counted.total.peak_blocks = 0;
+        for (const AllocationFigures& one : counted.of) {
+            counted.total.peak_blocks += one.peak_blocks;
+        }
+    }
+
+    // What the strata say, in the place of what the sample alone does. Its own peaks are those of the sample, larger or
+    // smaller as the bytes allocated are.
+    void share_out(CountedAllocations& counted) const
+    {
+        const auto own_peak = [](const AllocationFigures& shared, const AllocationFigures& sampled) {
+            const std::vector<std::uint64_t> parts{sampled.own_peak_bytes,
+                                                   sampled.bytes_allocated - sampled.own_peak_bytes};
+            return sampled.bytes_allocated == 0
+                       ? shared.peak_bytes
+                       : std::max(shared.peak_bytes, shared_out(shared.bytes_allocated, parts).front());
+        };
+        std::vector<AllocationFigures> of = strata_->figures();
+        std::vector<AllocationFigures> groups(counted.groups.size());
+        counted.of.resize(of.size());
+        for (std::size_t node = 0; node < of.size(); ++node) {
+            const std::uint32_t group = node < groups_->size() ? (*groups_)[node] : 0;
+            if (!groups_->empty()) {
+                groups.resize(std::max<std::size_t>(groups.size(), group + std::size_t{1}));
+                trace::add(groups[group], of[node]);
+            }
+            of[node].own_peak_bytes = own_peak(of[node], counted.of[node]);
+        }
+        counted.groups.resize(groups.size());
+        for (std::size_t group = 0; group < groups.size(); ++group) {
+            groups[group].own_peak_bytes = own_peak(groups[group], counted.groups[group]);
+        }
+        counted.of = std::move(of);
+        counted.groups = std::move(groups);
+        counted.has_exact_callers = true;
+    }
 
     // Whatever is counted is counted for exactly one number.
     void check(const CountedAllocations& counted) const
@@ -93,7 +195,8 @@ class AllocationCount {
             return sum == counted.total;
         };
         constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-        const bool is_sound = sampling_.is_exact() && impossible_event_ == 0 && counted.total.bytes_allocated != most;
+        const bool is_sound = (sampling_.is_exact() || strata_) && !images_ && impossible_event_ == 0 &&
+                              counted.total.bytes_allocated != most;
         MEMSWEEP_ASSERT(!is_sound || is_sum(counted.of), "what all have is what the trace has");
         MEMSWEEP_ASSERT(!is_sound || groups_->empty() || is_sum(counted.groups), "each stack is in one group");
         MEMSWEEP_ASSERT(!is_sound || counted.total.peak_bytes == walk_.peak_live_bytes(), "the peak is the trace's");
@@ -131,11 +234,11 @@ class AllocationCount {
             make(event, change.made->tag);
             last = serial_;
         }
-        if (walk_.peak_live_bytes() > peak_bytes_) {
+        if (images_) {
+            follow_image(event, change);
+        } else if (walk_.peak_live_bytes() > peak_bytes_) {
             peak_bytes_ = walk_.peak_live_bytes();
-            ledger_.begin_peak();
-            group_ledger_.begin_peak();
-            whole_.begin_peak();
+            begin_peak();
         }
     }
 
@@ -153,24 +256,47 @@ class AllocationCount {
     {
         owners_.resize(std::max<std::size_t>(owners_.size(), std::size_t{tag} + 1));
         const std::uint32_t number = number_of(event);
-        const bool counts = sampling_.is_exact() || number != 0;
         const std::uint32_t group = number < groups_->size() ? (*groups_)[number] : 0;
-        owners_[tag] = {number, group, counts ? sampling_.weight_of(event.size) : AllocationLedger::Weight{0, 0},
-                        ++serial_};
-        const Owner& owner = owners_[tag];
+        owners_[tag] = {.number = number, .group = group, .serial = ++serial_, .size = event.size};
+        Owner& owner = owners_[tag];
+        if (strata_) {
+            owner.place = strata_->place_of(number, event.size);
+        }
+        owner.weight = weight_of(owner);
         ledger_.make(number, owner.weight);
-        whole_.make(0, owner.weight);
+        whole_.make(0, whole_weight(owner));
         if (!groups_->empty()) {
             group_ledger_.make(group, owner.weight);
         }
+        if (strata_) {
+            strata_->make(owner.place, owner.size, owner.weight);
+        }
+    }
+
+    // Of an address alone each block stands for itself.
+    [[nodiscard]] AllocationLedger::Weight weight_of(const Owner& owner) const
+    {
+        if (strata_ && owner.place.sampled == 0) {
+            return {unit_, owner.size};
+        }
+        const bool counts = sampling_.is_exact() || owner.number != 0;
+        return counts ? sampling_.weight_of(owner.size) : AllocationLedger::Weight{0, 0};
+    }
+
+    [[nodiscard]] AllocationLedger::Weight whole_weight(const Owner& owner) const
+    {
+        return strata_ ? AllocationLedger::Weight{unit_, owner.size} : owner.weight;
     }
 
     void free(const Owner& owner, bool is_temporary)
     {
         ledger_.free(owner.number, owner.weight, is_temporary);
-        whole_.free(0, owner.weight, is_temporary);
+        whole_.free(0, whole_weight(owner), is_temporary);
         if (!groups_->empty()) {
             group_ledger_.free(owner.group, owner.weight, is_temporary);
+        }
+        if (strata_) {
+            strata_->free(owner.place, owner.size, owner.weight, is_temporary);
         }
     }
 
@@ -178,9 +304,12 @@ class AllocationCount {
     {
         const Owner& owner = owners_[block.tag];
         ledger_.abandon(owner.number, owner.weight);
-        whole_.abandon(0, owner.weight);
+        whole_.abandon(0, whole_weight(owner));
         if (!groups_->empty()) {
             group_ledger_.abandon(owner.group, owner.weight);
+        }
+        if (strata_) {
+            strata_->abandon(owner.place, owner.size, owner.weight);
         }
     }
 
@@ -191,6 +320,8 @@ class AllocationCount {
     AllocationLedger ledger_;
     AllocationLedger group_ledger_;
     AllocationLedger whole_;
+    std::optional<CallerStrata> strata_;
+    std::optional<Images> images_;
     BlockWalk walk_;
     std::vector<Owner> owners_;  // by a live block's tag
     std::uint64_t serial_{};
@@ -206,84 +337,6 @@ class AllocationCount {
 };
 
 }  // namespace
-
-void add(AllocationFigures& sum, const AllocationFigures& figures)
-{
-    sum.allocations += figures.allocations;
-    sum.bytes_allocated = base::saturating_add(sum.bytes_allocated, figures.bytes_allocated);
-    sum.temporary += figures.temporary;
-    sum.peak_bytes += figures.peak_bytes;
-    sum.peak_blocks += figures.peak_blocks;
-    sum.end_bytes += figures.end_bytes;
-    sum.end_blocks += figures.end_blocks;
-}
-
-// The first change after a peak keeps what was live at it.
-AllocationLedger::Account& AllocationLedger::changing(std::uint32_t number)
-{
-    if (number >= accounts_.size()) {
-        accounts_.resize(number + std::size_t{1});
-    }
-    Account& account = accounts_[number];
-    if (account.seen_peak != peak_) {
-        account.seen_peak = peak_;
-        account.at_peak = account.live;
-    }
-    return account;
-}
-
-void AllocationLedger::make(std::uint32_t number, const Weight& weight)
-{
-    Account& account = changing(number);
-    account.allocations += weight.count;
-    account.bytes_allocated = base::saturating_add(account.bytes_allocated, weight.bytes);
-    account.live.bytes += weight.bytes;
-    account.live.blocks += weight.count;
-    account.own_peak_bytes = std::max(account.own_peak_bytes, account.live.bytes);
-}
-
-void AllocationLedger::free(std::uint32_t number, const Weight& weight, bool is_temporary)
-{
-    Account& account = changing(number);
-    account.live.bytes -= weight.bytes;
-    account.live.blocks -= weight.count;
-    account.temporary += is_temporary ? weight.count : 0;
-}
-
-void AllocationLedger::abandon(std::uint32_t number, const Weight& weight)
-{
-    free(number, weight, false);
-    accounts_[number].abandoned.bytes += weight.bytes;
-    accounts_[number].abandoned.blocks += weight.count;
-}
-
-AllocationFigures AllocationLedger::figures(std::uint32_t number) const
-{
-    if (number >= accounts_.size()) {
-        return {};
-    }
-    const Account& account = accounts_[number];
-    const auto counted = [this](std::uint64_t parts) { return (parts + unit_ / 2) / unit_; };
-    const Held& peak = account.seen_peak == peak_ ? account.at_peak : account.live;
-    return {.allocations = counted(account.allocations),
-            .bytes_allocated = account.bytes_allocated,
-            .temporary = counted(account.temporary),
-            .peak_bytes = peak_ == 0 ? 0 : peak.bytes,
-            .peak_blocks = peak_ == 0 ? 0 : counted(peak.blocks),
-            .end_bytes = account.live.bytes + account.abandoned.bytes,
-            .end_blocks = counted(account.live.blocks + account.abandoned.blocks),
-            .own_peak_bytes = account.own_peak_bytes};
-}
-
-std::vector<AllocationFigures> AllocationLedger::all() const
-{
-    std::vector<AllocationFigures> all;
-    all.reserve(accounts_.size());
-    for (std::size_t number = 0; number < accounts_.size(); ++number) {
-        all.push_back(figures(static_cast<std::uint32_t>(number)));
-    }
-    return all;
-}
 
 // A block of z bytes is in a sample of mean gap T with a probability of 1 - e^(-z / T).
 AllocationLedger::Weight StackSampling::weight_of(std::uint64_t size) const
@@ -305,14 +358,15 @@ StackSampling sampling_of(const Facts& facts)
     return {std::min(mean, most)};
 }
 
-CountedAllocations count_allocations(TraceReader& reader, CountedBy by, const std::vector<std::uint32_t>& groups)
+CountedAllocations count_allocations(TraceReader& reader, CountedBy by, const std::vector<std::uint32_t>& groups,
+                                     PeakOf peak)
 {
-    AllocationCount count{by, sampling_of(reader.facts()), groups};
+    AllocationCount count{by, sampling_of(reader.facts()), reader.stacks(), groups, peak};
     Event event;
     while (reader.next(event) && reader.may_hold(count.held())) {
         count.add(event);
     }
-    return count.finish();
+    return count.finish(reader.stacks());
 }
 
 }  // namespace memsweep::trace

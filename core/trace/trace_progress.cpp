@@ -80,6 +80,7 @@ base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const R
     const ChunkHeader& header = chunk.chunk.header;
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::stacks, chunk.stack_runs));
     MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::mappers, chunk.mapper_runs));
+    MEMSWEEP_TRY(put_runs(progress, take, chunk, ChunkKind::callers, chunk.caller_runs));
     MEMSWEEP_TRY(put_numbers(progress, take, chunk, ChunkKind::thread_stacks, chunk.thread_stacks));
     MEMSWEEP_TRY(put_numbers(progress, take, chunk, ChunkKind::usable_sizes, chunk.usable_sizes));
     MEMSWEEP_TRY(put_chunk(take, chunk.chunk));

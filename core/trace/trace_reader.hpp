@@ -82,6 +82,8 @@ class TraceReader {
     void read_until(const ExactCut& cut);
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();
+    // Null before read_stacks().
+    [[nodiscard]] const StackTable* stacks() const noexcept { return table_.get(); }
     // From the first event on, those that map and unmap say whose code called. Costs what reading that costs.
     const ProgramNotes& read_notes();
     // What is damaged of what stands beside events is in damage() too, without reading it.
@@ -94,7 +96,8 @@ class TraceReader {
     [[nodiscard]] bool has_stacks() const noexcept
     {
         return std::ranges::any_of(file_.side_chunks(), [](const ChunkPlace& chunk) {
-            return chunk.header.kind <= ChunkKind::symbols && chunk.header.kind != ChunkKind::modules;
+            const ChunkKind kind = chunk.header.kind;
+            return (kind <= ChunkKind::symbols && kind != ChunkKind::modules) || kind == ChunkKind::callers;
         });
     }
 

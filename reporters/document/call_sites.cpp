@@ -229,9 +229,15 @@ Document document(const CallSitesReport& report)
                                  figure_text(first.figures, order), figure_text(sites.total(), order), words_of(order)),
                      Tone::plain}});
     if (!sites.sampling().is_exact()) {
-        document.add(Paragraph{fmt::format("Estimates from a sample of stacks, {} apart on average.",
-                                           base::format_size(sites.sampling().mean_bytes)),
-                               Tone::caution});
+        const std::string every = base::format_size(sites.sampling().mean_bytes);
+        document.add(Paragraph{
+            sites.has_exact_callers()
+                ? fmt::format(
+                      "Exact are the total and the sum of each address that calls for memory. How stacks share these "
+                      "is estimated from a sample, {} apart on average.",
+                      every)
+                : fmt::format("Estimates from a sample of stacks, {} apart on average.", every),
+            Tone::caution});
     }
     for (const std::string& note : sites.notes()) {
         document.add(Paragraph{inert_text(note), Tone::caution});

@@ -475,6 +475,7 @@ std::string to_json(const CallSitesReport& report)
         {"by", site_kinds[static_cast<std::size_t>(sites.query().by)]},
         {"sorted_by", site_orders[static_cast<std::size_t>(sites.query().order)]},
         {"sample_bytes", sites.sampling().is_exact() ? Json() : Json(sites.sampling().mean_bytes)},
+        {"exact", sites.sampling().is_exact() ? "all" : (sites.has_exact_callers() ? "callers" : "none")},
         {"total", figures_json(sites.total())},
         {"count", sites.sites().size()},
         {"sites", std::move(rows)},

@@ -102,6 +102,35 @@ class AgainstStacks(CliTest):
         [end] = [one for one in self.sites()["metrics"] if one["metric"] == "live_bytes_end"]
         self.assertEqual(end["sites"][0]["blocks"], 1)
 
+    def test_the_peak_of_several_processes_is_that_of_the_largest(self):
+        forks = '''#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char *volatile kept;
+__attribute__((noinline)) static void in_parent(size_t size) { kept = memset(malloc(size), 1, size); }
+__attribute__((noinline)) static void in_child(size_t size) { char *volatile p = memset(malloc(size), 1, size); free(p); }
+int main(void)
+{
+    in_parent(HELD);
+    for (int i = 0; i < 2; ++i) {
+        pid_t child = fork();
+        if (child == 0) { in_child(IN_CHILD); _exit(0); }
+        waitpid(child, 0, 0);
+    }
+    free(kept);
+    return 0;
+}
+'''
+        # Of the tree the peak is what parent and child hold; of one image that of the child, which grows.
+        base = self.build("base", forks, "-DHELD=1000000", "-DIN_CHILD=2000000")
+        candidate = self.build("next", forks, "-DHELD=1200000", "-DIN_CHILD=5000000")
+        text = " ".join(self.compare(1, base, candidate).text.split())
+        [(name, change, share)] = self.named("live_bytes_peak")
+        self.assertRegex(name, r"^in_child \(app\.c:\d+\)$")
+        self.assertEqual((change, share), (3000000, 1))
+        self.assertRegex(text, r"live_bytes_peak \+2\.86 MiB: all of it from in_child")
+
     def test_a_site_that_is_new_and_one_that_is_gone(self):
         base, candidate = self.build("base", sites_program(gone=5)), self.build("next", sites_program(gone=50))
         self.compare(1, base, candidate)

@@ -269,8 +269,18 @@ class Imports(CallSiteTest):
         self.assertEqual(self.sites("plain.mst", "size")["sites"][0]["size"], 10)
         self.check_sums("plain.mst", "thread")
 
-    def test_a_sample_without_a_block_is_said(self):
-        self.expect(0, "record", "-q", "--stacks=1TiB", "-o", "t.mst", "--", "true")
+    def test_a_sample_without_a_block_has_callers(self):
+        self.expect(0, "record", "-q", "--stacks=1TiB", "-o", "t.mst", "--", "sh", "-c", "true")
+        asked = json.loads(self.expect(0, "info", "t.mst", "--json").out)
+        sites = self.sites("t.mst", "site")
+        self.assertEqual(sites["exact"], "callers")
+        self.assertEqual(sites["total"]["bytes_allocated"], asked["bytes_allocated"])
+        self.assertEqual(sum(site["peak_bytes"] for site in sites["sites"]), asked["peak_live_bytes"])
+
+    def test_a_sample_of_nothing_is_said(self):
+        (self.folder / "nothing.c").write_text("int main(void) { return 0; }")
+        subprocess.run(["gcc", "-o", self.folder / "nothing", self.folder / "nothing.c"], check=True)
+        self.expect(0, "record", "-q", "--stacks=1TiB", "-o", "t.mst", "--", self.folder / "nothing")
         for words in (("info", "t.mst", "--by", "site"), ("export", "t.mst", "-f", "collapsed")):
             self.assertIn("one in 1TiB, and no block is in it", self.expect(2, *words).errors)
 
@@ -445,9 +455,11 @@ class DebuggingInformation(CallSiteTest):
             self.assertEqual((asked, {line for frames in without.values() for _, _, line in frames}), ([], {0}))
             fetched, notes = self.record(path, addresses, options=("--debuginfod",), env=env)
             sites = json.loads(self.expect(0, "info", "trace.mst", "--by", "site", "-f", "json", "--debuginfod", env=env).out)["sites"]
+            reported = json.loads(self.expect(0, "report", "trace.mst", "-f", "json", "--debuginfod", env=env).out)["sites"]
             server.shutdown()
         self.assertEqual((fetched, notes), (expected, ""))
         self.assertEqual(set(asked), {place})
+        self.assertEqual(reported, sites)
         self.assertTrue(all(site["line"] for site in sites), sites)
 
     def test_fetching_needs_a_server(self):
@@ -455,6 +467,14 @@ class DebuggingInformation(CallSiteTest):
         outcome = self.expect(2, "info", "trace.mst", "--by", "site", "--debuginfod", env=environment())
         self.assertIn("DEBUGINFOD_URLS", outcome.errors)
         self.assertIn("--by", self.expect(2, "info", "trace.mst", "--debuginfod", env=environment()).errors)
+        self.assertIn("DEBUGINFOD_URLS", self.expect(2, "report", "trace.mst", "--debuginfod", env=environment()).errors)
+
+    def test_fetching_is_for_traces_with_stacks(self):
+        self.write("result.json", "{}")
+        self.expect(0, "record", "-q", "-o", "plain.mst", "--", "true")
+        for path in ("plain.mst", "result.json"):
+            outcome = self.expect(2, "report", path, "--debuginfod", env=environment(DEBUGINFOD_URLS="http://127.0.0.1:9"))
+            self.assertIn("call stacks", outcome.errors)
 
     def test_without_debugging_information_the_symbol_table_names_functions(self):
         path = self.build("-O2")

@@ -5,6 +5,7 @@ MEMSWEEP_TEST_STORMS   how many runs whose threads open and close a library; 2 u
 """
 
 import collections
+import json
 import math
 import os
 import pathlib
@@ -39,6 +40,23 @@ class Trees(Recording):
     def stacks(self, *words, binary=PROGRAM, options=("--stacks",), code=0, env=None):
         self.outcome = self.record(binary, *words, options=options, code=code, env=env)
         return Stacks(self.trace)
+
+    @staticmethod
+    def functions():
+        return {pathlib.Path(path).name: Functions(path) for path in (PROGRAM, PLUGIN)}
+
+    def callers_named(self, stacks):
+        """Events without a stack, and those of the stacks whose innermost place it is, by the function that called."""
+        functions = self.functions()
+        counts = collections.Counter()
+        innermost = collections.Counter()
+        for (process, image, addresses), count in stacks.chains().items():
+            innermost[process, image, addresses[0] if addresses else 0] += count
+        for (process, image, address), count in (stacks.callers + innermost).items():
+            module = stacks.module(process, image, address) if address else None
+            known = functions.get(pathlib.Path(module.path).name) if module else None
+            counts[known and known.name(address - 1 - module.bias)] += count
+        return counts
 
     def named(self, stacks, ours=PROGRAM):
         """Events by the functions of the program in their stacks, innermost first, up to run(); cut ones end in "cut"."""
@@ -212,6 +230,60 @@ class Trees(Recording):
             estimates.append(sampled * 5000 / -math.expm1(-5000 / every))
         # Of 24 bytes one in 171 is in the sample, of 5000 seven in ten: 20 times 200 of these are known to 1.1 %.
         self.assertAlmostEqual(sum(estimates) / len(estimates) / (200 * 5000), 1, delta=0.06)
+
+
+    def test_a_block_outside_the_sample_has_its_caller(self):
+        for words in (["tree"], ["threads", "6"], ["fork"], ["exec"], ["handler"], ["storm", "4", "20", PLUGIN]):
+            exact = self.callers_named(self.stacks(*words))
+            for every in ("1TiB", "4KiB"):
+                with self.subTest(words[0], every=every):
+                    sampled = self.stacks(*words, options=[f"--stacks={every}"])
+                    kinds = self.info()["by_kind"]
+                    asking = sum(kinds.get(kind, 0) for kind in ("malloc", "calloc", "realloc", "aligned_alloc"))
+                    others = sum(kinds.get(kind, 0) for kind in ("failed_alloc", "map"))
+                    known = sum(sampled.callers.values()) + sum(count for key, count in sampled.counts().items() if key[2])
+                    self.assertLessEqual(asking, known)
+                    self.assertLessEqual(known, asking + others)
+                    named = self.callers_named(sampled)
+                    for function in ("leaf_a", "leaf_b", "grower", "plugin_leaf"):
+                        self.assertEqual(named[function], exact[function], function)
+
+    def test_killed_at_any_moment_no_caller_is_lost(self):
+        draw = seeded()
+        finished = self.folder / "finished"
+        for _ in range(KILLS):
+            moment = 0.06 * draw.random()
+            with self.subTest(moment=moment):
+                script = '"$0" loop "$2" & sleep "$1"; kill -KILL $!; wait'
+                finished.write_bytes(bytes(8))
+                outcome = self.record("bash", "-c", script, PROGRAM, f"{moment:.3f}", finished, options=["--stacks=4KiB"], code=(0, 2))
+                if outcome.code == 2:
+                    self.assertEqual(finished.read_bytes(), bytes(8))
+                    continue
+                named = self.callers_named(Stacks(self.trace))
+                rounds = int.from_bytes(finished.read_bytes(), sys.byteorder)
+                for leaf in ("leaf_a", "leaf_b"):
+                    self.assertIn(named[leaf], (rounds, rounds + 1), "no event that was complete is lost")
+
+    def test_sums_by_caller_are_exact(self):
+        for words in (["tree"], ["threads", "6"]):
+            full, sampled = ({site["function"]: site for site in self.sites(*words, every=every)} for every in ("full", "4KiB"))
+            for function in full.keys() & {"leaf_a", "leaf_b", "grower"}:
+                with self.subTest(words[0], function=function):
+                    for figure in ("allocations", "bytes_allocated", "end_bytes", "end_blocks"):
+                        self.assertEqual(sampled[function][figure], full[function][figure], figure)
+
+    def sites(self, *words, every):
+        self.stacks(*words, options=[f"--stacks={every}"])
+        report = json.loads(self.expect(0, "info", self.trace, "--by", "function", "--top", "0", "--json").out)
+        info = self.info()
+        self.assertEqual(report["exact"], "all" if every == "full" else "callers")
+        for figure, total in (("allocations", "allocations"), ("peak_bytes", "peak_live_bytes"), ("end_blocks", "end_live_blocks")):
+            self.assertEqual(report["total"][figure], info[total], figure)
+            self.assertEqual(sum(site[figure] for site in report["sites"]), report["total"][figure], figure)
+        for site in report["sites"]:
+            site["function"] = (site["function"] or "").replace("(anonymous namespace)::", "").split("(")[0]
+        return report["sites"]
 
 
 class Words(Recording):

@@ -3,7 +3,7 @@
 import struct
 
 MALLOC, FREE = 2, 1
-EVENTS, FACTS, FRAMES, STACKS, MODULES, SYMBOLS = 1, 2, 5, 6, 7, 8
+EVENTS, FACTS, FRAMES, STACKS, MODULES, SYMBOLS, CALLERS = 1, 2, 5, 6, 7, 8, 12
 
 
 def crc32c_table():
@@ -52,7 +52,7 @@ class Trace:
 
     def __init__(self, process=1):
         self.process, self.nodes, self.events, self.runs, self.place = process, {(): 0}, b"", [], 0
-        self.count, self.facts, self.modules, self.symbols = 0, {"stacks": "full"}, b"", b""
+        self.count, self.facts, self.modules, self.symbols, self.callers = 0, {"stacks": "full"}, b"", b"", []
 
     def node(self, stack):
         if stack not in self.nodes:
@@ -64,9 +64,10 @@ class Trace:
         difference, self.place = zigzag(address - self.place), address
         return difference
 
-    def malloc(self, address, size, stack=()):
+    def malloc(self, address, size, stack=(), caller=0):
         self.events += number(self.moved(address) << 2 | MALLOC) + number(size)
         self.runs.append(self.node(tuple(stack)))
+        self.callers.append(caller)
         self.count += 1
 
     def free(self, address):
@@ -89,6 +90,12 @@ class Trace:
         whole += chunk(EVENTS, self.events, self.process, events=self.count)
         if len(self.nodes) > 1:
             whole += chunk(FRAMES, frames, self.process) + chunk(STACKS, stacks, self.process)
+        if any(self.callers):
+            addresses = sorted({*self.callers} - {0})
+            table = number(len(addresses)) + b"".join(number(zigzag(address - before)) for before, address in zip([0, *addresses], addresses))
+            numbers = {0: 0, **{address: place for place, address in enumerate(addresses, 1)}}
+            runs = b"".join(number(1) + number(numbers[caller]) for caller in self.callers)
+            whole += chunk(CALLERS, number(0) + number(0) + table + runs, self.process)
         if self.modules:
             whole += chunk(MODULES, number(0) + self.modules, self.process)
         return whole + chunk(FACTS, facts, 0)

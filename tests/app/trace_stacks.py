@@ -8,7 +8,7 @@ import subprocess
 
 from trace_events import Numbers, decompressed
 
-EVENTS, FACTS, FRAMES, STACKS, MODULES, THREAD_STACKS, USABLE_SIZES = 1, 2, 5, 6, 7, 10, 11
+EVENTS, FACTS, FRAMES, STACKS, MODULES, THREAD_STACKS, USABLE_SIZES, CALLERS = 1, 2, 5, 6, 7, 10, 11, 12
 CUT = 1  # the address that a stack begins with which was not followed to its beginning
 
 
@@ -23,6 +23,7 @@ class Stacks:
     def __init__(self, path):
         self.nodes, self.modules, self.runs, self.event_chunks = {}, collections.defaultdict(list), {}, {}
         self.usable_sizes = collections.defaultdict(set)  # by size and alignment
+        self.callers = collections.Counter()  # events by (process, image, address), of those that have no stack
         self.thread_stacks = {}  # first address and bytes by process and thread
         data = pathlib.Path(path).read_bytes()
         at = 64
@@ -45,8 +46,8 @@ class Stacks:
                 numbers.take()
                 while numbers.at < len(payload):
                     self.usable_sizes[numbers.take(), numbers.take()].add(numbers.take())
-            elif kind in (FRAMES, STACKS, MODULES):
-                take = {FRAMES: self._frames, STACKS: self._stacks, MODULES: self._modules}[kind]
+            elif kind in (FRAMES, STACKS, MODULES, CALLERS):
+                take = {FRAMES: self._frames, STACKS: self._stacks, MODULES: self._modules, CALLERS: self._callers}[kind]
                 take(Numbers(payload), len(payload), (process, thread, sequence, first_ticks))
             at += span
 
@@ -66,6 +67,18 @@ class Stacks:
         while numbers.at < end:
             runs.append((numbers.take(), numbers.take()))
         self.runs[key] = (image, runs)
+
+    def _callers(self, numbers, end, key):
+        image, sequence = numbers.take(), numbers.take()
+        assert sequence == key[2]
+        addresses = [0]
+        for _ in range(numbers.take()):
+            step = numbers.take()
+            addresses.append((addresses[-1] + (step >> 1 ^ -(step & 1))) % (1 << 64))
+        while numbers.at < end:
+            count, number = numbers.take(), numbers.take()
+            if number:
+                self.callers[key[0], image, addresses[number]] += count
 
     def _modules(self, numbers, end, key):
         image = numbers.take()

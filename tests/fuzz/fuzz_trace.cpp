@@ -64,7 +64,8 @@ void count_by_stack(trace::TraceReader& reader, const trace::Totals& totals)
 {
     reader.read_stacks();
     const trace::CountedAllocations counted = trace::count_allocations(reader, trace::CountedBy::stack);
-    const bool is_whole = reader.outcome().has_value() && counted.is_exact() && counted.impossible_event == 0;
+    const bool has_exact_total = counted.is_exact() || counted.has_exact_callers;
+    const bool is_whole = reader.outcome().has_value() && has_exact_total && counted.impossible_event == 0;
     MEMSWEEP_ASSERT(!is_whole || (counted.total.allocations == totals.allocations &&
                                   counted.total.peak_bytes == totals.peak_live_bytes),
                     "stacks count as the trace does");

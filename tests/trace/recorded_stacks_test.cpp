@@ -1,7 +1,9 @@
 // Call stacks from a recorder's words and files into a trace.
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,9 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/rng.hpp"
+#include "core/trace/caller_strata.hpp"
 #include "core/trace/format/stack_recording.hpp"
 #include "core/trace/recorded_stacks.hpp"
 #include "core/trace/recording.hpp"
+#include "core/trace/stacks.hpp"
 #include "core/trace/trace_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/trace/recording_bytes.hpp"
@@ -34,7 +39,7 @@ std::uint64_t malloc_word(std::uint64_t number)
 // A recorder's file with these nodes and one module.
 class StackFile {
   public:
-    explicit StackFile(const std::vector<trace::StackNode>& nodes)
+    explicit StackFile(const std::vector<trace::StackNode>& nodes, std::uint64_t every = 0)
         : bytes_(trace::stack_file_bytes(nodes.size() + 1), '\0')
     {
         trace::RecordedModule module{.begin = place, .end = place + 0x1000, .bias = place, .seen_ticks = 5};
@@ -47,6 +52,7 @@ class StackFile {
         header_ = {.node_room = node_room,
                    .nodes = static_cast<std::uint32_t>(nodes.size()) + 1,
                    .modules = 1,
+                   .sampled_every = every,
                    .lost_stacks = 3,
                    .lost_errno = ENOSPC};
         put(0, header_);
@@ -148,6 +154,98 @@ TEST_CASE("an event has the stack whose word stands before it", "[unit]")
     CHECK(trace.summary.events == 4 + 2);  // and the ends of thread and process
     CHECK(trace.summary.lost_stacks == 3);
     CHECK(trace.summary.stacks_errno == ENOSPC);
+}
+
+TEST_CASE("an event without a stack has its caller", "[unit]")
+{
+    RecordingBytes recording{2};
+    constexpr std::uint64_t high = 0x7FFF'FFFF'FFFF;
+    recording.slot(
+        0, 41, 0,
+        bytes_of({trace::caller_word(high), malloc_word(0), trace::stack_word(2), malloc_word(1), malloc_word(2),
+                  trace::caller_word(0x200), malloc_word(3), trace::word_of(trace::WordTag::free, place),
+                  trace::word_of(trace::WordTag::operand, place + 16),
+                  trace::word_of(trace::WordTag::realloc, place + 64, 100),
+                  trace::caller_word(0x300)}));  // its process died before the event
+    recording.slot(1, 42, 0, bytes_of({trace::caller_word(high), malloc_word(4)}));
+    const Assembled trace = assembled(recording, StackFile{some_nodes, 4096}.opener());
+    constexpr std::uint64_t cut = trace::callers_not_followed;
+    const std::vector<std::vector<std::uint64_t>> of_first{
+        {high, cut}, {0x200, 0x100}, {high, cut}, {0x200, cut}, {0x200, cut}};
+    auto all = stacks_in(trace.bytes);
+    REQUIRE(all.size() == 6);
+    const auto other = std::ranges::find(all, std::vector<std::uint64_t>{high, cut});
+    REQUIRE(other != all.end());
+    all.erase(other);
+    CHECK(all == of_first);
+    CHECK(trace.summary.events == 7 + 3);
+}
+
+// 60 blocks of a size that two stacks of one address ask for, of which three of one and one of the other are in the
+// sample; and 10 of another address.
+TEST_CASE("what an address has is exact, and shared as the sample says", "[unit]")
+{
+    RecordingBytes recording{2};
+    std::vector<std::uint64_t> words;
+    const auto add = [&](std::uint64_t before, std::uint64_t number) {
+        words.insert(words.end(), {before, malloc_word(number)});
+    };
+    for (std::uint64_t i = 0; i < 60; ++i) {
+        add(i % 16 == 0 ? trace::stack_word(i == 32 ? 3 : 2) : trace::caller_word(0x200), i);
+    }
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        add(trace::caller_word(0x500), 100 + i);
+    }
+    words.push_back(trace::word_of(trace::WordTag::free, place + 16));
+    recording.slot(0, 41, 0, bytes_of(words));
+    const std::vector<trace::StackNode> nodes{
+        {.address = 0x100}, {.address = 0x200, .parent = 1}, {.address = 0x200}, {.address = 0x300}};
+    const std::string bytes = assembled(recording, StackFile{nodes, 4096}.opener()).bytes;
+    auto reader = trace::TraceReader::open(
+                      trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}), "t")
+                      .value();
+    const trace::StackTable& table = reader.read_stacks();
+    const std::vector<std::uint32_t> groups{0, 0, 1, 2, 0, 0, 1, 3};
+    REQUIRE(table.count() == groups.size());
+    const trace::CountedAllocations counted = count_allocations(reader, trace::CountedBy::stack, groups);
+    CHECK_FALSE(counted.is_exact());
+    CHECK(counted.has_exact_callers);
+    CHECK(counted.total.allocations == 70);
+    CHECK(counted.total.bytes_allocated == 70 * 16);
+    CHECK(counted.total.peak_bytes == 70 * 16);
+    CHECK(counted.total.end_bytes == 69 * 16);
+    CHECK(counted.of[2].allocations == 45);
+    CHECK(counted.of[2].peak_bytes == 45 * 16);
+    CHECK(counted.of[2].end_blocks + counted.of[3].end_blocks == 59);
+    CHECK(counted.of[3].bytes_allocated == 15 * 16);
+    CHECK(counted.of[7].allocations == 10);
+    CHECK(counted.of[7].own_peak_bytes == 10 * 16);
+    CHECK(counted.groups[1].allocations == 45);
+    CHECK(counted.groups[2].allocations == 15);
+    CHECK(counted.groups[3].allocations == 10);
+    CHECK(table.caller_of(2) == table.caller_of(3));
+    CHECK(table.caller_of(1) == 0);
+    CHECK(table.caller_of(7) == 7);
+}
+
+TEST_CASE("a number is shared out whole", "[unit]")
+{
+    CHECK(trace::shared_out(10, {1, 1, 1}) == std::vector<std::uint64_t>{4, 3, 3});
+    CHECK(trace::shared_out(1, {1, 3}) == std::vector<std::uint64_t>{0, 1});
+    CHECK(trace::shared_out(0, {5}) == std::vector<std::uint64_t>{0});
+    constexpr std::uint64_t most = UINT64_MAX;
+    CHECK(trace::shared_out(most, {most, most, 0}) == std::vector<std::uint64_t>{most / 2 + 1, most / 2, 0});
+    base::Rng random{7};
+    for (int round = 0; round < 1000; ++round) {
+        std::vector<std::uint64_t> proportions(1 + random.below(9));
+        for (std::uint64_t& one : proportions) {
+            one = random.next() >> random.below(64);
+        }
+        proportions.front() |= 1;
+        const std::uint64_t sum = random.next() >> random.below(64);
+        const std::vector<std::uint64_t> shares = trace::shared_out(sum, proportions);
+        CHECK(std::accumulate(shares.begin(), shares.end(), std::uint64_t{}) == sum);
+    }
 }
 
 TEST_CASE("a file of stacks that ends anywhere costs no event", "[unit]")

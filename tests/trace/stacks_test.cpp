@@ -345,14 +345,41 @@ TEST_CASE("damaged modules and symbols end where they are damaged", "[unit]")
     CHECK(damage_of(trace::ChunkKind::symbols, numbers({UINT64_MAX})) == 1);
 }
 
-TEST_CASE("whatever stands in the four kinds of chunks, events and the order of nodes hold", "[unit]")
+TEST_CASE("damaged callers cost no event and are told", "[unit]")
+{
+    const auto read = [](const Bytes& payload) {
+        return read_with_stacks(with_chunk(four_events(), trace::ChunkKind::callers, payload));
+    };
+    const Read good = read(numbers({0, 0, 2, 100, 100, 2, 1, 1, 2}));  // 50 and 100
+    CHECK(good.damage.corrupted_chunks == 0);
+    CHECK(good.stacks == std::vector<std::uint32_t>{2, 2, 3});
+    CHECK(good.nodes.size() == 4);
+    CHECK(read(numbers({0, 0, 1, 100, 2, 0, 1, 1})).stacks == std::vector<std::uint32_t>{0, 0, 2});
+    for (const Bytes& damaged : {numbers({0, 0, UINT64_MAX, 2}),          // so many addresses
+                                 numbers({0, 0, UINT32_MAX, 2, 1, 1}),    // likewise, and fewer are there
+                                 numbers({0, 9, 1, 100, 3, 1}),           // of another chunk
+                                 numbers({0, 0, 1, 100, 3, 2}),           // an address that is not there
+                                 numbers({0, 0, 1, 100, 3, UINT32_MAX}),  // likewise
+                                 numbers({0, 0, 1, 100, 4, 1}),           // for an event that is not there
+                                 numbers({0, 0, 1, 100, 0, 1})}) {        // for none
+        const Read one = read(damaged);
+        CHECK(one.stacks.size() == 3);
+        CHECK(one.damage.corrupted_chunks != 0);
+    }
+    CHECK(read_with_stacks(with_chunk(four_events(), trace::ChunkKind::callers, numbers({0, 0, 1, 100, 3, 1}), 1))
+              .stacks == std::vector<std::uint32_t>{0, 0, 0});
+}
+
+TEST_CASE("whatever stands in the five kinds of chunks, events and the order of nodes hold", "[unit]")
 {
     base::Rng random{99};
     const Bytes frames = frames_payload(0, 1, random_tree(1, 40));
     const Bytes stacks = stacks_payload(0, 0, {1, 1, 40});
+    const Bytes callers = numbers({0, 0, 2, 100, 100, 2, 1, 1, 2});
     for (int round = 0; round < 1000; ++round) {
-        const auto kind = static_cast<trace::ChunkKind>(5 + random.below(4));
-        Bytes payload = random.below(2) == 0 ? frames : stacks;
+        const std::uint64_t number = 5 + random.below(5);
+        const auto kind = number == 9 ? trace::ChunkKind::callers : static_cast<trace::ChunkKind>(number);
+        Bytes payload = number == 9 ? callers : random.below(2) == 0 ? frames : stacks;
         if (random.below(3) == 0) {
             payload.resize(random.below(60));
             std::ranges::generate(payload, [&] { return static_cast<std::uint8_t>(random.next()); });

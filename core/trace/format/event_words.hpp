@@ -7,7 +7,8 @@
 //   bits 48-63  a size below 64 KiB
 //
 // A word of the event `stack` stands directly before the event that it belongs to: its bits from 11 on are the number
-// of a call stack (stack_recording.hpp).
+// of a call stack (stack_recording.hpp). Those of a word of the event `caller` are the address that the calls return to
+// of the events from there on that give a block and have no stack, up to the next such word or the end of the chunk.
 //
 // Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
 // two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that
@@ -55,18 +56,19 @@ enum class WordEvent : std::uint8_t {
     usable_size,    // size, alignment (0: malloc's), what malloc_usable_size says of such a block
     stamp,          // ticks; only in the short form
     stack,          // the number of the next event's; only in a form of its own
+    caller,         // where the calls return to that the next events are of which have no stack; likewise
 };
-inline constexpr unsigned word_events = 17;
+inline constexpr unsigned word_events = 18;
 
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// The most words of an event, that of its stack among them.
+// The most words of an event, that of its stack or of its caller among them.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
 {
-    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 3, 3, 1, 1, 1, 1, 0, 2, 3, 0, 0};
+    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 3, 3, 1, 1, 1, 1, 0, 2, 3, 0, 0, 0};
     return counts[static_cast<std::size_t>(event)];
 }
 
@@ -86,13 +88,32 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
 }
 
-inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form; only a stack has more behind them
+inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form; a stack and a caller have more
 
 [[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept
 {
     return std::uint64_t{number} << (word_event_bits + word_tag_bits) |
            static_cast<std::uint64_t>(WordEvent::stack) << word_tag_bits |
            static_cast<std::uint64_t>(WordTag::long_form);
+}
+
+// Of an address that is larger than any of x86-64 with four levels of pages, what fits.
+[[nodiscard]] constexpr std::uint64_t caller_word(std::uint64_t address) noexcept
+{
+    return address << (word_event_bits + word_tag_bits) |
+           static_cast<std::uint64_t>(WordEvent::caller) << word_tag_bits |
+           static_cast<std::uint64_t>(WordTag::long_form);
+}
+
+[[nodiscard]] constexpr bool is_caller_word(std::uint64_t word) noexcept
+{
+    constexpr std::uint64_t kind = (1U << (word_event_bits + word_tag_bits)) - 1U;
+    return (word & kind) == caller_word(0);
+}
+
+[[nodiscard]] constexpr std::uint64_t caller_in(std::uint64_t word) noexcept
+{
+    return word >> (word_event_bits + word_tag_bits);
 }
 
 // The event stands where its last word does, which is written last. Returns the end.

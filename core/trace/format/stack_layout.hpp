@@ -1,5 +1,5 @@
 // Call stacks in a trace, as docs/trace-format.md describes them: the payloads of chunks of kind `frames`, `stacks`,
-// `modules` and `symbols`; and of kind `mappers`.
+// `modules`, `symbols` and `callers`; and of kind `mappers`.
 //
 // A stack is a node of a tree of its process image: an address, and the node of its caller. Node 0 is no stack, and
 // parents come before their children, so that any stack is a number. An address is a return address: what called is
@@ -225,6 +225,11 @@ class StacksDecoder {
     {
         damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_);
     }
+    // Of runs that stand behind something else.
+    constexpr StacksDecoder(const payload::Cursor& runs, std::uint32_t image, std::uint64_t sequence) noexcept
+        : cursor_{runs}, sequence_{sequence}, image_{image}
+    {
+    }
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
     [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return sequence_; }
     // The node of the next event that has one; 0 behind the last run, however many events there are.
@@ -250,6 +255,51 @@ class StacksDecoder {
     std::uint64_t run_{};
     std::uint32_t image_{};
     std::uint32_t node_{};
+    bool damaged_{};
+};
+
+// Kind `callers`: as `stacks`, with the numbers of addresses; before the runs stand how many addresses there are, and
+// of each, by their numbers from 1 on, the difference to the one before.
+
+// Writes what stands between the head and the runs: max_varint_bytes for it, and for each.
+constexpr std::uint8_t* put_callers(std::uint8_t* at, std::span<const std::uint64_t> addresses) noexcept
+{
+    at = put_varint_at_once(at, addresses.size());
+    std::uint64_t last = 0;
+    for (const std::uint64_t address : addresses) {
+        at = put_varint_at_once(at, zigzag(address - last));
+        last = address;
+    }
+    return at;
+}
+
+class CallersDecoder {
+  public:
+    explicit constexpr CallersDecoder(std::span<const std::uint8_t> payload) noexcept : cursor_{payload}
+    {
+        damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_) || !cursor_.small_number(left_);
+    }
+    [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
+    [[nodiscard]] constexpr bool next(std::uint64_t& address) noexcept
+    {
+        std::uint64_t step{};
+        if (damaged_ || left_ == 0 || (damaged_ = !cursor_.number(step))) {
+            return false;
+        }
+        --left_;
+        address = last_ += unzigzag(step);
+        return true;
+    }
+    // Behind the last address.
+    [[nodiscard]] constexpr StacksDecoder runs() const noexcept { return {cursor_, image_, sequence_}; }
+    [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
+
+  private:
+    payload::Cursor cursor_;
+    std::uint64_t sequence_{};
+    std::uint64_t last_{};
+    std::uint32_t image_{};
+    std::uint32_t left_{};
     bool damaged_{};
 };
 

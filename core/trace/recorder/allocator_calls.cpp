@@ -68,7 +68,8 @@ bool find(Function& into, const char* name) noexcept
     return into != nullptr;
 }
 
-void* given(void* block, const Asked& asked) noexcept
+// Inline, as the next, so that what calls is what the function returns to that the program has called.
+__attribute__((always_inline)) inline void* given(void* block, const Asked& asked) noexcept
 {
     if (asked.alignment != 0) {
         return note_allocation<Call::aligned_alloc>(block, asked.bytes, asked.alignment);
@@ -85,7 +86,7 @@ void taken(const void* block) noexcept
 }
 
 // Records the new size of a block that stays where it is.
-void resized(void* block, Size bytes) noexcept
+__attribute__((always_inline)) inline void resized(void* block, Size bytes) noexcept
 {
     prepare_realloc(block);
     record<Call::realloc>(place(block), bytes, place(block));

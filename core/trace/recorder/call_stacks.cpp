@@ -508,6 +508,18 @@ std::uint32_t calling_module(std::uint64_t returns_to) noexcept
     return noted.number;
 }
 
+FoundObject note_caller(std::uint64_t returns_to) noexcept
+{
+    FoundObject object;
+    if (tree == nullptr || !tree->is_open() || !find_object(returns_to - 1, object)) {
+        return {};
+    }
+    if (!tree->knows(object)) {
+        static_cast<void>(calling_module(returns_to));
+    }
+    return object;
+}
+
 void note_unloading() noexcept
 {
     CallTree* const modules = call_tree();

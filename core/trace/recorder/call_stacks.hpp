@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "core/trace/recorder/call_tree.hpp"
+#include "core/trace/recorder/found_object.hpp"
 
 namespace memsweep::trace::recorder {
 
@@ -39,6 +40,8 @@ void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept;
 void forget_stack(std::uint32_t log) noexcept;
 // The number of the module whose code calls and returns to this address (stack_recording.hpp); 0: it lies in none.
 [[nodiscard]] std::uint32_t calling_module(std::uint64_t returns_to) noexcept;
+// The object whose code calls and returns to this address is to be in the file. Returns it; an empty one is none.
+FoundObject note_caller(std::uint64_t returns_to) noexcept;
 // Objects may have been unloaded.
 void note_unloading() noexcept;
 

@@ -381,6 +381,18 @@ void CallTree::begin_anew() noexcept
     }
 }
 
+bool CallTree::knows(const FoundObject& object) const noexcept
+{
+    const StackFileHeader* const header = header_;
+    if (header == nullptr) {
+        return false;
+    }
+    const std::span<const RecordedModule> noted{modules_, header->modules};
+    return std::ranges::any_of(noted, [&](const RecordedModule& module) {
+        return module.begin == object.begin && module.end == object.end && module.gone_ticks == 0;
+    });
+}
+
 CallTree::NotedObject CallTree::note_object(const FoundObject& object) noexcept
 {
     const std::uint64_t mark = mark_of(object);

@@ -58,6 +58,8 @@ class CallTree {
         bool replaces{};  // another was at its place before, and nodes from here on are other ones than those before
     };
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
+    // Without a lock; an object that is being noted may be missed.
+    [[nodiscard]] bool knows(const FoundObject& object) const noexcept;
     // After objects have been unloaded: true if one of those noted is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;
 

@@ -45,6 +45,7 @@ class LoadedObject {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         return at >= begin_ && at < end_;
     }
+    [[nodiscard]] const void* begin() const noexcept { return at<const void>(begin_); }
     [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // its data, as loaded
     [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
     // Null: it has none of that name.

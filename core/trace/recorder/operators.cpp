@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/trace/recorder/allocator_calls.hpp"
+#include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/loaded_object.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/real_calls.hpp"
@@ -51,24 +52,39 @@ bool is_library_of_cpp(const char* path) noexcept
                                [&](const char* one) { return std::strncmp(name, one, std::strlen(one)) == 0; });
 }
 
+struct Definition {
+    void* function{};
+    bool is_of_cpp_library{};  // it asks malloc, and knows what to do when that refuses
+};
+
 // What the dynamic linker would find behind ours: a definition of what was loaded with the program, or, where a program
 // of C has opened a library of C++ for itself alone, that of C++'s own library. Others that are opened later serve who
 // opened them.
-void* next_definition(const char* name) noexcept
+Definition next_definition(const char* name) noexcept
 {
     const LoadedObject us = LoadedObject::holding(reinterpret_cast<void*>(&next_definition));
-    void* found = nullptr;
+    Definition found;
     bool is_behind_us = false;
     std::size_t passed = 0;
     LoadedObject::visit_all([&](const LoadedObject& object, const char* path) {
         const bool is_of_start = passed++ < objects_at_start.load(std::memory_order_relaxed);
         if (is_behind_us && (is_of_start || is_library_of_cpp(path))) {
-            found = object.definition(name);
+            found = {object.definition(name), is_library_of_cpp(path)};
         }
         is_behind_us = is_behind_us || object.is(us);
-        return found != nullptr;
+        return found.function != nullptr;
     });
     return found;
+}
+
+// The first operator may be called before anything is recorded.
+bool keeps_callers() noexcept
+{
+    find_real_calls();
+    if (current->state == LogState::unset && has_real_calls()) {
+        attach_thread();
+    }
+    return choice().on && choice().callers();
 }
 
 template <typename Door, typename Signature>
@@ -93,19 +109,36 @@ struct Operator<Door, Result(First, Rest...)> {
 
     static void find() noexcept
     {
-        void* const found = next_definition(Door::name);
-        next = as_function(found);
-        goes_to.store(found == nullptr ? from_malloc : way_to(found), std::memory_order_release);
+        const Definition found = next_definition(Door::name);
+        next = as_function(found.function);
+        goes_to.store(found.function == nullptr ? from_malloc : way_to(found), std::memory_order_release);
     }
 
-    static Function way_to(void* found) noexcept
+    static Function way_to(const Definition& found) noexcept
     {
-        LoadedObject owner = LoadedObject::holding(found);
-        if (!is_allocator_of_cpp(owner)) {
-            return next;
+        LoadedObject owner = LoadedObject::holding(found.function);
+        if (is_allocator_of_cpp(owner)) {
+            let_it_call_itself(owner);
+            return recorded;
         }
-        let_it_call_itself(owner);
-        return recorded;
+        return found.is_of_cpp_library && keeps_callers() ? in_its_place : next;
+    }
+
+    // What calls is told from what the operator returns to: malloc always returns to the operator.
+    static Result in_its_place(First what, Rest... rest)
+    {
+        if constexpr (std::is_void_v<Result>) {
+            next(what, rest...);
+        } else {
+            const std::size_t alignment = alignment_of(rest...);
+            const std::size_t bytes = asked(what, alignment);
+            void* const block = alignment == 0 ? real.malloc(bytes) : real.aligned_alloc(alignment, bytes);
+            if (block == nullptr) [[unlikely]] {
+                return next(what, rest...);  // which asks again, so that the refusal is recorded
+            }
+            return alignment == 0 ? note_allocation<Call::malloc>(block, bytes)
+                                  : note_allocation<Call::aligned_alloc>(block, bytes, alignment);
+        }
     }
 
     static Result recorded(First what, Rest... rest)

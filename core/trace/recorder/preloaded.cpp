@@ -17,6 +17,7 @@
 #include "core/trace/recorder/giving_back.hpp"
 #include "core/trace/recorder/heap_pages.hpp"
 #include "core/trace/recorder/image.hpp"
+#include "core/trace/recorder/loaded_object.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/operators.hpp"
 #include "core/trace/recorder/own_mappings.hpp"
@@ -78,6 +79,12 @@ __attribute__((constructor)) void begin() noexcept
     prepare_usable_sizes();
     if (current->state == LogState::unset) {
         attach_thread();
+    }
+    if (choice().on && choice().callers()) {
+        LoadedObject::visit_all([](const LoadedObject& object, const char*) {
+            static_cast<void>(note_caller(place(object.begin()) + 1));
+            return false;
+        });
     }
     ::pthread_atfork(nullptr, nullptr, in_forked_child);
     first_process = ::getpid();

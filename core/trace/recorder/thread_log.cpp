@@ -98,10 +98,16 @@ bool has_stack(Call call, std::uint64_t address) noexcept
     }
 }
 
-std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
+// Those that give a block.
+bool has_caller(Call call) noexcept
 {
-    if (event.stack != 0) {
-        *at++ = stack_word(event.stack);
+    return choice().callers() && call != Call::failed_alloc && call != Call::map;
+}
+
+std::uint64_t* encode(std::uint64_t* at, const CallEvent& event, std::uint64_t before = 0) noexcept
+{
+    if (before != 0) {
+        *at++ = before;
         std::atomic_signal_fence(std::memory_order_release);
     }
     const WordTag tag = short_form_of(event.call);
@@ -120,8 +126,8 @@ std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
     return at;
 }
 
-// As record() does it, with the stack's word before, if it has one. The words are reserved at once, so that a
-// handler's come before or behind all of them. False: it is to be recorded otherwise.
+// As record() does it, with the word of its stack or of its caller before, if it has one. The words are reserved at
+// once, so that a handler's come before or behind all of them. False: it is to be recorded otherwise.
 bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
 {
     const WordTag tag = short_form_of(event.call);
@@ -129,7 +135,7 @@ bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
     if (tag == WordTag::nothing || !fits_word(event.address, event.size) || (is_realloc && !fits_word(event.other))) {
         return false;
     }
-    const std::uint64_t words = (is_realloc ? 2U : 1U) + (event.stack != 0 ? 1U : 0U);
+    const std::uint64_t words = (is_realloc ? 2U : 1U) + (event.before != 0 ? 1U : 0U);
     const std::uint64_t bytes = words * sizeof(std::uint64_t);
     // A handler may open another window, which begins where this one ends: words that do not fit into this one are its.
     const std::uint64_t limit = log.limit;
@@ -138,7 +144,8 @@ bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
     if (at + (bytes - sizeof(std::uint64_t)) >= limit) {
         return false;
     }
-    static_cast<void>(encode(word_at(at), event));
+    static_cast<void>(encode(word_at(at), event, event.before));
+    log.last_caller = 0;
     return true;
 }
 
@@ -240,8 +247,27 @@ __attribute__((noinline)) bool renew_asking(ThreadLog& log) noexcept
     return is_open;
 }
 
+// One of the window's callers, so that what calls often is met soon.
+void note_caller_in_window(ThreadLog& log) noexcept
+{
+    constexpr std::uint64_t most_words = 8;
+    const std::uint64_t* const begin = word_at(log.window_begin);
+    const std::uint64_t* const end = std::min<const std::uint64_t*>(word_at(log.end), begin + most_words);
+    const auto* const word = std::find_if(begin, end, is_caller_word);
+    const std::uint64_t caller = word < end ? caller_in(*word) : 0;
+    if (caller - log.noted_begin >= log.noted_end - log.noted_begin && caller != 0) {
+        const FoundObject object = note_caller(caller);
+        log.noted_begin = object.begin;
+        log.noted_end = object.end;
+    }
+}
+
 bool renew(ThreadLog& log) noexcept
 {
+    const bool has_window = log.window_begin >= payload_of(log.slot);  // not where a handler has forked
+    if (choice().callers() && has_window && log.window_begin < log.end) {
+        note_caller_in_window(log);
+    }
     const bool asks = asks_usable_sizes() && log.takes_inline && !choice().stacks;
     return asks ? renew_asking(log) : open_next_window(log);
 }
@@ -253,7 +279,9 @@ void append(ThreadLog& log, const CallEvent& event) noexcept
         if (stamps_every_event()) {
             put_stamp(log, tick_clock().ordered_ticks());
         }
-        put(log, encode(word_at(log.end), event));
+        const bool holds = is_caller_word(event.before) && caller_in(event.before) == log.last_caller;
+        put(log, encode(word_at(log.end), event, holds ? 0 : event.before));
+        log.last_caller = is_caller_word(event.before) ? caller_in(event.before) : log.last_caller;
     }
     errno = error;
 }
@@ -384,6 +412,7 @@ void open_window(ThreadLog& log) noexcept
     log.slot->used = static_cast<std::uint32_t>(end - payload);
     log.window_begin = log.end;
     log.window_end = end;
+    log.last_caller = 0;
 }
 
 void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept
@@ -425,7 +454,8 @@ void record_deferred(ThreadLog& log) noexcept
     }
 }
 
-std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
+std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
+                               std::uint64_t returns_to) noexcept
 {
     if (current->state == LogState::unset && has_real_calls()) {
         attach_thread();
@@ -457,7 +487,11 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
         record_longer(log, {Call::usable_size, size, alignment, usable_size_at(address)}, before);
     }
     if (choice().stacks && has_stack(call, address)) {
-        event.stack = call_stack(log.number, size, log.unsampled);
+        const std::uint32_t stack = call_stack(log.number, size, log.unsampled);
+        event.before = stack != 0 ? stack_word(stack) : 0;
+        if (stack == 0 && has_caller(call)) {
+            event.before = caller_word(returns_to);
+        }
         if (put_inline(log, event)) {
             return address;
         }
@@ -484,11 +518,38 @@ void ask_open_window() noexcept
     finish(log, LogState::ready);
 }
 
-std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept
+// The word that is reserved is the caller's, if the event's is the next: no handler has recorded in between.
+__attribute__((noinline)) std::uint64_t record_with_caller(Call call, std::uint64_t address, std::uint64_t size,
+                                                           std::uint64_t at, std::uint64_t returns_to) noexcept
+{
+    LogCursor& log = *current;
+    constexpr std::uint64_t bytes = sizeof(std::uint64_t);
+    const std::uint64_t limit = log.limit;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const std::uint64_t next = reserve(log, bytes);
+    if (next != at + bytes || next >= limit) [[unlikely]] {
+        return record_otherwise(call, address, size, 0, returns_to);
+    }
+    log.unsampled -= size != 0 ? size : 1;
+    *word_at(at) = caller_word(returns_to);
+    log.last_caller = returns_to;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (log.next != next + bytes) [[unlikely]] {
+        log.last_caller = 0;  // a handler has recorded behind
+    }
+    *word_at(next) = word_of(short_form_of(call), address, size);
+    return address;
+}
+
+std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
+                               std::uint64_t returns_to) noexcept
 {
     LogCursor& log = *current;
     if (size >= log.unsampled || at >= log.limit || !fits_word(address, size)) {
-        return record_otherwise(call, address, size, 0);
+        return record_otherwise(call, address, size, 0, returns_to);
+    }
+    if (returns_to != log.last_caller) {
+        return record_with_caller(call, address, size, at, returns_to);
     }
     log.unsampled -= size != 0 ? size : 1;
     *word_at(at) = word_of(short_form_of(call), address, size);

@@ -25,8 +25,8 @@ struct CallEvent {
     Call call{};
     std::uint64_t address{};
     std::uint64_t size{};
-    std::uint64_t other{};  // realloc: the old address; aligned_alloc: the alignment; map, unmap: the calling module
-    std::uint32_t stack{};  // the number of its call stack; 0: it has none
+    std::uint64_t other{};   // realloc: the old address; aligned_alloc: the alignment; map, unmap: the calling module
+    std::uint64_t before{};  // the word of its call stack, or of its caller; 0: it has none
 };
 
 // Zero is what a wiped page says.
@@ -46,6 +46,7 @@ struct LogCursor {
     std::uint64_t limit{};                 // words before it may be written inline; zero on the longer way
     std::uint64_t limit_of_allocations{};  // likewise, of those; also zero where they have call stacks
     std::uint64_t unsampled{};             // bytes that need none before the next sampled one; zero but in a sample
+    std::uint64_t last_caller{};           // that of the window's last word of one; 0: it has none
     LogState state{};
 };
 
@@ -58,7 +59,9 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t thread;
     std::uint32_t number;  // among the image's
     bool is_taken;
-    bool takes_inline;  // so that `next` tells what has been written since
+    bool takes_inline;          // so that `next` tells what has been written since
+    std::uint64_t noted_begin;  // of the object that was last asked whether it is noted
+    std::uint64_t noted_end;
     std::array<CallEvent, 30> deferred;
 };
 
@@ -70,11 +73,13 @@ void make_ready(ThreadLog& log, LogState state) noexcept;
 // Called on the longer way: writes zeroes for a stamp and the events under it, and what a stream begins with.
 void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept;
-// The calls that the way inline does not take; of map and unmap `other` is where they return to. Returns the address,
-// so that the caller need not keep it over the call.
-std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
+// The calls that the way inline does not take, and where they return to; of map and unmap `other` says that. Returns
+// the address, so that the caller need not keep it over the call.
+std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
+                               std::uint64_t returns_to) noexcept;
 // As record_otherwise(); into the word that is reserved at `at`, if it is in the window, and the block in no sample.
-std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at) noexcept;
+std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
+                               std::uint64_t returns_to) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
 // What the calling thread has recorded inline last, it asks usable sizes of.
 void ask_open_window() noexcept;
@@ -108,6 +113,11 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
 #endif
 }
 
+[[nodiscard]] inline std::uint64_t place_of_return(const void* address) noexcept
+{
+    return reinterpret_cast<std::uint64_t>(address);
+}
+
 constexpr WordTag short_form_of(Call call) noexcept
 {
     switch (call) {
@@ -125,7 +135,7 @@ constexpr WordTag short_form_of(Call call) noexcept
 }
 
 // The call is known when this is compiled, so that nothing is decided twice. A word that is reserved and not written
-// is nothing. Returns the address.
+// is nothing. Returns the address. What calls is what the function returns to that this is inline in.
 template <Call call>
 __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address, std::uint64_t size = 0,
                                                            std::uint64_t other = 0) noexcept
@@ -158,10 +168,10 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
             }
         }
         if constexpr (call == Call::malloc || call == Call::calloc) {
-            return record_unsampled(call, address, size, at);
+            return record_unsampled(call, address, size, at, place_of_return(__builtin_return_address(0)));
         }
     }
-    return record_otherwise(call, address, size, other);
+    return record_otherwise(call, address, size, other, place_of_return(__builtin_return_address(0)));
 }
 
 // What `memsweep record` asks the recorder for, in the environment, so that it reaches every program that is started.
@@ -177,6 +187,8 @@ struct Choice {
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
+    // Of blocks that no stack is taken of.
+    [[nodiscard]] bool callers() const noexcept { return stacks && stacks_every != 0; }
 };
 
 // The folder of the recording goes to `folder`; `on` is false when none was given. Allocates nothing; to be called

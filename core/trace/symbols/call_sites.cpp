@@ -203,6 +203,7 @@ base::Expected<CallSites> CallSites::of(TraceReader& reader, const SiteQuery& qu
         CountedAllocations counted = count_allocations(reader, CountedBy::stack, groups.of);
         result.total_ = counted.total;
         result.sampling_ = counted.sampling;
+        result.has_exact_callers_ = counted.has_exact_callers;
         result.impossible_event_ = counted.impossible_event;
         counted.groups.resize(groups.places.size());  // the last may have nothing
         for (std::size_t i = 0; i < groups.places.size(); ++i) {

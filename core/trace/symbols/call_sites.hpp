@@ -53,6 +53,8 @@ class CallSites {
     [[nodiscard]] const std::vector<CallSite>& sites() const noexcept { return sites_; }
     [[nodiscard]] const AllocationFigures& total() const noexcept { return total_; }
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
+    // Of a sample: the total is exact, and what was called for from each address.
+    [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
     // As Totals has it.
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
     // Innermost first. Of a deeper stack than any program has the innermost part.
@@ -67,6 +69,7 @@ class CallSites {
     std::vector<AllocationFigures> of_stacks_;
     AllocationFigures total_;
     StackSampling sampling_;
+    bool has_exact_callers_{};
     std::uint64_t impossible_event_{};
     const StackTable* table_{};
     std::unique_ptr<Symbolizer> symbolizer_;

@@ -1,0 +1,73 @@
+// Figures of stacks in a trace that has the stacks of a sample, and of all other blocks their callers and sizes.
+//
+// A stratum is what was called for from one address in sizes of one power of two. What it has is known exactly; what
+// its stacks have of it is taken to be in the proportions of the sampled blocks, each counting for those that it stands
+// for. A figure of which the sample has nothing in a stratum goes by the sample of the address in all sizes, and if
+// that has nothing either, to a stack of the address alone. So sums by address are exact, and with them the total.
+//
+// Units    bytes, counts.
+// Sources  post-stratification: Holt, Smith, "Post stratification", JRSS A 142, 1979.
+// Cost     10 ns a block.
+// Memory   100 bytes an address and power of two, 200 a stack and power of two that was sampled.
+// Threads  one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/allocation_ledger.hpp"
+#include "core/trace/stack_table.hpp"
+
+namespace memsweep::trace {
+
+// Of whole numbers in these proportions, whole numbers that add up to `sum`; the proportions are not all 0.
+[[nodiscard]] std::vector<std::uint64_t> shared_out(std::uint64_t sum, const std::vector<std::uint64_t>& proportions);
+
+class CallerStrata {
+  public:
+    struct Place {
+        std::uint32_t stratum{};
+        std::uint32_t sampled{};  // the stack and power of two; 0: the block is outside the sample
+    };
+
+    CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
+
+    // Where a block counts that has this node; an address alone is no sample.
+    [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
+    void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
+    void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);
+    void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
+    void begin_peak();
+
+    // By node, without their own peaks.
+    [[nodiscard]] std::vector<AllocationFigures> figures() const;
+    [[nodiscard]] std::uint64_t held() const { return strata_.size() + 2 * samples_.size(); }
+
+  private:
+    static constexpr std::uint32_t powers = 65;
+    struct Stratum {
+        std::uint32_t origin{};
+        std::uint32_t alone{};  // the node of its address alone; 0: it has no address
+    };
+    struct Sample {
+        std::uint32_t node{};
+        std::uint32_t stratum{};
+        std::uint32_t origin{};
+    };
+    std::uint32_t origin_of(std::uint32_t node);
+
+    const StackTable* table_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> origins_;  // image and address
+    std::vector<std::uint32_t> origin_of_node_;  // and one; 0: not asked yet
+    std::vector<std::uint32_t> numbers_;         // of strata, by origin and power, and one
+    std::vector<Stratum> strata_;
+    std::unordered_map<std::uint64_t, std::uint32_t> sample_numbers_;  // by node and power
+    std::vector<Sample> samples_{Sample{}};
+    AllocationLedger exact_{1};
+    AllocationLedger sampled_;
+};
+
+}  // namespace memsweep::trace
