@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/quantity.hpp"
 #include "reporters/document/advice.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -22,7 +21,7 @@ std::string program_name(const AdviceReport& report)
 
 std::string moment_text(const AdviceReport& report)
 {
-    return report.wanted_at == "idle" ? fmt::format("rss@idle={}", base::format_duration(report.idle_seconds))
+    return report.wanted_at == "idle" ? fmt::format("rss@idle={:g}s", report.idle_seconds)
                                       : fmt::format("rss@{}", report.wanted_at);
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("advice begins with what to do, what it gains and what it costs", "[un
     CHECK(headline_of(report) == "sqlite3, rss@end: change nothing. Of 20 settings tried none gains anything.");
     report.wanted_at = "idle";
     report.idle_seconds = 12;
-    CHECK(headline_of(report).starts_with("sqlite3, rss@idle=12 s: change nothing."));
+    CHECK(headline_of(report).starts_with("sqlite3, rss@idle=12s: change nothing."));
 }
 
 TEST_CASE("lines for a service quote each variable", "[unit]")
