@@ -9,9 +9,8 @@
 #include "core/base/rng.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-using namespace memsweep::measure;
-
+namespace memsweep::tests::ledgers {
+using namespace measure;
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -210,3 +209,5 @@ TEST_CASE("ledger: whatever lies where, all of it is the resident memory", "[uni
         CHECK(pages * page == ledger.sum());
     }
 }
+
+}  // namespace memsweep::tests::ledgers

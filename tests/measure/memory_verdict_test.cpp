@@ -6,9 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-using namespace memsweep::measure;
-
+namespace memsweep::tests::verdicts {
+using namespace measure;
 namespace {
 
 constexpr std::uint64_t mib = 1U << 20U;
@@ -129,3 +128,5 @@ TEST_CASE("verdict: pages of the allocator beyond a tenth of its heap say that t
     CHECK_FALSE(does_not_see(ledger_of({{Category::never_a_block, 4}, {Category::live, 1}})));
     CHECK_FALSE(does_not_see(ledger_of({{Category::never_a_block, 9}, {Category::live, 100}})));
 }
+
+}  // namespace memsweep::tests::verdicts

@@ -7,9 +7,8 @@
 
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-using namespace memsweep::measure;
-
+namespace memsweep::tests::pointers {
+using namespace measure;
 namespace {
 
 constexpr std::uint64_t base_address = 0x10000;
@@ -71,3 +70,5 @@ TEST_CASE("reachability: without blocks, or memory that can be read, nothing is 
     CHECK(reachability(std::span{&block, 1}, std::span{&roots, 1}, memory.reader()).is_reachable ==
           std::vector<bool>{false});
 }
+
+}  // namespace memsweep::tests::pointers

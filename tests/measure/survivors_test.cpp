@@ -7,9 +7,8 @@
 #include "core/base/rng.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-using namespace memsweep::measure;
-
+namespace memsweep::tests::survivors {
+using namespace measure;
 namespace {
 
 constexpr std::uint64_t now = 100'000;
@@ -92,3 +91,5 @@ TEST_CASE("survivors: the longest life is that of 99.9 %, at most an eighth too 
         CHECK(lives.longest() <= life + life / 8);
     }
 }
+
+}  // namespace memsweep::tests::survivors

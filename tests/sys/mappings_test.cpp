@@ -15,8 +15,7 @@
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-
+namespace memsweep::tests::mapped_pages {
 namespace {
 
 constexpr std::uint64_t island_pages =
@@ -191,3 +190,5 @@ TEST_CASE("smaps is read to values", "[unit]")
         CHECK(refused.error().code == base::ErrorCode::invalid_input);
     }
 }
+
+}  // namespace memsweep::tests::mapped_pages

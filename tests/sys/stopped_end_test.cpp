@@ -11,8 +11,7 @@
 #include "core/sys/mappings.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace memsweep;
-
+namespace memsweep::tests::stops {
 namespace {
 
 struct Seen {
@@ -84,3 +83,5 @@ TEST_CASE("a command that cannot be run is an error that names it, and has no en
         CHECK(ended.error().where == "/no/such/program");
     }
 }
+
+}  // namespace memsweep::tests::stops

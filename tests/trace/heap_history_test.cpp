@@ -6,10 +6,9 @@
 
 #include "tests/trace/trace_bytes.hpp"
 
-using namespace memsweep;
+namespace memsweep::tests::heaps {
 using trace::Event;
 using trace::EventKind;
-
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -84,3 +83,5 @@ TEST_CASE("heap history: a process that becomes another program has nothing of t
     CHECK(history.covered().empty());
     CHECK(history.mapped().empty());
 }
+
+}  // namespace memsweep::tests::heaps
