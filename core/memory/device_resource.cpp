@@ -13,8 +13,6 @@
 namespace memsweep::memory {
 namespace {
 
-constexpr std::size_t given_alignment = 16;  // that every runtime keeps to; for more, more is asked for
-
 AllocStatus status_of(const base::Error& error)
 {
     return error.code == base::ErrorCode::budget ? AllocStatus::out_of_memory : AllocStatus::no_device_memory;
@@ -55,38 +53,52 @@ try {
         }
         stream_ = *std::move(opened);
     }
-    Held held;
-    held.bytes = std::max<std::uint64_t>(bytes, 1) + (alignment > given_alignment ? alignment : 0);
-    auto memory =
-        device::allocate(runtime_, {.device = device_, .kind = kind_, .bytes = held.bytes, .stream = stream_.id()});
-    if (!memory) {
-        return refused(memory.error());
+    const auto past_alignment = [&](const Held& block) {
+        return reinterpret_cast<std::uintptr_t>(block.begin) % std::max<std::size_t>(alignment, 1);
+    };
+    auto held = take(std::max<std::uint64_t>(bytes, 1));
+    // Drivers give whole units of up to 2 MiB: a byte more than was wanted may cost another one. What lies well as it
+    // comes is not asked for again.
+    if (held && past_alignment(*held) != 0) {
+        give_up(*held);
+        static_cast<void>(held->memory.close());
+        held = take(bytes + alignment);
+    }
+    if (!held) {
+        return refused(held.error());
     }
     if (zeroed) {
-        if (const auto cleared = clear(*memory); !cleared) {
+        if (const auto cleared = clear(held->memory); !cleared) {
+            give_up(*held);
             return refused(cleared.error());
         }
     }
-    held.begin = memory->host();
+    std::byte* const given = held->begin + (past_alignment(*held) == 0 ? 0 : alignment - past_alignment(*held));
+    held_.emplace(given, *std::move(held));
+    return {given, AllocStatus::ok};
+} catch (const std::exception&) {  // the book-keeping found no memory
+    return {nullptr, AllocStatus::out_of_memory};
+}
+
+base::Expected<DeviceResource::Held> DeviceResource::take(std::uint64_t bytes)
+{
+    Held held;
+    held.bytes = bytes;
+    held.memory = MEMSWEEP_TRY(
+        device::allocate(runtime_, {.device = device_, .kind = kind_, .bytes = bytes, .stream = stream_.id()}));
+    held.begin = held.memory.host();
     if (held.begin == nullptr) {  // where one space has the addresses of all, the device's own serves
-        held.begin = static_cast<std::byte*>(runtime_.native_address(memory->id()));
+        held.begin = static_cast<std::byte*>(runtime_.native_address(held.memory.id()));
     }
     if (held.begin == nullptr) {
-        void* const reserved =
-            ::mmap(nullptr, held.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const reserved = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (reserved == MAP_FAILED) {
-            return {nullptr, AllocStatus::out_of_memory};
+            return base::fail(base::ErrorCode::budget, "mmap: no addresses are left");
         }
         held.begin = static_cast<std::byte*>(reserved);
         held.is_reserved = true;
     }
-    held.memory = *std::move(memory);
-    const auto begin = reinterpret_cast<std::uintptr_t>(held.begin);
-    std::byte* const given = held.begin + (round_up(begin, alignment) - begin);
-    held_.emplace(given, std::move(held));
-    return {given, AllocStatus::ok};
-} catch (const std::exception&) {  // the book-keeping found no memory
-    return {nullptr, AllocStatus::out_of_memory};
+    return held;
 }
 
 Allocation DeviceResource::refused(const base::Error& error)

@@ -54,6 +54,7 @@ class DeviceResource final : public MemoryResource {
     };
 
     [[nodiscard]] Allocation hold(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept;
+    [[nodiscard]] base::Expected<Held> take(std::uint64_t bytes);
     [[nodiscard]] Allocation refused(const base::Error& error);
     [[nodiscard]] base::Expected<void> clear(const device::Memory& memory);
     static void give_up(Held& held) noexcept;

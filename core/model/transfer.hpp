@@ -156,7 +156,7 @@ struct TransferOptions {
     std::uint32_t concurrency{};   // transfers under way at a time; 0: all
     std::uint64_t offset_bytes{};  // both ends begin so far into their memory
     std::uint32_t retries{3};
-    std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles from one to the next
+    std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles, to a second
     std::uint64_t pinned_budget_bytes{};                                 // 0: a quarter of the available memory
     bool fresh{};                                                        // memory is made and given back in every turn
     std::uint64_t chain{};                                               // kernels that the device runs on what arrived

@@ -126,7 +126,7 @@ class StagedCopy final : public AsyncCopy {
     std::size_t oldest_{}, in_flight_{};
     std::uint64_t sent_bytes_{};
     ChunkSize chunk_;
-    std::chrono::nanoseconds began_{}, last_pass_{};
+    std::chrono::nanoseconds last_pass_{};
 };
 
 StagedCopy::StagedCopy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan,
@@ -170,7 +170,7 @@ void StagedCopy::begin()
     sent_bytes_ = 0;
     oldest_ = 0;
     in_flight_ = 0;
-    began_ = last_pass_ = clock_.now();
+    last_pass_ = clock_.now();
 }
 
 std::uint64_t StagedCopy::next_bytes() const
@@ -182,7 +182,6 @@ Expected<AsyncCopy::Progress> StagedCopy::advance()
 {
     const bool all_sent = sent_bytes_ == plan_.job.bytes;
     if (all_sent && in_flight_ == 0) {
-        statistics_.staged_wall_ns += (clock_.now() - began_).count();
         return Progress::done;
     }
     if (all_sent || in_flight_ == slots_.size()) {
@@ -273,7 +272,13 @@ void StagedCopy::copy_by_processor(std::byte* to, const std::byte* from, std::ui
 
 Expected<void> StagedCopy::wait()
 {
-    return in_flight_ == 0 ? Expected<void>{} : runtime_.wait(slots_[oldest_].end.id());
+    if (in_flight_ == 0) {
+        return {};
+    }
+    const auto began = clock_.now();
+    auto done = runtime_.wait(slots_[oldest_].end.id());
+    statistics_.staged_wait_ns += (clock_.now() - began).count();
+    return done;
 }
 
 void StagedCopy::settle() noexcept

@@ -25,6 +25,17 @@ constexpr std::uint64_t poison_seed = 0x0BAD;
 constexpr std::uint64_t work_slice_bytes = 256U << 10U;
 constexpr std::uint64_t work_set_bytes = 8U << 20U;
 
+// Doubled by each attempt, to a second; one that is longer stays as it is.
+nanoseconds retry_delay(nanoseconds first, std::uint32_t attempts)
+{
+    constexpr nanoseconds longest = std::chrono::seconds{1};
+    nanoseconds delay = first;
+    for (std::uint32_t i = 0; i < attempts && delay.count() != 0 && delay < longest; ++i) {
+        delay = std::min(2 * delay, longest);
+    }
+    return delay;
+}
+
 bool is_pinned(const TransferEnd& end)
 {
     return end.kind == TransferEnd::Kind::host && traits_of(end.host).is_locked;
@@ -345,8 +356,9 @@ void TransferSet::work(std::uint64_t most_bytes)
 Expected<AsyncCopy::Progress> TransferSet::try_again(PreparedTransfer& one, const base::Error& error)
 {
     one.copy->settle();
-    const bool is_worth_it = error.code == base::ErrorCode::device || error.code == base::ErrorCode::io ||
-                             error.code == base::ErrorCode::timeout;
+    const std::optional<std::string> lost = runtime_->lost();  // then every call fails, however often it is made
+    const bool is_worth_it = !lost && (error.code == base::ErrorCode::device || error.code == base::ErrorCode::io ||
+                                       error.code == base::ErrorCode::timeout);
     if (!is_worth_it || one.attempts == options_.retries) {
         ++statistics_->failed;
         return base::fail(error.code, fmt::format("{} failed {} and was given up: {}", model::to_text(one.job.spec),
@@ -354,7 +366,7 @@ Expected<AsyncCopy::Progress> TransferSet::try_again(PreparedTransfer& one, cons
                                                                     : fmt::format("{} times", one.attempts + 1),
                                                   error.message));
     }
-    clock_->sleep_for(options_.retry_delay * (std::int64_t{1} << std::min(one.attempts, 30U)));
+    clock_->sleep_for(retry_delay(options_.retry_delay, one.attempts));
     ++one.attempts;
     ++statistics_->retries;
     one.copy->begin();

@@ -37,7 +37,7 @@ TransferStatistics& TransferStatistics::operator+=(const TransferStatistics& oth
     most_at_once = std::max(most_at_once, other.most_at_once);
     host_copy_ns += other.host_copy_ns;
     link_ns += other.link_ns;
-    staged_wall_ns += other.staged_wall_ns;
+    staged_wait_ns += other.staged_wait_ns;
     link_timed += other.link_timed;
     wait_ns += other.wait_ns;
     smallest_chunk_bytes = lowest(smallest_chunk_bytes, other.smallest_chunk_bytes);
@@ -88,8 +88,10 @@ std::optional<double> TransferStatistics::overlap() const noexcept
     if (link_timed == 0 || link_timed != chunks) {
         return std::nullopt;
     }
+    // Slots that are on their way while their ring does something else: what the calls themselves take, of many rings a
+    // good part of the time of one, hides nothing and is no waiting either.
     const auto shorter = static_cast<double>(std::min(host_copy_ns, link_ns));
-    const auto hidden = static_cast<double>(host_copy_ns + link_ns - staged_wall_ns);
+    const auto hidden = static_cast<double>(link_ns - staged_wait_ns);
     const auto share = quotient(hidden, shorter);
     return share ? std::optional{std::clamp(*share, 0.0, 1.0)} : std::nullopt;
 }

@@ -24,11 +24,11 @@ struct TransferStatistics {
     std::int64_t wall_ns{};        // from the first one's start to the last one's end, added over turns
     std::int64_t individual_ns{};  // sum over transfers, each from its own start to its own end
     std::uint32_t most_at_once{};
-    std::int64_t host_copy_ns{};  // staging: processors copy between memory and slots
-    std::int64_t link_ns{};       // staging: slots are on their way, by the device's clock
-    std::int64_t staged_wall_ns{};
-    std::uint64_t link_timed{};  // chunks that the device's clock was read for
-    std::int64_t wait_ns{};      // the program had nothing else to do
+    std::int64_t host_copy_ns{};    // staging: processors copy between memory and slots
+    std::int64_t link_ns{};         // staging: slots are on their way, by the device's clock
+    std::int64_t staged_wait_ns{};  // staging: a ring could do nothing until a slot had arrived
+    std::uint64_t link_timed{};     // chunks that the device's clock was read for
+    std::int64_t wait_ns{};         // the program had nothing else to do
     std::uint64_t smallest_chunk_bytes{};
     std::uint64_t largest_chunk_bytes{};
     std::uint64_t pinned_bytes_peak{};

@@ -201,8 +201,8 @@ OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
         rows::size<&T::options, &Options::offset_bytes>("offset", 0, 1ULL << 20U,
                                                         "both ends begin so far into their memory"),
         rows::integer<&T::options, &Options::retries>("retries", 0, 30, "of a transfer, after a fault of the driver"),
-        rows::duration<&T::options, &Options::retry_delay>("retry_delay", 0, 60'000 * millisecond,
-                                                           "before the first of them; doubles from one to the next"),
+        rows::duration<&T::options, &Options::retry_delay>(
+            "retry_delay", 0, 60'000 * millisecond, "before the first of them; doubles from one to the next, to 1 s"),
         rows::size<&T::options, &Options::pinned_budget_bytes>(
             "pinned_budget", "memory that may be pinned, more is refused; 0: a quarter of what is available"),
         rows::flag<&T::options, &Options::fresh>("fresh",

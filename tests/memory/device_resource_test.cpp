@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/range_pool.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
 
@@ -36,6 +37,34 @@ TEST_CASE("an address inside a block of a device's memory is a place for copies"
         CHECK_FALSE(memory.where(first + (1U << 20U)));
         memory.deallocate(block.ptr, bytes, 4096);
         CHECK_FALSE(memory.where(first));
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("what lies well as it comes is not asked for with more", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    for (const model::PoolKind kind : {model::PoolKind::best_fit, model::PoolKind::tlsf}) {
+        DeviceResource own{runtime, 0, device::MemoryKind::device};
+        const Allocation block = own.allocate(2U << 20U, 4096);
+        REQUIRE(block.status == AllocStatus::ok);
+        CHECK(runtime.holdings().bytes == 2U << 20U);
+        own.deallocate(block.ptr, 2U << 20U, 4096);
+        model::PoolSpec spec;
+        spec.kind = kind;
+        spec.chunk_bytes = 2U << 20U;
+        RangePool pool{spec, own};
+        REQUIRE(pool.allocate(1000, 16).status == AllocStatus::ok);
+        CHECK(runtime.holdings().bytes == 2U << 20U);
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+    DeviceResource pinned{runtime, 0, device::MemoryKind::pinned};
+    for (const std::size_t alignment : {16U, 256U, 4096U, 1U << 16U}) {
+        const Allocation block = pinned.allocate(1000, alignment);
+        REQUIRE(block.status == AllocStatus::ok);
+        CHECK(reinterpret_cast<std::uintptr_t>(block.ptr) % alignment == 0);
+        CHECK(runtime.holdings().bytes <= 1000 + alignment);
+        pinned.deallocate(block.ptr, 1000, alignment);
     }
     CHECK(runtime.holdings() == device::Holdings{});
 }

@@ -181,7 +181,8 @@ TEST_CASE("a fault is tried again, then told, and nothing leaks", "[unit]")
                 REQUIRE_FALSE(failed);
                 CHECK_THAT(failed.error().message, Catch::Contains("failed 3 times") && Catch::Contains("injected"));
                 CHECK(set->statistics().failed == 1);
-                CHECK(clock.now() - began >= std::chrono::seconds{1 + 1 + 2});
+                CHECK(clock.now() - began >= std::chrono::seconds{1 + 1 + 1});  // no longer from one to the next
+                CHECK(clock.now() - began < std::chrono::seconds{1 + 1 + 2});
                 inject(0);
                 REQUIRE(set->run_turn());
                 CHECK(*set->check() == "");
@@ -189,6 +190,44 @@ TEST_CASE("a fault is tried again, then told, and nothing leaks", "[unit]")
             CHECK(runtime.holdings() == device::Holdings{});
         }
     }
+}
+
+TEST_CASE("what a broken context fails is not tried again", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    const tests::FakeClock clock;
+    TransferOptions options;
+    options.retries = 5;
+    options.retry_delay = std::chrono::seconds{1};
+    auto set = TransferSet::make(runtime, clock, {job("host:pinned -> gpu0.ce -> gpu0")}, options);
+    REQUIRE(set);
+    runtime.break_with_copy(1);
+    const auto began = clock.now();
+    const auto failed = set->run_turn();
+    REQUIRE_FALSE(failed);
+    CHECK_THAT(failed.error().message, Catch::Contains("failed at once"));
+    CHECK(set->statistics().retries == 0);
+    CHECK(clock.now() - began < std::chrono::seconds{1});
+}
+
+TEST_CASE("a link hides what its rings do not wait for", "[unit]")
+{
+    const auto overlap = [](std::int64_t copying, std::int64_t moving, std::int64_t waiting) {
+        const transfer::TransferStatistics of_ring{
+            .chunks = 4, .host_copy_ns = copying, .link_ns = moving, .staged_wait_ns = waiting, .link_timed = 4};
+        transfer::TransferStatistics all;
+        for (int ring = 0; ring < 8; ++ring) {
+            all += of_ring;
+        }
+        return all.overlap().value_or(-1);
+    };
+    CHECK(overlap(800, 100, 0) == 1);      // whatever the calls took
+    CHECK(overlap(800, 100, 25) == 0.75);  // of the shorter one
+    CHECK(overlap(100, 800, 700) == 1);
+    CHECK(overlap(100, 800, 750) == 0.5);
+    CHECK(overlap(100, 100, 100) == 0);
+    CHECK(overlap(100, 100, 300) == 0);
+    CHECK_FALSE(transfer::TransferStatistics{.chunks = 4, .link_timed = 3}.overlap());
 }
 
 TEST_CASE("wrong data is found and counted, and said of its transfer", "[unit]")
