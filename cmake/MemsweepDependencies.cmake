@@ -44,12 +44,22 @@ if(NOT MEMSWEEP_SANITIZE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi
 endif()
 set(MEMSWEEP_HAS_CUDA OFF)
+set(MEMSWEEP_HAS_HIP OFF)
 if(MEMSWEEP_DEVICES)
   find_path(MEMSWEEP_OPENCL_HEADERS CL/cl.h REQUIRED)  # opencl-headers; the loader is opened at run time
   find_package(CUDAToolkit 12 QUIET)          # NVIDIA's; Debian's main archive has none
+  find_program(MEMSWEEP_HIPCC hipcc)           # hipcc, optional: AMD's devices
+  find_path(MEMSWEEP_HIP_HEADERS hip/hip_runtime_api.h)
+  find_library(MEMSWEEP_HIP_LIBRARY amdhip64)
+  if(MEMSWEEP_HIPCC AND MEMSWEEP_HIP_HEADERS)
+    set(MEMSWEEP_HAS_HIP ON)
+  endif()
   if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static AND CUDAToolkit_NVCC_EXECUTABLE)
     set(MEMSWEEP_HAS_CUDA ON)
   endif()
+endif()
+if(MEMSWEEP_HIP AND NOT (MEMSWEEP_HAS_HIP AND MEMSWEEP_HIP_LIBRARY))
+  message(FATAL_ERROR "MEMSWEEP_HIP needs hipcc (Debian's package of that name) and MEMSWEEP_DEVICES")
 endif()
 if(MEMSWEEP_BUILD_BENCHMARKS)
   find_package(benchmark 1.7 REQUIRED)       # libbenchmark-dev

@@ -37,6 +37,7 @@ zlib1g-dev          build     <zlib.h>                  traces: logs compressed 
 libdw-dev           build     <elfutils/libdwfl.h>      functions and lines of call stacks; opened at run time
 musl-tools          build     musl-gcc                  memsweep-launch: starts programs in less time than one of glibc's can
 opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time
+hipcc               optional  hipcc                     AMD's devices (HIP): compiled, never run
 catch2              build     <tests/support/catch.hpp> tests
 libvalijson-dev     build     <valijson/schema.hpp>     tests of the JSON Schemas
 libbenchmark-dev    build     <benchmark/benchmark.h>   memsweep_bench

@@ -59,6 +59,9 @@ void add_cases(Command& command, ProbeCommand& probe)
                    "Only these devices, as in 0,2-3 (default: all), and gpu* stands for them");
     command.option("--pairs N", value::number(probe.pairs, 1, 1'000'000),
                    "Of devices, at most so many in each case (default: all), each device as often");
+    command.flag("--ballast", probe.ballast,
+                 "Measure managed memory beyond a device's own too, for which the rest of that is taken for a moment: "
+                 "other programs on it may be refused memory meanwhile");
 }
 
 void add_measuring(Command& command, ProbeCommand& probe)

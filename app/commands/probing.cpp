@@ -163,6 +163,9 @@ std::map<std::string, std::string> recorded_overrides(const ProbeCommand& comman
     if (command.pairs) {
         recorded["--pairs"] = fmt::format("{}", *command.pairs);
     }
+    if (command.ballast) {
+        recorded["--ballast"] = "yes";
+    }
     return recorded;
 }
 
@@ -312,6 +315,7 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
         settings.sample_seconds = std::chrono::duration<double>(*command.min_time).count();
     }
     settings.samples = command.samples.value_or(settings.samples);
+    settings.ballast = command.ballast;
     const bool asks_devices = asks_for(command, "device") || asks_for(command, "topology") ||
                               !std::ranges::all_of(command.transfers, model::is_on_host);
     // A driver may take the description for this machine as well: PoCL ends the process where it has no memory.

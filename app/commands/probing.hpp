@@ -31,6 +31,7 @@ struct ProbeCommand {
     std::string filter;                  // a regular expression of case ids; empty: all
     std::vector<std::uint32_t> nodes;    // empty: all
     std::vector<std::uint32_t> devices;  // empty: all
+    bool ballast{};                      // measure what takes all of a device's memory
     std::optional<std::uint32_t> pairs;  // measure so many pairs of devices; absent: all
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;

@@ -242,17 +242,16 @@ class Backend : public Runtime {
 
   private:
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+    [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 
     [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const
     {
         if (address.memory == MemoryId::none) {
             return address.ordinary == nullptr
                        ? base::fail(base::ErrorCode::invalid_input, "there is no memory at this address")
-                       : base::Expected<End>{Derived::end_at(static_cast<std::byte*>(address.ordinary))};
+                       : base::Expected<End>{self().end_at(static_cast<std::byte*>(address.ordinary))};
         }
-        return find(address, bytes).map([&](const Block& block) {
-            return Derived::end_in(block, address.offset_bytes);
-        });
+        return find(address, bytes).map([&](const Block& block) { return self().end_in(block, address.offset_bytes); });
     }
 
     // The same for kernels, which do not reach all memory.

@@ -77,6 +77,13 @@ base::Expected<std::unique_ptr<Runtime>> open_cuda()
 }
 #endif
 
+#ifndef MEMSWEEP_WITH_HIP
+base::Expected<std::unique_ptr<Runtime>> open_hip()
+{
+    return base::fail(base::ErrorCode::not_supported, "this memsweep was built without it");
+}
+#endif
+
 #ifndef MEMSWEEP_WITH_OPENCL
 base::Expected<std::unique_ptr<Runtime>> open_opencl()
 {
@@ -90,6 +97,11 @@ std::unique_ptr<Runtime> open_runtime()
     if (cuda) {
         return *std::move(cuda);
     }
+#ifdef MEMSWEEP_WITH_HIP  // seldom: whoever has not built it is not told of it
+    if (auto hip = open_hip()) {
+        return *std::move(hip);
+    }
+#endif
     auto opencl = open_opencl();
     if (opencl) {
         return *std::move(opencl);

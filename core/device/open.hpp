@@ -3,7 +3,8 @@
 //
 // Cost     without a driver under a millisecond (a library that cannot be loaded); with PoCL about 20 ms.
 //
-// Errors   open_cuda, open_opencl: not_supported, with what is missing: the backend in this build, a driver, a device.
+// Errors   open_cuda, open_hip, open_opencl: not_supported, with what is missing: the backend in this build, a driver,
+//          a device.
 //
 // Threads  A driver may start threads: open it after every fork, never before.
 #pragma once
@@ -15,12 +16,14 @@
 namespace memsweep::device {
 
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_cuda();
+[[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_hip();  // compiled, never run
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_opencl();
 
 // One without a device, whose every call answers not_supported with this reason.
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
-// The first that has a device, CUDA before OpenCL; where none has, one without, whose absence() gives each reason.
+// The first that has a device, CUDA before HIP before OpenCL; where none has, one without, whose absence() gives each
+// reason.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

@@ -41,6 +41,22 @@ std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t l
     return transfers_per_s.at(generation - 1) / 8 * lanes * encoding * payload_bytes / packet_bytes;
 }
 
+base::Expected<void> Runtime::advise(std::uint32_t /*device*/, MemoryId /*managed*/, Advice /*advice*/)
+{
+    return base::fail(base::ErrorCode::not_supported, "this runtime takes no advice about managed memory");
+}
+
+base::Expected<std::uint64_t> Runtime::free_bytes(std::uint32_t /*device*/) const
+{
+    return base::fail(base::ErrorCode::not_supported,
+                      "this runtime does not tell how much of a device's memory is free");
+}
+
+base::Expected<StreamId> Runtime::open_urgent_stream(std::uint32_t /*device*/)
+{
+    return base::fail(base::ErrorCode::not_supported, "this device has streams of one priority alone");
+}
+
 base::Expected<Memory> allocate(Runtime& runtime, const BlockRequest& request)
 {
     return runtime.allocate(request).map([&](RawBlock raw) {
@@ -58,6 +74,11 @@ base::Expected<Memory> adopt(Runtime& runtime, std::uint32_t device, void* ordin
 base::Expected<Stream> open_stream(Runtime& runtime, std::uint32_t device)
 {
     return runtime.open_stream(device).map([&](StreamId id) { return Stream{runtime, id}; });
+}
+
+base::Expected<Stream> open_urgent_stream(Runtime& runtime, std::uint32_t device)
+{
+    return runtime.open_urgent_stream(device).map([&](StreamId id) { return Stream{runtime, id}; });
 }
 
 base::Expected<Event> record(Runtime& runtime, const Stream& stream)

@@ -60,6 +60,7 @@ struct DeviceFacts {
     std::uint64_t memory_bytes{};
     std::uint64_t largest_block_bytes{};  // of one allocation
     std::uint32_t compute_units{};
+    bool reaches_ordinary{};    // its kernels use ordinary memory of the process where it lies
     bool shares_host_memory{};  // its memory is the host's: pinned and pageable transfers do not differ
     std::optional<std::uint32_t> copy_engines;
     std::optional<std::uint32_t> numa_node;    // that it is attached to
@@ -68,7 +69,8 @@ struct DeviceFacts {
     std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
     std::string environment;                   // what the process's variables ask of the driver; empty: nothing
     std::string uuid;                          // "GPU-8c3a…"; empty: not told
-    std::string serial;                        // of the board; the same
+    std::string part_of;                       // the uuid of the card that it is an instance (MIG) of; empty: it is one
+    std::string serial;                        // of the board; empty: not told
     std::optional<bool> has_ecc;               // its memory is checked
     std::optional<bool> is_partitioned;        // multi-instance GPU (MIG) is on
     std::optional<double> power_limit_w;
@@ -154,6 +156,12 @@ enum class Access : std::uint8_t { read, write };
 
 enum class Side : std::uint8_t { host, device };
 
+// What a driver is told of managed memory.
+enum class Advice : std::uint8_t {
+    stay_on_device,  // it is moved there, and stays while there is room
+    stay_on_host,    // it stays there, and the device's kernels use it over the link
+};
+
 class Runtime {
   public:
     Runtime() = default;
@@ -189,6 +197,10 @@ class Runtime {
 
     [[nodiscard]] virtual base::Expected<StreamId> open_stream(std::uint32_t device) = 0;
     virtual base::Expected<void> close(StreamId stream) = 0;  // waits for its work
+    // Whether a device's processors prefer the kernels of some streams, and one whose kernels they prefer to all
+    // others.
+    [[nodiscard]] virtual bool has_priorities(std::uint32_t /*device*/) const { return false; }
+    [[nodiscard]] virtual base::Expected<StreamId> open_urgent_stream(std::uint32_t device);
     [[nodiscard]] virtual base::Expected<void> wait(StreamId stream) = 0;
 
     [[nodiscard]] virtual base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) = 0;
@@ -216,6 +228,11 @@ class Runtime {
     // Managed memory moves to the host, or to the device of the stream, before either asks for it.
     [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
                                                         Side to) = 0;
+
+    // Tells the driver of a whole block of managed memory how this device will use it.
+    [[nodiscard]] virtual base::Expected<void> advise(std::uint32_t device, MemoryId managed, Advice advice);
+    // Bytes of the device's memory that nobody holds, of this process or another.
+    [[nodiscard]] virtual base::Expected<std::uint64_t> free_bytes(std::uint32_t device) const;
 
     [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;  // happens once all before it is done
     virtual base::Expected<void> close(EventId event) = 0;
@@ -299,6 +316,7 @@ class Memory {
 };
 
 [[nodiscard]] base::Expected<Memory> allocate(Runtime& runtime, const BlockRequest& request);
+[[nodiscard]] base::Expected<Stream> open_urgent_stream(Runtime& runtime, std::uint32_t device);
 [[nodiscard]] base::Expected<Memory> adopt(Runtime& runtime, std::uint32_t device, void* ordinary, std::uint64_t bytes);
 [[nodiscard]] base::Expected<Stream> open_stream(Runtime& runtime, std::uint32_t device);
 [[nodiscard]] base::Expected<Event> record(Runtime& runtime, const Stream& stream);

@@ -38,11 +38,17 @@ enum class CaseKind : std::uint8_t {
     cached_loads,  // the same, of what the device's last cache holds
     prefetch_to_device,
     prefetch_to_host,
-    call,  // of the runtime, waited for: see DeviceCall
+    call,    // of the runtime, waited for: see DeviceCall
+    beyond,  // managed memory that may be more than the card has room for: see ManagedWay
 };
 
-// What a call waits for: a kernel of one work item, an event, nothing, a copy there and back.
-enum class DeviceCall : std::uint8_t { launch, event, idle_wait, round_trip };
+// How managed memory comes to the kernel that reads it: by faults, by the driver's own call before each part is read,
+// or not at all, where the driver is advised to keep it on the host, in reach of the device.
+enum class ManagedWay : std::uint8_t { on_demand, prefetched, advised };
+
+// What a call waits for: a kernel of one work item, the same while kernels of another stream fill the device (by a
+// stream of usual priority, or of the highest), an event, nothing, a copy there and back.
+enum class DeviceCall : std::uint8_t { launch, launch_beside, urgent_launch_beside, event, idle_wait, round_trip };
 
 struct DeviceCase {
     std::string_view name;
@@ -54,6 +60,8 @@ struct DeviceCase {
     bool reads{};            // between devices: the destination's engine moves; otherwise the source's
     DeviceCall call{};
     std::uint64_t bytes{};  // of a round trip
+    ManagedWay way{};
+    std::uint32_t percent{};  // of the room on the card, that a block of managed memory has
 };
 [[nodiscard]] const std::vector<DeviceCase>& device_cases();
 
@@ -116,7 +124,9 @@ void set_clock_facts(model::CaseReport& report, const std::optional<device::Cloc
 //          nothing is left there. Of that cache: a cycle over a quarter of it, followed once before each sample. Chains
 //          in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the ring of
 //          core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call for
-//          managed memory.
+//          managed memory. Memory beyond the card: blocks of the device's own memory, the ballast, are taken until
+//          only so much of it is left as the case wants, so that a card of 80 GiB is measured as one of 1 GiB, within
+//          a second and without as much memory of the host; a kernel copies the managed block part by part.
 //
 // Errors   those of device::Runtime; wrong data fail the case.
 struct DeviceTask {
@@ -124,7 +134,8 @@ struct DeviceTask {
     device::Runtime& runtime;
     const DeviceCase& what;
     Ends ends;
-    std::uint64_t bytes{};  // that a copy of this probe moves
+    std::uint64_t bytes{};       // that a copy of this probe moves
+    std::uint64_t load_bytes{};  // that a kernel copies, of those that fill the device
 };
 
 // What registering ordinary memory costs, and giving it back.
@@ -141,6 +152,9 @@ void set_latencies_per_call(const std::vector<double>& seconds, std::uint64_t ea
 
 [[nodiscard]] base::Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report);
 [[nodiscard]] base::Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& report);
+
+// Reads a block of managed memory from its first byte to its last by a kernel, on a card that ballast has made small.
+[[nodiscard]] base::Expected<void> measure_beyond(const DeviceTask& task, model::CaseReport& report);
 
 // Fails the case: "wrong data in sample 3: ...".
 void fail_sample(model::CaseReport& report, std::size_t sample, std::string_view what);

@@ -361,6 +361,8 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
     case CaseKind::prefetch_to_device:
     case CaseKind::prefetch_to_host:
         return measure_prefetch(task, report);
+    case CaseKind::beyond:
+        return measure_beyond(task, report);
     case CaseKind::to_device:
     case CaseKind::from_device:
     case CaseKind::peer:
@@ -431,6 +433,8 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 skip(report, lost);
             } else if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
                 skip(report, why);
+            } else if (what.kind == CaseKind::beyond && !context.settings.ballast) {
+                skip(report, "takes the rest of the card's memory, which other programs on it may miss: --ballast");
             } else if (context.stopped()) {
                 skip_interrupted(report);
             } else {

@@ -34,6 +34,7 @@ struct ProbeSettings {
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // that may be resident at a time
     std::uint64_t seed{1};
+    bool ballast{};  // cases that take the whole memory of a device for a moment are measured too
 };
 
 struct ProbeContext {

@@ -170,6 +170,7 @@ void set_identity(model::CaseReport& report, const device::DeviceFacts& facts)
         }
     };
     set_text("uuid", facts.uuid);
+    set_text("part_of", facts.part_of);
     set_text("serial", facts.serial);
     set_text("environment", facts.environment);
     set_mode("ecc", facts.has_ecc);
@@ -202,6 +203,7 @@ std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime
         if (facts.numa_node) {
             set_fact(report, "numa_node", *facts.numa_node);
         }
+        set_fact(report, "reaches_ordinary_memory", std::string{facts.reaches_ordinary ? "yes" : "no"});
         if (facts.copy_engines) {
             set_fact(report, "copy_engines", *facts.copy_engines);
         }

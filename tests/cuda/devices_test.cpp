@@ -2,6 +2,7 @@
 // notices where devices cannot reach each other's memory, or reach something else.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,12 +29,16 @@ const cudart::Pairs first_two{{0, 1}, {1, 0}};
 
 class Probed {
   public:
-    explicit Probed(const cudart::Devices& devices, std::function<bool(const std::string&)> wants = {})
+    explicit Probed(cudart::Devices devices, std::function<bool(const std::string&)> wants = {})
     {
+        devices.memory_bytes = 64 * mib;  // all of which is taken for a moment
         cudart::reset(devices);
-        runtime_ = *device::open_cuda();
-        ProbeContext context = tests::context_of(
-            {.array_bytes = mib, .sample_seconds = 0.002, .samples = 2, .memory_budget_bytes = 64 * mib});
+        runtime_ = *cudart::open_backend();
+        ProbeContext context = tests::context_of({.array_bytes = mib,
+                                                  .sample_seconds = 0.002,
+                                                  .samples = 2,
+                                                  .memory_budget_bytes = 64 * mib,
+                                                  .ballast = true});
         if (wants) {
             context.wants = std::move(wants);
         }
@@ -78,6 +83,12 @@ bool is_between_devices(const DeviceCase& what)
 bool needs_access(const DeviceCase& what)
 {
     return is_between_devices(what) && (what.by_kernel || what.kind == CaseKind::peer_loads);
+}
+
+// Kernels that use ordinary memory, which few devices' do.
+bool needs_ordinary(const DeviceCase& what)
+{
+    return what.by_kernel && what.host == MemoryKind::pageable;
 }
 
 // Whatever came of the cases: each has its reason, none broke anything, nothing is held.
@@ -133,7 +144,8 @@ void check_mistrusted(const cudart::Devices& devices)
             ++failed;
             CHECK(is_of_first_two(report));
             CHECK_THAT(report.reason, Catch::Contains("wrong data"));
-        } else if (needs_access(what_of(report)) && (is_of_first_two(report) || is_of_all(what_of(report).kind))) {
+        } else if (needs_ordinary(what_of(report)) ||
+                   (needs_access(what_of(report)) && (is_of_first_two(report) || is_of_all(what_of(report).kind)))) {
             CHECK(report.status == Status::skipped);
         } else {
             CHECK(report.status == Status::ok);
@@ -153,7 +165,7 @@ void check_mistrusted(const cudart::Devices& devices)
 TEST_CASE("devices with access to each other's memory are measured every way", "[unit]")
 {
     {
-        const Probed probed{{}};
+        const Probed probed{{.reaches_ordinary = true}};
         check_in_order(probed);
         for (const model::CaseReport& report : probed.cases()) {
             INFO(report.id << ": " << report.reason);
@@ -176,9 +188,10 @@ TEST_CASE("devices without access copy through the host, and their kernels leave
         REQUIRE_FALSE(why.empty());
         for (const model::CaseReport& report : probed.cases()) {
             INFO(report.id << ": " << report.reason);
-            if (needs_access(what_of(report))) {
+            if (needs_access(what_of(report)) || needs_ordinary(what_of(report))) {
                 CHECK(report.status == Status::skipped);
-                CHECK_THAT(report.reason, Catch::Contains(why));
+                CHECK_THAT(report.reason,
+                           Catch::Contains(needs_access(what_of(report)) ? why : "do not reach ordinary memory"));
             } else {
                 CHECK(report.status == Status::ok);
             }
@@ -215,11 +228,105 @@ TEST_CASE("a link that changes what is copied is switched off, and no other one 
     CHECK(cudart::holdings() == cudart::Holdings{});
 }
 
+TEST_CASE("a slow link is measured as slow, and nothing else is", "[unit]")
+{
+    const Probed probed{{.count = 3, .slow = first_two}};
+    check_in_order(probed);
+    std::map<bool, std::vector<double>> rates;  // by whether the pair is the slow one
+    for (const model::CaseReport& report : probed.cases()) {
+        INFO(report.id << ": " << report.reason);
+        CHECK(report.status == (needs_ordinary(what_of(report)) ? Status::skipped : Status::ok));
+        if (text_of(report, "transfer") == "device_to_device_memcpy_write_ce") {
+            const auto metric = std::ranges::find(report.metrics, std::string{"bandwidth"}, &model::Metric::name);
+            REQUIRE(metric != report.metrics.end());
+            rates[is_of_first_two(report)].push_back(metric->values.front().value_or(0));
+        }
+    }
+    REQUIRE(rates[true].size() == 2);
+    REQUIRE(rates[false].size() == 4);
+    const double usual = *std::ranges::min_element(rates[false]);
+    CHECK(usual == Approx(*std::ranges::max_element(rates[false])).epsilon(0.01));
+    for (const double rate : rates[true]) {  // of the invented clock, so exactly
+        CHECK(usual / rate == Approx(cudart::slower).epsilon(0.01));
+    }
+}
+
+TEST_CASE("managed memory is measured within and beyond what ballast leaves of a card, and all of it is given back",
+          "[unit]")
+{
+    {
+        const Probed probed{{.count = 1},
+                            [](const std::string& id) { return id.find("=managed_") != std::string::npos; }};
+        check_in_order(probed);
+        REQUIRE(probed.cases().size() == 9);
+        for (const model::CaseReport& report : probed.cases()) {
+            INFO(report.id << ": " << report.reason);
+            CHECK(report.status == Status::ok);
+            const std::uint64_t room = std::stoull(fact(report, "room_bytes"));
+            CHECK(room >= 4 * mib);
+            CHECK(room <= 6 * mib);  // and a unit of the driver's
+            CHECK(std::stoull(fact(report, "array_bytes")) == 4 * mib * what_of(report).percent / 100);
+            CHECK_THAT(fact(report, "verified"), Catch::Contains("the last one by the host too"));
+        }
+        CHECK(cudart::calls_of("advised access") == 3);
+    }
+    CHECK(cudart::holdings() == cudart::Holdings{});
+    cudart::reset({.memory_bytes = 64 * mib});
+    const auto runtime = *cudart::open_backend();
+    ProbeContext careful = tests::context_of({.array_bytes = mib, .samples = 1, .memory_budget_bytes = 64 * mib});
+    careful.wants = [](const std::string& id) {
+        return id.find("=managed_150_percent_on_demand") != std::string::npos;
+    };
+    const auto cases = probe_devices(careful, *runtime);
+    REQUIRE(cases.size() == 2);
+    CHECK(cases.front().status == Status::skipped);
+    CHECK_THAT(cases.front().reason, Catch::Contains("--ballast"));
+    cudart::reset();
+}
+
+TEST_CASE("kernels measure ordinary memory where they reach it", "[unit]")
+{
+    for (const bool reaches : {false, true}) {
+        const Probed probed{{.count = 1, .reaches_ordinary = reaches},
+                            [](const std::string& id) { return id.ends_with("pageable_sm"); }};
+        check_in_order(probed);
+        REQUIRE(probed.cases().size() == 2);
+        for (const model::CaseReport& report : probed.cases()) {
+            INFO(report.id << ": " << report.reason);
+            CHECK(report.status == (reaches ? Status::ok : Status::skipped));
+            CHECK_THAT(report.reason, Catch::Contains(reaches ? "" : "do not reach ordinary memory"));
+        }
+    }
+}
+
+#ifndef MEMSWEEP_HIP  // it has no such library
+TEST_CASE("each device is measured from the node that it is attached to", "[unit]")
+{
+    cudart::reset({.nodes = {1, 0}});
+    const auto runtime = *cudart::open_backend();
+    ProbeContext context =
+        tests::context_of({.array_bytes = mib, .sample_seconds = 0.001, .samples = 1, .memory_budget_bytes = 64 * mib});
+    const std::vector<std::uint32_t> cpus = context.nodes.front().cpus;
+    context.topology.nodes = {{.id = 0, .cpus = {cpus.front()}}, {.id = 1, .cpus = {cpus.back()}}};
+    context.topology.devices.clear();
+    context.wants = [](const std::string& id) { return id.ends_with("=host_to_device_memcpy_ce"); };
+    const auto cases = probe_devices(context, *runtime);
+    REQUIRE(cases.size() == 2);
+    for (std::size_t device = 0; device < cases.size(); ++device) {
+        INFO(cases[device].reason);
+        CHECK(cases[device].status == Status::ok);
+        CHECK(fact(cases[device], "host_node") == (device == 0 ? "1 (runtime)" : "0 (runtime)"));
+        CHECK_THAT(fact(cases[device], "placement"), !Catch::Equals("absent"));
+    }
+    cudart::reset();
+}
+#endif
+
 TEST_CASE("memory of a device that is not reached is refused, and nothing is broken", "[unit]")
 {
     for (const bool peers : {false, true}) {
         cudart::reset({.peers = peers});
-        const auto runtime = *device::open_cuda();
+        const auto runtime = *cudart::open_backend();
         const auto stream = device::open_stream(*runtime, 0);
         const auto own = device::allocate(*runtime, {.kind = MemoryKind::device, .bytes = 4096});
         const auto other = device::allocate(*runtime, {.device = 1, .kind = MemoryKind::device, .bytes = 4096});
@@ -246,6 +353,7 @@ TEST_CASE("memory of a device that is not reached is refused, and nothing is bro
     CHECK(cudart::holdings() == cudart::Holdings{});
 }
 
+#ifndef MEMSWEEP_HIP  // it has no such library
 TEST_CASE("what devices can reach of each other's memory is told", "[unit]")
 {
     const auto told = [](const device::Runtime& runtime) {
@@ -258,7 +366,7 @@ TEST_CASE("what devices can reach of each other's memory is told", "[unit]")
     };
     cudart::reset();
     {
-        const auto runtime = *device::open_cuda();
+        const auto runtime = *cudart::open_backend();
         const std::string before = told(*runtime);
         CHECK_THAT(before, Catch::StartsWith("possible") && Catch::Contains("off now") &&
                                Catch::Contains(", 4 NVLinks through a switch"));
@@ -266,9 +374,10 @@ TEST_CASE("what devices can reach of each other's memory is told", "[unit]")
         CHECK_THAT(told(*runtime), Catch::StartsWith("possible") && Catch::Contains("on now"));
     }
     cudart::reset({.peers = false});
-    CHECK_THAT(told(**device::open_cuda()), Catch::StartsWith("no: "));
+    CHECK_THAT(told(**cudart::open_backend()), Catch::StartsWith("no: "));
     cudart::reset();
 }
+#endif
 
 TEST_CASE("invented devices reach each other's memory as CUDA's do", "[unit]")
 {
@@ -283,7 +392,7 @@ TEST_CASE("invented devices reach each other's memory as CUDA's do", "[unit]")
     REQUIRE(cudaMemPoolCreate(&pool, &props) == cudaSuccess);
     REQUIRE(cudaMallocFromPoolAsync(&pooled, bytes, pool, stream) == cudaSuccess);
     REQUIRE(cudaSetDevice(1) == cudaSuccess);
-    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0) == cudaSuccess);
     CHECK(cudaDeviceEnablePeerAccess(1, 0) == cudaErrorInvalidDevice);
     CHECK(cudaDeviceEnablePeerAccess(2, 0) == cudaErrorInvalidDevice);
     CHECK(cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled);

@@ -15,12 +15,15 @@ bool exists(int device)
     return device >= 0 && device < machine().devices.count;
 }
 
-// The invented management library tells the same.
+#ifndef MEMSWEEP_HIP
+// The invented management library tells the same, where it is a whole card.
 void write_uuid(cudaUUID_t& uuid, int device)
 {
     std::memcpy(uuid.bytes, "memsweep", 8);
+    uuid.bytes[8] = machine().devices.partitioned ? 1 : 0;
     uuid.bytes[15] = static_cast<char>(device);
 }
+#endif
 
 // Of a wait that cannot end: what broke the work, or else a latch that holds it.
 cudaError_t answer_unfinished()
@@ -35,24 +38,34 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count)
 {
+    const auto code = enter("cudaGetDeviceCount");
+    constexpr int major = 1000;
+    if (code == cudaSuccess && machine().devices.driver_version / major < library_version / major) {
+        return answer(cudaErrorInsufficientDriver);
+    }
     *count = machine().devices.count;
-    return enter("cudaGetDeviceCount");
+    return code;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
 {
     *properties = {};
     std::snprintf(properties->name, sizeof properties->name, "invented %d", device);
+#ifdef MEMSWEEP_HIP
+    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "gfx90a");
+#else
     write_uuid(properties->uuid, device);
-    properties->totalGlobalMem = memory_bytes;
-    properties->multiProcessorCount = 4;
     properties->major = 9;
+#endif
+    properties->totalGlobalMem = machine().devices.memory_bytes;
+    properties->multiProcessorCount = 4;
     return enter("cudaGetDeviceProperties");
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int /*device*/)
 {
-    if (const cudaError_t code = enter("cudaDeviceGetAttribute"); code != cudaSuccess) {
+    const auto code = enter("cudaDeviceGetAttribute");
+    if (code != cudaSuccess) {
         return code;
     }
     switch (what) {
@@ -60,7 +73,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int /*device
     case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrStreamPrioritiesSupported:
         *value = what == cudaDevAttrIntegrated ? 0 : 1;
+        return cudaSuccess;
+    case cudaDevAttrPageableMemoryAccess:
+        *value = machine().devices.reaches_ordinary ? 1 : 0;
         return cudaSuccess;
     case cudaDevAttrL2CacheSize:
         *value = 1 << 20;
@@ -80,30 +97,30 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device)
 
 cudaError_t cudaDriverGetVersion(int* version)
 {
-    *version = 13000;
+    *version = machine().devices.driver_version;
     return enter("cudaDriverGetVersion");
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version)
 {
-    *version = CUDART_VERSION;
+    *version = library_version;
     return enter("cudaRuntimeGetVersion");
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    const cudaError_t code = enter("cudaSetDevice");
+    const auto code = enter("cudaSetDevice");
     if (!exists(device)) {
         return answer(cudaErrorInvalidDevice);
     }
-    machine().device = device;
+    current_device() = device;
     return code;
 }
 
 cudaError_t cudaGetLastError()
 {
     const cudaError_t code = remembered();
-    machine().last = cudaSuccess;
+    forget_last();
     return code;
 }
 
@@ -126,51 +143,53 @@ const char* cudaGetErrorString(cudaError_t code)
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer)
 {
-    const cudaError_t code = enter("cudaDeviceCanAccessPeer");
+    const auto code = enter("cudaDeviceCanAccessPeer");
     *can = code == cudaSuccess && machine().devices.peers && device != peer ? 1 : 0;
     return code != cudaSuccess || (exists(device) && exists(peer)) ? code : answer(cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    if (const cudaError_t code = enter("cudaDeviceEnablePeerAccess"); code != cudaSuccess) {
+    const auto code = enter("cudaDeviceEnablePeerAccess");
+    if (code != cudaSuccess) {
         return code;
     }
-    if (!exists(peer) || peer == machine().device) {
+    if (!exists(peer) || peer == current_device()) {
         return answer(cudaErrorInvalidDevice);
     }
     if (!machine().devices.peers || flags != 0) {
         return answer(flags != 0 ? cudaErrorInvalidValue : cudaErrorPeerAccessUnsupported);
     }
-    const bool is_new = machine().accesses.insert({machine().device, peer}).second;
+    const bool is_new = machine().accesses.insert({current_device(), peer}).second;
     return answer(is_new ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);
 }
 
 // Like CUDA's it does not wait: what is queued meets the access as it is when it is done.
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    if (const cudaError_t code = enter("cudaDeviceDisablePeerAccess"); code != cudaSuccess) {
+    const auto code = enter("cudaDeviceDisablePeerAccess");
+    if (code != cudaSuccess) {
         return code;
     }
-    const bool was_on = machine().accesses.erase({machine().device, peer}) != 0;
+    const bool was_on = machine().accesses.erase({current_device(), peer}) != 0;
     return answer(was_on ? cudaSuccess : cudaErrorPeerAccessNotEnabled);
 }
 
 cudaError_t cudaMalloc(void** made, std::size_t bytes)
 {
-    const cudaError_t code = enter("cudaMalloc");
-    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true, .home = machine().device}) : code;
+    const auto code = enter("cudaMalloc");
+    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true, .home = current_device()}) : code;
 }
 
 cudaError_t cudaMallocManaged(void** made, std::size_t bytes, unsigned /*flags*/)
 {
-    const cudaError_t code = enter("cudaMallocManaged");
-    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true}) : code;
+    const auto code = enter("cudaMallocManaged");
+    return code == cudaSuccess ? give(made, {.bytes = bytes, .kernels_reach = true, .is_managed = true}) : code;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted)
 {
-    const cudaError_t code = enter("cudaMemPoolCreate");
+    const auto code = enter("cudaMemPoolCreate");
     if (code == cudaSuccess) {
         auto* const made = new Pool{.device = wanted->location.id};
         machine().pools.insert(made);
@@ -181,7 +200,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wante
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, void* value)
 {
-    const cudaError_t code = enter("cudaMemPoolSetAttribute");
+    const auto code = enter("cudaMemPoolSetAttribute");
     if (code == cudaSuccess && what == cudaMemPoolAttrReleaseThreshold) {
         reinterpret_cast<Pool*>(pool)->kept_bytes = *static_cast<std::uint64_t*>(value);
     }
@@ -190,15 +209,16 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, vo
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
+    const auto code = enter("cudaMemPoolDestroy");
     auto* const made = reinterpret_cast<Pool*>(pool);
     machine().pools.erase(made);
     delete made;
-    return enter("cudaMemPoolDestroy");
+    return code;
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** made, std::size_t bytes, cudaMemPool_t pool, cudaStream_t /*stream*/)
 {
-    const cudaError_t code = enter("cudaMallocFromPoolAsync");
+    const auto code = enter("cudaMallocFromPoolAsync");
     if (code != cudaSuccess) {
         return code;
     }
@@ -209,7 +229,8 @@ cudaError_t cudaMallocFromPoolAsync(void** made, std::size_t bytes, cudaMemPool_
 
 cudaError_t cudaHostAlloc(void** made, std::size_t bytes, unsigned flags)
 {
-    if (const cudaError_t code = enter("cudaHostAlloc"); code != cudaSuccess) {
+    const auto code = enter("cudaHostAlloc");
+    if (code != cudaSuccess) {
         return code;
     }
     const bool has_another = (flags & (cudaHostAllocWriteCombined | cudaHostAllocMapped)) != 0;
@@ -218,7 +239,8 @@ cudaError_t cudaHostAlloc(void** made, std::size_t bytes, unsigned flags)
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/)
 {
-    if (const cudaError_t code = enter("cudaHostGetDevicePointer"); code != cudaSuccess) {
+    const auto code = enter("cudaHostGetDevicePointer");
+    if (code != cudaSuccess) {
         return code;
     }
     const auto* const range = range_of(host);
@@ -231,7 +253,8 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags
 
 cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned /*flags*/)
 {
-    if (const cudaError_t code = enter("cudaHostRegister"); code != cudaSuccess) {
+    const auto code = enter("cudaHostRegister");
+    if (code != cudaSuccess) {
         return code;
     }
     machine().ranges[static_cast<std::byte*>(host)] = {.bytes = bytes, .kernels_reach = true, .is_registered = true};
@@ -240,35 +263,44 @@ cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned /*flags*/)
 
 cudaError_t cudaHostUnregister(void* host)
 {
-    const cudaError_t code = enter("cudaHostUnregister");
+    const auto code = enter("cudaHostUnregister");
     machine().ranges.erase(static_cast<std::byte*>(host));
     return code;
 }
 
 cudaError_t cudaFree(void* address)
 {
-    const cudaError_t code = enter("cudaFree");
+    const auto code = enter("cudaFree");
     return code == cudaSuccess ? take_back(address) : code;
 }
 
 cudaError_t cudaFreeHost(void* address)
 {
-    const cudaError_t code = enter("cudaFreeHost");
+    const auto code = enter("cudaFreeHost");
     return code == cudaSuccess ? take_back(address) : code;
 }
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t /*stream*/)
 {
-    const cudaError_t code = enter("cudaFreeAsync");
+    const auto code = enter("cudaFreeAsync");
     return code == cudaSuccess ? take_back(address) : code;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest)
 {
-    if (const cudaError_t code = enter("cudaStreamCreateWithFlags"); code != cudaSuccess) {
+    *least = 0;
+    *greatest = most_urgent;
+    return enter("cudaDeviceGetStreamPriorityRange");
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned /*flags*/, int priority)
+{
+    const auto code = enter("cudaStreamCreateWithPriority");
+    if (code != cudaSuccess) {
         return code;
     }
-    auto* const made = new InventedStream{.device = machine().device, .at_ms = machine().host_ms};
+    machine().calls["urgent stream"] += priority == most_urgent ? 1 : 0;
+    auto* const made = new InventedStream{.device = current_device(), .at_ms = machine().host_ms};
     machine().streams.insert(made);
     *stream = reinterpret_cast<cudaStream_t>(made);
     return cudaSuccess;
@@ -276,18 +308,20 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    const auto code = enter("cudaStreamDestroy");
     finish(of(stream));
     for (const auto* const event : machine().events) {
         (*event)->on = (*event)->on == &of(stream) ? nullptr : (*event)->on;
     }
     machine().streams.erase(&of(stream));
     delete &of(stream);
-    return enter("cudaStreamDestroy");
+    return code;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    if (const cudaError_t code = enter("cudaStreamSynchronize"); code != cudaSuccess) {
+    const auto code = enter("cudaStreamSynchronize");
+    if (code != cudaSuccess) {
         return code;
     }
     finish(of(stream));
@@ -296,7 +330,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/)
 {
-    if (const cudaError_t code = enter("cudaStreamWaitEvent"); code != cudaSuccess) {
+    const auto code = enter("cudaStreamWaitEvent");
+    if (code != cudaSuccess) {
         return code;
     }
     const auto wait_for = [state = of(event), &on = of(stream)] { on.at_ms = std::max(on.at_ms, state->at_ms); };
@@ -305,11 +340,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/)
 {
-    if (const cudaError_t code = enter("cudaEventCreateWithFlags"); code != cudaSuccess) {
+    const auto code = enter("cudaEventCreateWithFlags");
+    if (code != cudaSuccess) {
         return code;
     }
     auto* const made = new std::shared_ptr<EventState>{std::make_shared<EventState>()};
-    (*made)->device = machine().device;
+    (*made)->device = current_device();
     machine().events.insert(made);
     *event = reinterpret_cast<cudaEvent_t>(made);
     return cudaSuccess;
@@ -317,7 +353,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    const cudaError_t code = enter("cudaEventDestroy");
+    const auto code = enter("cudaEventDestroy");
     machine().events.erase(&of(event));
     delete &of(event);
     return code;
@@ -325,7 +361,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    if (const cudaError_t code = enter("cudaEventRecord"); code != cudaSuccess) {
+    const auto code = enter("cudaEventRecord");
+    if (code != cudaSuccess) {
         return code;
     }
     if (of(event)->device != of(stream).device) {
@@ -342,7 +379,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    if (const cudaError_t code = enter("cudaEventQuery"); code != cudaSuccess) {
+    const auto code = enter("cudaEventQuery");
+    if (code != cudaSuccess) {
         return code;
     }
     EventState& state = *of(event);
@@ -354,7 +392,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    if (const cudaError_t code = enter("cudaEventSynchronize"); code != cudaSuccess) {
+    const auto code = enter("cudaEventSynchronize");
+    if (code != cudaSuccess) {
         return code;
     }
     EventState& state = *of(event);
@@ -365,7 +404,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEvent_t second)
 {
-    if (const cudaError_t code = enter("cudaEventElapsedTime"); code != cudaSuccess) {
+    const auto code = enter("cudaEventElapsedTime");
+    if (code != cudaSuccess) {
         return code;
     }
     if (of(first)->device != of(second)->device) {
@@ -378,16 +418,15 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEve
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/, cudaStream_t stream)
 {
-    if (const cudaError_t code = enter("cudaMemcpyAsync"); code != cudaSuccess) {
-        return code;
-    }
-    return push(stream, ms_for(bytes), [=, device = of(stream).device] { copy_by_engine(device, to, from, bytes); });
+    const auto code = enter("cudaMemcpyAsync");
+    return code == cudaSuccess ? push_copy(stream, to, from, bytes) : code;
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream)
 {
-    if (const cudaError_t code = enter("cudaMemcpyPeerAsync"); code != cudaSuccess) {
+    const auto code = enter("cudaMemcpyPeerAsync");
+    if (code != cudaSuccess) {
         return code;
     }
     const auto lies_there = [](const void* address, int there) {
@@ -397,21 +436,23 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int device, const void* from, int from
     if (!lies_there(to, device) || !lies_there(from, from_device)) {
         return answer(cudaErrorInvalidValue);
     }
-    return push(stream, ms_for(bytes), [=, mover = of(stream).device] { copy_by_engine(mover, to, from, bytes); });
+    return push_copy(stream, to, from, bytes);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/)
 {
-    if (const cudaError_t code = enter("cudaMemcpy"); code != cudaSuccess) {
+    const auto code = enter("cudaMemcpy");
+    if (code != cudaSuccess) {
         return code;
     }
-    copy_by_engine(machine().device, to, from, bytes);
+    copy_by_engine(current_device(), to, from, bytes);
     return cudaSuccess;
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream)
 {
-    if (const cudaError_t code = enter("cudaMemsetAsync"); code != cudaSuccess) {
+    const auto code = enter("cudaMemsetAsync");
+    if (code != cudaSuccess) {
         return code;
     }
     return push(stream, ms_for(bytes), [=, device = of(stream).device] {
@@ -422,14 +463,36 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t bytes, cudaMemLocation /*where*/, unsigned /*flags*/,
+cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, cudaMemLocation /*where*/, unsigned /*flags*/,
                                  cudaStream_t stream)
 #else
-cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t bytes, int /*device*/, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, int /*device*/, cudaStream_t stream)
 #endif
 {
-    const cudaError_t code = enter("cudaMemPrefetchAsync");
-    return code == cudaSuccess ? push(stream, ms_for(bytes), [] {}) : code;
+    const auto code = enter("cudaMemPrefetchAsync");
+    if (code != cudaSuccess) {
+        return code;
+    }
+    return is_managed(data, bytes) ? push(stream, ms_for(bytes), [] {}) : answer(cudaErrorInvalidValue);
+}
+
+#if CUDART_VERSION >= 13000
+cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation /*place*/)
+#else
+cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, int /*place*/)
+#endif
+{
+    const auto code = enter("cudaMemAdvise");
+    machine().calls["advised access"] += advice == cudaMemAdviseSetAccessedBy ? 1 : 0;
+    return code != cudaSuccess || is_managed(data, bytes) ? code : answer(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all)
+{
+    const auto code = enter("cudaMemGetInfo");
+    *all = machine().devices.memory_bytes;
+    *free = *all - held_on(current_device());
+    return code;
 }
 
 }  // extern "C"

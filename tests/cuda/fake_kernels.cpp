@@ -1,14 +1,24 @@
 // What the kernels of kernels.cu do on a device, on the invented one.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "core/device/cuda/kernels.hpp"
 #include "core/device/pattern.hpp"
 #include "tests/cuda/invented_machine.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 
 namespace cudart = tests::fake_cudart;
+
+namespace {
+
+std::uint64_t load(const volatile std::uint64_t* word)
+{
+    return std::atomic_ref{*const_cast<std::uint64_t*>(word)}.load();
+}
+
+}  // namespace
 
 cudaError_t preload_kernels(Grids& /*grids*/)
 {
@@ -17,16 +27,19 @@ cudaError_t preload_kernels(Grids& /*grids*/)
 
 cudaError_t queue_copy(cudaStream_t stream, unsigned /*most_blocks*/, void* to, const void* from, std::uint64_t bytes)
 {
-    if (const cudaError_t code = cudart::enter_launch("copy_kernel", stream); code != cudaSuccess) {
+    const auto code = cudart::enter_launch("copy_kernel", stream);
+    if (code != cudaSuccess) {
         return code;
     }
-    return cudart::push(stream, cudart::ms_for(bytes),
-                        [=, device = cudart::of(stream).device] { cudart::copy_by_kernel(device, to, from, bytes); });
+    const int device = cudart::of(stream).device;
+    return cudart::push(stream, cudart::ms_by_kernel(device, to, from, bytes),
+                        [=] { cudart::copy_by_kernel(device, to, from, bytes); });
 }
 
 cudaError_t queue_pattern(cudaStream_t stream, unsigned /*most_blocks*/, void* to, std::uint64_t bytes, Pattern pattern)
 {
-    if (const cudaError_t code = cudart::enter_launch("pattern_kernel", stream); code != cudaSuccess) {
+    const auto code = cudart::enter_launch("pattern_kernel", stream);
+    if (code != cudaSuccess) {
         return code;
     }
     return cudart::push(stream, cudart::ms_for(bytes), [=, device = cudart::of(stream).device] {
@@ -39,7 +52,8 @@ cudaError_t queue_pattern(cudaStream_t stream, unsigned /*most_blocks*/, void* t
 cudaError_t queue_check(cudaStream_t stream, unsigned /*most_blocks*/, const void* from, std::uint64_t bytes,
                         Pattern pattern, unsigned long long* found)
 {
-    if (const cudaError_t code = cudart::enter_launch("check_kernel", stream); code != cudaSuccess) {
+    const auto code = cudart::enter_launch("check_kernel", stream);
+    if (code != cudaSuccess) {
         return code;
     }
     return cudart::push(stream, cudart::ms_for(bytes), [=, device = cudart::of(stream).device] {
@@ -56,7 +70,8 @@ cudaError_t queue_check(cudaStream_t stream, unsigned /*most_blocks*/, const voi
 cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t loads, void* place)
 {
     constexpr double load_ms = 1e-3;
-    if (const cudaError_t code = cudart::enter_launch("follow_kernel", stream); code != cudaSuccess) {
+    const auto code = cudart::enter_launch("follow_kernel", stream);
+    if (code != cudaSuccess) {
         return code;
     }
     const double takes_ms = load_ms * static_cast<double>(loads + 1);
@@ -82,20 +97,21 @@ cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t l
 cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
                         volatile std::uint64_t* gave_up)
 {
-    if (const cudaError_t code = cudart::enter_launch("latch_kernel", stream); code != cudaSuccess) {
+    const auto code = cudart::enter_launch("latch_kernel", stream);
+    if (code != cudaSuccess) {
         return code;
     }
     cudart::InventedStream& on = cudart::of(stream);
     const auto let_go = [=, &on] {
-        if (*word != expected) {
-            *gave_up = expected;
+        if (load(word) != expected) {
+            std::atomic_ref{*const_cast<std::uint64_t*>(gave_up)}.store(expected);
         }
         on.at_ms = std::max(on.at_ms, cudart::machine().host_ms);
     };
     return cudart::push(stream, 0, let_go, [=, device = on.device] {
         return cudart::reached(device, const_cast<const std::uint64_t*>(word), 8, 8) != nullptr &&
-               (*word == expected || cudart::machine().gives_up);
+               (load(word) == expected || cudart::machine().gives_up);
     });
 }
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

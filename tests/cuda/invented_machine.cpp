@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace memsweep::tests::fake_cudart {
 
@@ -15,29 +16,52 @@ Machine& machine()
     return made;
 }
 
+namespace {
+
+thread_local int chosen_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+std::unique_lock<std::recursive_mutex> hold_machine()
+{
+    return std::unique_lock{machine().mutex};
+}
+
+}  // namespace
+
+int& current_device()
+{
+    return chosen_device;
+}
+
+void forget_last()
+{
+    last_error = cudaSuccess;
+}
+
 cudaError_t answer(cudaError_t code)
 {
     if (code != cudaSuccess) {
-        machine().last = code;
+        last_error = code;
     }
     return code;
 }
 
-cudaError_t enter(const char* function)
+Entered enter(const char* function)
 {
+    auto lock = hold_machine();
     Machine& here = machine();
     ++here.calls[function];
-    if (const auto failing = here.failing.extract(function); !failing.empty()) {
-        return answer(failing.mapped());
-    }
-    return here.sticky;
+    const auto failing = here.failing.extract(function);
+    const cudaError_t code = failing.empty() ? here.sticky : answer(failing.mapped());
+    return {std::move(lock), code};
 }
 
-cudaError_t enter_launch(const char* function, cudaStream_t stream)
+Entered enter_launch(const char* function, cudaStream_t stream)
 {
+    auto lock = hold_machine();
     const cudaError_t code = enter(function);
-    const bool is_elsewhere = of(stream).device != machine().device;
-    return code == cudaSuccess && is_elsewhere ? answer(cudaErrorInvalidResourceHandle) : code;
+    const bool is_elsewhere = of(stream).device != current_device();
+    return {std::move(lock), code == cudaSuccess && is_elsewhere ? answer(cudaErrorInvalidResourceHandle) : code};
 }
 
 InventedStream& of(cudaStream_t stream)
@@ -138,6 +162,22 @@ bool is_among(const Pairs& pairs, int device, const void* address)
     return is_over_link(device, address) && pairs.contains({device, *range_of(address)->second.home});
 }
 
+double ms_over(int mover, const void* to, const void* from, std::uint64_t bytes)
+{
+    const Pairs& slow = machine().devices.slow;
+    return ms_for(bytes) * (is_among(slow, mover, to) || is_among(slow, mover, from) ? slower : 1);
+}
+
+// Of two devices the stream's own engine moves, and the source's where the stream belongs to neither.
+int mover_of(int device, const void* to, const void* from)
+{
+    const auto* const into = range_of(to);
+    const auto* const out_of = range_of(from);
+    const bool between = into != nullptr && out_of != nullptr && into->second.home && out_of->second.home &&
+                         into->second.home != out_of->second.home;
+    return between && into->second.home != device ? *out_of->second.home : device;
+}
+
 // Where a device that has access finds what is at this address: elsewhere, where its link misdirects it.
 std::byte* seen_by(int device, const void* address)
 {
@@ -167,6 +207,9 @@ std::byte* reached(int device, const void* address, std::uint64_t bytes, std::ui
 {
     const auto* const range = range_of(address);
     const auto* const at = static_cast<const std::byte*>(address);
+    if (range == nullptr && machine().devices.reaches_ordinary) {
+        return const_cast<std::byte*>(at);
+    }
     if (range == nullptr || !range->second.kernels_reach || at + bytes > range->first + range->second.bytes ||
         !has_access(device, range->second)) {
         machine().sticky = cudaErrorIllegalAddress;
@@ -184,14 +227,25 @@ void copy_by_kernel(int device, void* to, const void* from, std::uint64_t bytes)
     }
 }
 
-// Of two devices the stream's own engine moves, and the source's where the stream belongs to neither.
+double ms_by_kernel(int device, const void* to, const void* from, std::uint64_t bytes)
+{
+    return ms_over(device, to, from, bytes);
+}
+
+cudaError_t push_copy(cudaStream_t stream, void* to, const void* from, std::uint64_t bytes)
+{
+    const int device = of(stream).device;
+    return push(stream, ms_over(mover_of(device, to, from), to, from, bytes),
+                [=] { copy_by_engine(device, to, from, bytes); });
+}
+
 void copy_by_engine(int device, void* to, const void* from, std::uint64_t bytes)
 {
     const auto* const into = range_of(to);
     const auto* const out_of = range_of(from);
+    const int mover = mover_of(device, to, from);
     const bool between = into != nullptr && out_of != nullptr && into->second.home && out_of->second.home &&
                          into->second.home != out_of->second.home;
-    const int mover = between && into->second.home != device ? *out_of->second.home : device;
     if (between && has_access(mover, into->second) && has_access(mover, out_of->second)) {
         copy_directly(mover, to, from, bytes);
     } else {
@@ -199,10 +253,28 @@ void copy_by_engine(int device, void* to, const void* from, std::uint64_t bytes)
     }
 }
 
+bool is_managed(const void* address, std::size_t bytes)
+{
+    const auto* const range = range_of(address);
+    return range != nullptr && range->second.is_managed &&
+           static_cast<const std::byte*>(address) + bytes <= range->first + range->second.bytes;
+}
+
+std::size_t held_on(int device)
+{
+    std::size_t bytes = 0;
+    for (const auto& [address, range] : machine().ranges) {
+        bytes += range.home == device ? range.bytes : 0;
+    }
+    return bytes;
+}
+
 cudaError_t give(void** made, const Range& range)
 {
     constexpr std::size_t alignment = 256;
-    if (range.bytes > memory_bytes) {
+    constexpr std::size_t most = std::size_t{1} << 40U;  // of host memory
+    const std::size_t room = range.home ? machine().devices.memory_bytes - held_on(*range.home) : most;
+    if (range.bytes > room) {
         return answer(cudaErrorMemoryAllocation);
     }
     void* const data = std::aligned_alloc(alignment, (range.bytes + alignment - 1) / alignment * alignment);
@@ -213,7 +285,7 @@ cudaError_t give(void** made, const Range& range)
 
 cudaError_t give_twice(void** made, std::size_t bytes)
 {
-    if (bytes > memory_bytes) {
+    if (bytes > machine().devices.memory_bytes) {
         return answer(cudaErrorMemoryAllocation);
     }
     const int file = ::memfd_create("fake_cudart", 0);
@@ -256,6 +328,7 @@ cudaError_t take_back(void* address)
 
 Holdings holdings()
 {
+    const auto lock = hold_machine();
     Holdings held{
         .pools = machine().pools.size(), .streams = machine().streams.size(), .events = machine().events.size()};
     for (const auto& [address, range] : machine().ranges) {
@@ -267,32 +340,44 @@ Holdings holdings()
 
 void reset(const Devices& devices)
 {
+    const auto lock = hold_machine();
     Machine& here = machine();
     here.devices = devices;
-    here.device = 0;
     here.accesses.clear();
     here.calls.clear();
     here.failing.clear();
-    here.sticky = here.last = cudaSuccess;
+    here.sticky = last_error = cudaSuccess;
+    chosen_device = 0;
+    // The management library is another one, which is opened by its name.
+    ::setenv("MEMSWEEP_INVENTED_MIG", devices.partitioned ? "1" : "0", 1);
+    std::string nodes;
+    for (const int node : devices.nodes) {
+        nodes += std::to_string(node) + ' ';
+    }
+    ::setenv("MEMSWEEP_INVENTED_NODES", nodes.c_str(), 1);
 }
 
 std::size_t calls_of(const std::string& function)
 {
+    const auto lock = hold_machine();
     return machine().calls[function];
 }
 
 void fail_next(const std::string& function, cudaError_t code)
 {
+    const auto lock = hold_machine();
     machine().failing[function] = code;
 }
 
 cudaError_t remembered()
 {
-    return machine().sticky == cudaSuccess ? machine().last : machine().sticky;
+    const auto lock = hold_machine();
+    return machine().sticky == cudaSuccess ? last_error : machine().sticky;
 }
 
 void break_with(cudaError_t code)
 {
+    const auto lock = hold_machine();
     machine().sticky = code;
 }
 

@@ -1,8 +1,11 @@
 // NVIDIA's management library for two invented devices, in a library of its name: what our declarations of it read.
-// Both hang on a switch of NVLinks.
+// Both hang on a switch of NVLinks. MEMSWEEP_INVENTED_MIG=1 makes the devices instances of cards, of which this library
+// tells; MEMSWEEP_INVENTED_NODES="0 1" says which node of host memory is nearest to each.
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace {
 
@@ -69,12 +72,19 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long lo
     return success;
 }
 
-int nvmlDeviceGetMemoryAffinity(void* /*device*/, unsigned words, unsigned long* nodes, unsigned scope)
+int nvmlDeviceGetMemoryAffinity(void* device, unsigned words, unsigned long* nodes, unsigned scope)
 {
     if (words < 2 || scope != 0) {
         return invalid_argument;
     }
-    nodes[1] = 2;
+    constexpr unsigned word_bits = 64;
+    unsigned node = word_bits + 1;
+    const char* const told = std::getenv("MEMSWEEP_INVENTED_NODES");
+    std::istringstream list{told == nullptr ? "" : told};
+    for (unsigned number = 0; number <= number_of(device); ++number) {
+        list >> node;
+    }
+    nodes[node / word_bits] = 1UL << node % word_bits;
     return success;
 }
 
@@ -120,7 +130,8 @@ int nvmlDeviceGetEccMode(void* /*device*/, unsigned* now, unsigned* after_restar
 
 int nvmlDeviceGetMigMode(void* /*device*/, unsigned* now, unsigned* after_restart)
 {
-    *now = *after_restart = 0;
+    const char* const told = std::getenv("MEMSWEEP_INVENTED_MIG");
+    *now = *after_restart = told != nullptr && *told == '1' ? 1 : 0;
     return success;
 }
 

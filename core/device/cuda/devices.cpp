@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 namespace {
 
 // nvmlReturn_t, where 0 is success; nvmlDevice_t is a pointer.
@@ -114,6 +114,19 @@ std::string environment()
     return text;
 }
 
+#ifndef MEMSWEEP_HIP
+// "MIG-6d656d73-7765-6570-0000-000000000000", as nvidia-smi -L has it.
+std::string instance_uuid(const cudaUUID_t& uuid)
+{
+    std::string text = "MIG-";
+    for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+        const bool begins_a_part = i == 4 || i == 6 || i == 8 || i == 10;
+        text += fmt::format("{}{:02x}", begins_a_part ? "-" : "", static_cast<unsigned char>(uuid.bytes[i]));
+    }
+    return text;
+}
+#endif
+
 FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& nvml)
 {
     FoundDevice found;
@@ -123,16 +136,17 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     forget_failure(cudaDriverGetVersion(&driver));
     forget_failure(cudaRuntimeGetVersion(&runtime));
     facts.name = properties.name;
-    facts.driver = fmt::format("CUDA {}, built with {}", version_text(driver), version_text(runtime));
+    facts.driver = fmt::format("{} {}, built with {}", api_words, version_text(driver), version_text(runtime));
     facts.driver_version = nvml.driver_version();
     facts.runtime_version = static_cast<std::uint32_t>(std::max(runtime, 0));
-    facts.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
+    facts.architecture = architecture_of(properties);
     facts.bus_address = bus_address(device);
     facts.device_class = DeviceClass::gpu;
     facts.environment = environment();
     facts.memory_bytes = properties.totalGlobalMem;
     facts.largest_block_bytes = properties.totalGlobalMem;
     facts.compute_units = static_cast<std::uint32_t>(properties.multiProcessorCount);
+    facts.reaches_ordinary = attribute(cudaDevAttrPageableMemoryAccess, device) != 0;
     facts.shares_host_memory = attribute(cudaDevAttrIntegrated, device) != 0;
     facts.copy_engines = static_cast<std::uint32_t>(attribute(cudaDevAttrAsyncEngineCount, device));
     facts.numa_node = node_of(facts.bus_address);
@@ -149,6 +163,12 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
         facts.cache_bytes = static_cast<std::uint64_t>(cache);
     }
     nvml.identify(facts);
+#ifndef MEMSWEEP_HIP
+    if (facts.is_partitioned.value_or(false)) {  // NVML was asked for what is on the bus, and that is the card
+        facts.part_of = std::exchange(facts.uuid, instance_uuid(properties.uuid));
+        facts.memory_bytes_per_s.reset();  // an instance has a share of it, and nobody says which
+    }
+#endif
     found.nvlinks = nvml.nvlinks(facts.bus_address);
     if (nvml.is_there()) {
         facts.nvlinks = static_cast<std::uint32_t>(found.nvlinks.size());
@@ -157,7 +177,25 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     found.has_managed = attribute(cudaDevAttrConcurrentManagedAccess, device) != 0;
     found.has_pools = attribute(cudaDevAttrMemoryPoolsSupported, device) != 0;
     found.can_register = attribute(cudaDevAttrHostRegisterSupported, device) != 0;
+    found.has_priorities = attribute(cudaDevAttrStreamPrioritiesSupported, device) != 0;
     return found;
+}
+
+// The least driver that the runtime library takes which this memsweep is built with, and the library that an older
+// driver takes.
+//
+// Sources  CUDA Toolkit release notes: minor versions of one major version take the same drivers.
+std::string what_would_do(int driver)
+{
+    constexpr int cuda_12 = 12000;
+    constexpr int cuda_13 = 13000;
+    int runtime = 0;
+    forget_failure(cudaRuntimeGetVersion(&runtime));
+    if (runtime < cuda_13) {
+        return {};
+    }
+    return fmt::format(", which is built with CUDA {} and needs a driver of 580 or newer{}", version_text(runtime),
+                       driver >= cuda_12 ? "; one that is built with a toolkit of CUDA 12 takes this driver" : "");
 }
 
 std::string absence(cudaError_t code)
@@ -168,12 +206,15 @@ std::string absence(cudaError_t code)
         forget_failure(cudaDriverGetVersion(&driver));
         const bool none = driver == 0;
         return none ? "no driver is installed"
-                    : fmt::format("the driver is for CUDA {}, too old for this memsweep", version_text(driver));
+                    : fmt::format("the driver is for {} {}, too old for this memsweep{}", api_words,
+                                  version_text(driver), what_would_do(driver));
     }
     case cudaErrorNoDevice:
         return "the driver sees no device";
+#ifndef MEMSWEEP_HIP
     case cudaErrorStubLibrary:
         return "no driver, only its stub (libcuda.so.1) is installed";
+#endif
     default:
         return failure("cudaGetDeviceCount", code).message;
     }
@@ -187,7 +228,7 @@ Function Nvml::find(const char* name) const
     return library_ == nullptr ? nullptr : reinterpret_cast<Function>(::dlsym(library_, name));
 }
 
-Nvml::Nvml() : library_{::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)}
+Nvml::Nvml() : library_{management_library == nullptr ? nullptr : ::dlopen(management_library, RTLD_NOW | RTLD_LOCAL)}
 {
     const auto begin = find<Plain>("nvmlInit_v2");
     if (library_ != nullptr && (begin == nullptr || begin() != 0)) {
@@ -364,8 +405,11 @@ LinksBetween links_between(const FoundDevice& from, const FoundDevice& to)
 base::Error failure(const char* call, cudaError_t code)
 {
     static_cast<void>(cudaGetLastError());  // otherwise the next call would report it again
+    constexpr std::string_view here = "cuda";
+    const std::string named =
+        std::string_view{call}.starts_with(here) ? api_name + std::string{call + here.size()} : call;
     return {.code = code == cudaErrorMemoryAllocation ? base::ErrorCode::budget : base::ErrorCode::device,
-            .message = fmt::format("{}: {} ({})", call, cudaGetErrorName(code), cudaGetErrorString(code))};
+            .message = fmt::format("{}: {} ({})", named, cudaGetErrorName(code), cudaGetErrorString(code))};
 }
 
 base::Expected<int> count_devices()
@@ -391,4 +435,4 @@ base::Expected<std::vector<FoundDevice>> describe_devices(int count, const Nvml&
     return all;
 }
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

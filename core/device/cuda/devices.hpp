@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <cuda_runtime_api.h>
-
 #include "core/base/expected.hpp"
+#include "core/device/cuda/api.hpp"
 #include "core/device/runtime.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 
 // A link that is up, and what is at its other end.
 struct NvLink {
@@ -61,6 +60,7 @@ struct FoundDevice {
     bool has_managed{};
     bool has_pools{};  // stream-ordered memory
     bool can_register{};
+    bool has_priorities{};  // of streams
     std::vector<NvLink> nvlinks;
 };
 
@@ -90,4 +90,4 @@ inline void forget_failure(cudaError_t code) noexcept
     return code == cudaSuccess ? base::Expected<void>{} : base::fail(failure(call, code));
 }
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

@@ -1,6 +1,10 @@
+#ifdef MEMSWEEP_HIP
+#include <hip/hip_runtime.h>
+#endif
+
 #include "core/device/cuda/kernels.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 namespace {
 
 constexpr unsigned threads = 512;
@@ -82,9 +86,13 @@ __global__ void follow_kernel(const char* chain, unsigned long long loads, unsig
 
 __device__ unsigned long long nanoseconds()
 {
+#ifdef MEMSWEEP_HIP
+    return __builtin_amdgcn_s_memrealtime() * 10;  // of 100 MHz on the devices that this is compiled for
+#else
     unsigned long long now = 0;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
+#endif
 }
 
 __global__ void latch_kernel(const volatile unsigned long long* word, unsigned long long expected,
@@ -184,4 +192,4 @@ cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word,
     return cudaGetLastError();
 }
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

@@ -1,4 +1,4 @@
-// What CUDA devices do by kernels, as functions that queue them.
+// What devices do by kernels, as functions that queue them.
 //
 // Units    bytes; addresses that the device reaches.
 //
@@ -10,11 +10,10 @@
 
 #include <cstdint>
 
-#include <cuda_runtime_api.h>
-
+#include "core/device/cuda/api.hpp"
 #include "core/device/pattern.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 
 // Blocks of each kernel that a device runs at a time.
 struct Grids {
@@ -41,4 +40,4 @@ struct Grids {
 [[nodiscard]] cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
                                       volatile std::uint64_t* gave_up);
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

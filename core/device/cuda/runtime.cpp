@@ -9,7 +9,7 @@
 #include "core/device/open.hpp"
 
 namespace memsweep::device {
-namespace cuda {
+namespace MEMSWEEP_API {
 
 namespace {
 
@@ -45,6 +45,7 @@ CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> n
     for (const FoundDevice& one : found_) {
         facts_.push_back(one.facts);
     }
+    reaches_ordinary_ = std::ranges::all_of(facts_, &DeviceFacts::reaches_ordinary);
 }
 
 CudaRuntime::~CudaRuntime()
@@ -168,6 +169,34 @@ std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind k
         return "this system cannot register memory for the device";
     }
     return std::nullopt;
+}
+
+base::Expected<std::uint64_t> CudaRuntime::free_bytes(std::uint32_t device) const
+{
+    std::size_t free = 0;
+    std::size_t all = 0;
+    MEMSWEEP_TRY(choose(device));
+    return outcome("cudaMemGetInfo", cudaMemGetInfo(&free, &all)).map([&] { return std::uint64_t{free}; });
+}
+
+base::Expected<void> CudaRuntime::advise(std::uint32_t device, MemoryId managed, Advice advice)
+{
+    const auto block = MEMSWEEP_TRY(find({.memory = managed}, 0));
+    if (block.kind != MemoryKind::managed) {
+        return base::fail(ErrorCode::not_supported, "advise: only managed memory moves");
+    }
+    MEMSWEEP_TRY(choose(device));
+    const auto number = static_cast<int>(device);
+    const auto prefer = [&](Place place) {
+        return outcome("cudaMemAdvise",
+                       cudaMemAdvise(block.data, block.bytes, cudaMemAdviseSetPreferredLocation, place));
+    };
+    if (advice == Advice::stay_on_device) {
+        return prefer(on_device(number));
+    }
+    MEMSWEEP_TRY(prefer(on_host()));
+    return outcome("cudaMemAdvise",
+                   cudaMemAdvise(block.data, block.bytes, cudaMemAdviseSetAccessedBy, on_device(number)));
 }
 
 base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
@@ -322,25 +351,45 @@ base::Expected<void> CudaRuntime::unmap(MemoryId memory)
     return {};
 }
 
-End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
+End CudaRuntime::end_at(std::byte* host) const noexcept
+{
+    return {.data = host, .host = host, .on_host = true, .kernels_reach = reaches_ordinary_, .is_ordinary = true};
+}
+
+End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) const noexcept
 {
     return {.data = block.data + offset_bytes,
             .host = block.host == nullptr ? nullptr : block.host + offset_bytes,
             .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
-            .kernels_reach = block.kind != MemoryKind::pageable,
+            .kernels_reach = block.kind != MemoryKind::pageable || reaches_ordinary_,
             .is_managed = block.kind == MemoryKind::managed,
+            .is_ordinary = block.kind == MemoryKind::pageable,
             .is_pooled = block.kind == MemoryKind::stream_ordered,
             .device = block.device};
 }
 
-}  // namespace cuda
+base::Expected<std::unique_ptr<Runtime>> open()
+{
+    const int count = MEMSWEEP_TRY(count_devices());
+    auto nvml = std::make_unique<Nvml>();
+    auto found = MEMSWEEP_TRY(describe_devices(count, *nvml));
+    return std::make_unique<CudaRuntime>(std::move(found), std::move(nvml));
+}
 
+}  // namespace MEMSWEEP_API
+
+#if defined(MEMSWEEP_HIP) && defined(MEMSWEEP_WITH_HIP)
+base::Expected<std::unique_ptr<Runtime>> open_hip()
+{
+    return hip::open();
+}
+#endif
+
+#ifndef MEMSWEEP_HIP
 base::Expected<std::unique_ptr<Runtime>> open_cuda()
 {
-    const int count = MEMSWEEP_TRY(cuda::count_devices());
-    auto nvml = std::make_unique<cuda::Nvml>();
-    auto found = MEMSWEEP_TRY(cuda::describe_devices(count, *nvml));
-    return std::make_unique<cuda::CudaRuntime>(std::move(found), std::move(nvml));
+    return cuda::open();
 }
+#endif
 
 }  // namespace memsweep::device

@@ -1,4 +1,5 @@
-// CUDA as a Runtime: its runtime library, linked statically, and our kernels.
+// CUDA as a Runtime: its runtime library, linked statically, and our kernels; and HIP, whose functions api.hpp puts in
+// their place.
 //
 // Latch    A kernel polls a word of pinned memory; it gives up after ten seconds, and close() says so. Memory has to be
 //          allocated and freed before a stream is held: both may wait for the device.
@@ -13,6 +14,9 @@
 //
 // Sources  CUDA Runtime API 12 and 13.
 //
+// Ordinary memory  Kernels reach it where it lies, by faults (heterogeneous memory management) or through the
+//          processor's own tables, where every device says so: an address does not tell whose kernels will use it.
+//
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
 #pragma once
 
@@ -23,13 +27,11 @@
 #include <utility>
 #include <vector>
 
-#include <cuda_runtime_api.h>
-
 #include "core/device/backend.hpp"
 #include "core/device/cuda/devices.hpp"
 #include "core/device/cuda/kernels.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 
 struct Block {
     MemoryKind kind{};
@@ -75,7 +77,8 @@ struct End {
     bool on_host{};  // pageable or pinned: a copy needs to know no device
     bool kernels_reach{};
     bool is_managed{};
-    bool is_pooled{};  // other devices' access to it is not that of cudaDeviceEnablePeerAccess
+    bool is_ordinary{};  // the processor fills it
+    bool is_pooled{};    // other devices' access to it is not that of cudaDeviceEnablePeerAccess
     std::uint32_t device{};
 };
 
@@ -89,13 +92,17 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     CudaRuntime& operator=(const CudaRuntime&) = delete;
     ~CudaRuntime() override;
 
-    [[nodiscard]] std::string_view backend() const noexcept override { return "cuda"; }
+    [[nodiscard]] std::string_view backend() const noexcept override { return api_name; }
     [[nodiscard]] std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const override;
     [[nodiscard]] PeerLink peer(std::uint32_t from, std::uint32_t to) const override;
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
 
     [[nodiscard]] std::optional<Clocks> clocks(std::uint32_t device) const override;
+    [[nodiscard]] base::Expected<std::uint64_t> free_bytes(std::uint32_t device) const override;
+    [[nodiscard]] base::Expected<void> advise(std::uint32_t device, MemoryId managed, Advice advice) override;
+    [[nodiscard]] bool has_priorities(std::uint32_t device) const override;
+    [[nodiscard]] base::Expected<StreamId> open_urgent_stream(std::uint32_t device) override;
     [[nodiscard]] base::Expected<void> share_device(StreamId stream, std::uint32_t streams) override;
     [[nodiscard]] std::optional<std::string> lost() const override;
 
@@ -125,12 +132,12 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
     static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
-    static End end_at(std::byte* host) noexcept { return {.data = host, .host = host, .on_host = true}; }
+    [[nodiscard]] End end_at(std::byte* host) const noexcept;
     static std::uintptr_t place_of(const End& end) noexcept { return reinterpret_cast<std::uintptr_t>(end.data); }
-    static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
-    static std::byte* host_to_fill(const End& end) noexcept { return end.kernels_reach ? nullptr : end.data; }
+    [[nodiscard]] End end_in(const Block& block, std::uint64_t offset_bytes) const noexcept;
+    static std::byte* host_to_fill(const End& end) noexcept { return end.is_ordinary ? end.data : nullptr; }
 
-    base::Expected<Stream> prepare(std::uint32_t device);
+    base::Expected<Stream> prepare(std::uint32_t device, bool is_urgent = false);
     base::Expected<void> finish(const Stream& stream);
     void dismantle(const Stream& stream) const;
     base::Expected<void> queue_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes);
@@ -150,6 +157,10 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     std::map<std::uint32_t, cudaMemPool_t> pools_;  // of each device, since stream-ordered memory was first asked of it
     mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
+    bool reaches_ordinary_{};  // every device's kernels do
 };
 
-}  // namespace memsweep::device::cuda
+// not_supported: as in open.hpp.
+[[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open();
+
+}  // namespace memsweep::device::MEMSWEEP_API

@@ -1,5 +1,6 @@
 // Streams of CUDA: copies, kernels, events, latches.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -10,17 +11,38 @@
 #include "core/device/cuda/kernels.hpp"
 #include "core/device/cuda/runtime.hpp"
 
-namespace memsweep::device::cuda {
+namespace memsweep::device::MEMSWEEP_API {
 namespace {
 
 using base::ErrorCode;
 
 constexpr std::uint64_t latch_words = 256;  // of a stream: so many latches may be open at once
 
+// Of the device that is chosen: the lower the number, the sooner its kernels get a processor that is free.
+base::Expected<int> most_urgent()
+{
+    int least = 0;
+    int greatest = 0;
+    return outcome("cudaDeviceGetStreamPriorityRange", cudaDeviceGetStreamPriorityRange(&least, &greatest)).map([&] {
+        return greatest;
+    });
+}
+
+// A word that host and device share is written after all that was written before it, and read before all that follows.
+void store_word(volatile std::uint64_t* word, std::uint64_t value)
+{
+    std::atomic_ref{*const_cast<std::uint64_t*>(word)}.store(value, std::memory_order_release);
+}
+
+std::uint64_t load_word(const volatile std::uint64_t* word)
+{
+    return std::atomic_ref{*const_cast<std::uint64_t*>(word)}.load(std::memory_order_acquire);
+}
+
 }  // namespace
 
 // Whatever a latch could deadlock with is obtained here: kernels, the words it polls, the counters of checks.
-base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
+base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device, bool is_urgent)
 {
     Stream made{.device = device};
     void* found = nullptr;
@@ -28,8 +50,11 @@ base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
         choose(device)
             .and_then([&] { return outcome("cudaFuncGetAttributes", preload_kernels(made.grids)); })
             .and_then([&] {
-                return outcome("cudaStreamCreateWithFlags",
-                               cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking));
+                const auto priority = is_urgent ? most_urgent() : base::Expected<int>{0};
+                return priority.and_then([&](int number) {
+                    return outcome("cudaStreamCreateWithPriority",
+                                   cudaStreamCreateWithPriority(&made.stream, cudaStreamNonBlocking, number));
+                });
             })
             .and_then([&] { return outcome("cudaMalloc", cudaMalloc(&found, 2 * sizeof *made.found)); })
             .and_then([&] { return allocate_on_host(2 * latch_words * word_bytes, cudaHostAllocDefault); })
@@ -41,6 +66,19 @@ base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
     }
     std::memset(made.words.host, 0, 2 * latch_words * word_bytes);
     return made;
+}
+
+bool CudaRuntime::has_priorities(std::uint32_t device) const
+{
+    return device < found_.size() && found_[device].has_priorities;
+}
+
+base::Expected<StreamId> CudaRuntime::open_urgent_stream(std::uint32_t device)
+{
+    if (!has_priorities(device)) {
+        return base::fail(ErrorCode::not_supported, "this device has streams of one priority alone");
+    }
+    return prepare(device, true).map([&](const Stream& made) { return keep(streams_, made); });
 }
 
 void CudaRuntime::dismantle(const Stream& stream) const
@@ -104,7 +142,7 @@ base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End&
     MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(check_direct(on, from));
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("copy kernel", cuda::queue_copy(on.stream, on.grids.copy, to.data, from.data, bytes));
+    return outcome("copy kernel", MEMSWEEP_API::queue_copy(on.stream, on.grids.copy, to.data, from.data, bytes));
 }
 
 base::Expected<void> CudaRuntime::share_device(StreamId stream, std::uint32_t streams)
@@ -124,29 +162,23 @@ base::Expected<void> CudaRuntime::queue_follow(const Stream& on, const End& chai
 {
     MEMSWEEP_TRY(check_direct(on, chain));
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("follow kernel", cuda::queue_follow(on.stream, chain.data, loads, place.data));
+    return outcome("follow kernel", MEMSWEEP_API::queue_follow(on.stream, chain.data, loads, place.data));
 }
 
 base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to)
 {
     const auto number = static_cast<int>(on.device);
     MEMSWEEP_TRY(choose(on.device));
-#if CUDART_VERSION >= 13000
-    cudaMemLocation where{};
-    where.type = to == Side::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-    where.id = to == Side::host ? 0 : number;
-    return outcome("cudaMemPrefetchAsync", cudaMemPrefetchAsync(managed.data, bytes, where, 0, on.stream));
-#else
-    return outcome("cudaMemPrefetchAsync",
-                   cudaMemPrefetchAsync(managed.data, bytes, to == Side::host ? cudaCpuDeviceId : number, on.stream));
-#endif
+    return outcome(
+        "cudaMemPrefetchAsync",
+        MEMSWEEP_API::prefetch(managed.data, bytes, to == Side::host ? on_host() : on_device(number), on.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
     MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("pattern kernel", cuda::queue_pattern(on.stream, on.grids.pattern, to.data, bytes, pattern));
+    return outcome("pattern kernel", MEMSWEEP_API::queue_pattern(on.stream, on.grids.pattern, to.data, bytes, pattern));
 }
 
 base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
@@ -261,10 +293,10 @@ base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
 base::Expected<void> CudaRuntime::close(LatchId latch)
 {
     const auto held = MEMSWEEP_TRY(take(latches_, latch, "there is no such latch, or it was closed before"));
-    *held.word = held.value;
-    return *held.gave_up == held.value
+    store_word(held.word, held.value);
+    return load_word(held.gave_up) == held.value
                ? base::fail(ErrorCode::timeout, "the latch held for ten seconds and let the stream go on by itself")
                : base::Expected<void>{};
 }
 
-}  // namespace memsweep::device::cuda
+}  // namespace memsweep::device::MEMSWEEP_API

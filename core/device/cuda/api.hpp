@@ -1,0 +1,80 @@
+// The one header through which the backend of CUDA knows the runtime library that it calls. The same sources, compiled
+// with MEMSWEEP_HIP, call HIP, AMD's library, whose functions have the names of CUDA's with another prefix; what
+// differs by more than the name is a function below. The backend of HIP is compiled and has never run: no device was at
+// hand.
+//
+// Sources  CUDA Runtime API 12 and 13; HIP 5.2 (hip_runtime_api.h), whose flags and enumerators have CUDA's meaning.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#ifdef MEMSWEEP_HIP
+#define MEMSWEEP_API hip  // the namespace of the backend
+#include <hip/hip_runtime_api.h>
+
+#include "core/device/cuda/hip_names.hpp"
+#else
+#define MEMSWEEP_API cuda
+#include <cuda_runtime_api.h>
+#endif
+
+namespace memsweep::device::MEMSWEEP_API {
+
+#ifdef MEMSWEEP_HIP
+inline constexpr const char* api_name = "hip";
+inline constexpr const char* api_words = "HIP (compiled, never run)";
+inline constexpr const char* management_library = nullptr;  // AMD's tells other things by other calls
+
+[[nodiscard]] inline std::string architecture_of(const hipDeviceProp_t& properties)
+{
+    return properties.gcnArchName;
+}
+#else
+inline constexpr const char* api_name = "cuda";
+inline constexpr const char* api_words = "CUDA";
+inline constexpr const char* management_library = "libnvidia-ml.so.1";
+
+[[nodiscard]] inline std::string architecture_of(const cudaDeviceProp& properties)
+{
+    return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+}
+#endif
+
+// Where managed memory may lie.
+#if CUDART_VERSION >= 13000
+using Place = cudaMemLocation;
+[[nodiscard]] inline Place on_device(int device) noexcept
+{
+    Place place{};
+    place.type = cudaMemLocationTypeDevice;
+    place.id = device;
+    return place;
+}
+[[nodiscard]] inline Place on_host() noexcept
+{
+    Place place{};
+    place.type = cudaMemLocationTypeHost;
+    return place;
+}
+inline cudaError_t prefetch(const void* managed, std::size_t bytes, Place to, cudaStream_t stream) noexcept
+{
+    return cudaMemPrefetchAsync(managed, bytes, to, 0, stream);
+}
+#else
+using Place = int;
+[[nodiscard]] inline Place on_device(int device) noexcept
+{
+    return device;
+}
+[[nodiscard]] inline Place on_host() noexcept
+{
+    return cudaCpuDeviceId;
+}
+inline cudaError_t prefetch(const void* managed, std::size_t bytes, Place to, cudaStream_t stream) noexcept
+{
+    return cudaMemPrefetchAsync(managed, bytes, to, stream);
+}
+#endif
+
+}  // namespace memsweep::device::MEMSWEEP_API

@@ -1,0 +1,116 @@
+// HIP's names under CUDA's, for api.hpp alone: one line for each name that the backend uses.
+#pragma once
+
+#ifndef MEMSWEEP_HIP
+#error "only the backend of HIP reads this"
+#endif
+
+// The same word with another prefix.
+#define cudaCpuDeviceId hipCpuDeviceId
+#define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cudaDeviceDisablePeerAccess hipDeviceDisablePeerAccess
+#define cudaDeviceEnablePeerAccess hipDeviceEnablePeerAccess
+#define cudaDeviceGetAttribute hipDeviceGetAttribute
+#define cudaDeviceGetPCIBusId hipDeviceGetPCIBusId
+#define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
+#define cudaDriverGetVersion hipDriverGetVersion
+#define cudaErrorIllegalAddress hipErrorIllegalAddress
+#define cudaErrorInsufficientDriver hipErrorInsufficientDriver
+#define cudaErrorInvalidDevice hipErrorInvalidDevice
+#define cudaErrorInvalidValue hipErrorInvalidValue
+#define cudaErrorNoDevice hipErrorNoDevice
+#define cudaErrorNotReady hipErrorNotReady
+#define cudaErrorPeerAccessAlreadyEnabled hipErrorPeerAccessAlreadyEnabled
+#define cudaErrorPeerAccessNotEnabled hipErrorPeerAccessNotEnabled
+#define cudaErrorPeerAccessUnsupported hipErrorPeerAccessUnsupported
+#define cudaError_t hipError_t
+#define cudaEventCreateWithFlags hipEventCreateWithFlags
+#define cudaEventDefault hipEventDefault
+#define cudaEventDestroy hipEventDestroy
+#define cudaEventElapsedTime hipEventElapsedTime
+#define cudaEventQuery hipEventQuery
+#define cudaEventRecord hipEventRecord
+#define cudaEventSynchronize hipEventSynchronize
+#define cudaEvent_t hipEvent_t
+#define cudaFree hipFree
+#define cudaFreeAsync hipFreeAsync
+#define cudaFuncAttributes hipFuncAttributes
+#define cudaFuncGetAttributes hipFuncGetAttributes
+#define cudaGetDevice hipGetDevice
+#define cudaGetDeviceCount hipGetDeviceCount
+#define cudaGetDeviceProperties hipGetDeviceProperties
+#define cudaGetErrorName hipGetErrorName
+#define cudaGetErrorString hipGetErrorString
+#define cudaGetLastError hipGetLastError
+#define cudaHostGetDevicePointer hipHostGetDevicePointer
+#define cudaHostRegister hipHostRegister
+#define cudaHostRegisterMapped hipHostRegisterMapped
+#define cudaHostRegisterPortable hipHostRegisterPortable
+#define cudaHostUnregister hipHostUnregister
+#define cudaMalloc hipMalloc
+#define cudaMallocFromPoolAsync hipMallocFromPoolAsync
+#define cudaMallocManaged hipMallocManaged
+#define cudaMemAdvise hipMemAdvise
+#define cudaMemAdviseSetAccessedBy hipMemAdviseSetAccessedBy
+#define cudaMemAdviseSetPreferredLocation hipMemAdviseSetPreferredLocation
+#define cudaMemAllocationTypePinned hipMemAllocationTypePinned
+#define cudaMemAttachGlobal hipMemAttachGlobal
+#define cudaMemGetInfo hipMemGetInfo
+#define cudaMemHandleTypeNone hipMemHandleTypeNone
+#define cudaMemLocationTypeDevice hipMemLocationTypeDevice
+#define cudaMemPoolAttr hipMemPoolAttr
+#define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
+#define cudaMemPoolCreate hipMemPoolCreate
+#define cudaMemPoolDestroy hipMemPoolDestroy
+#define cudaMemPoolProps hipMemPoolProps
+#define cudaMemPoolSetAttribute hipMemPoolSetAttribute
+#define cudaMemPool_t hipMemPool_t
+#define cudaMemPrefetchAsync hipMemPrefetchAsync
+#define cudaMemcpy hipMemcpy
+#define cudaMemcpyAsync hipMemcpyAsync
+#define cudaMemcpyDefault hipMemcpyDefault
+#define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
+#define cudaMemcpyHostToDevice hipMemcpyHostToDevice
+#define cudaMemcpyKind hipMemcpyKind
+#define cudaMemcpyPeerAsync hipMemcpyPeerAsync
+#define cudaMemsetAsync hipMemsetAsync
+#define cudaOccupancyMaxActiveBlocksPerMultiprocessor hipOccupancyMaxActiveBlocksPerMultiprocessor
+#define cudaPeekAtLastError hipPeekAtLastError
+#define cudaRuntimeGetVersion hipRuntimeGetVersion
+#define cudaSetDevice hipSetDevice
+#define cudaStreamCreateWithPriority hipStreamCreateWithPriority
+#define cudaStreamDestroy hipStreamDestroy
+#define cudaStreamNonBlocking hipStreamNonBlocking
+#define cudaStreamSynchronize hipStreamSynchronize
+#define cudaStreamWaitEvent hipStreamWaitEvent
+#define cudaStream_t hipStream_t
+#define cudaSuccess hipSuccess
+
+// Another word for the same.
+#define cudaDevAttrAsyncEngineCount hipDeviceAttributeAsyncEngineCount
+#define cudaDevAttrConcurrentManagedAccess hipDeviceAttributeConcurrentManagedAccess
+#define cudaDevAttrGlobalMemoryBusWidth hipDeviceAttributeMemoryBusWidth
+#define cudaDevAttrIntegrated hipDeviceAttributeIntegrated
+#define cudaDevAttrL2CacheSize hipDeviceAttributeL2CacheSize
+#define cudaDevAttrMemoryClockRate hipDeviceAttributeMemoryClockRate
+#define cudaDevAttrMemoryPoolsSupported hipDeviceAttributeMemoryPoolsSupported
+#define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
+#define cudaDevAttrStreamPrioritiesSupported hipDeviceAttributeStreamPrioritiesSupported
+#define cudaDevAttrPageableMemoryAccess hipDeviceAttributePageableMemoryAccess
+#define cudaDevAttrPageableMemoryAccessUsesHostPageTables hipDeviceAttributePageableMemoryAccessUsesHostPageTables
+#define cudaDeviceAttr hipDeviceAttribute_t
+#define cudaDeviceProp hipDeviceProp_t
+#define cudaErrorInvalidResourceHandle hipErrorInvalidHandle
+#define cudaErrorLaunchTimeout hipErrorLaunchTimeOut
+#define cudaErrorMemoryAllocation hipErrorOutOfMemory
+#define cudaFreeHost hipHostFree
+#define cudaHostAlloc hipHostMalloc
+#define cudaHostAllocDefault hipHostMallocDefault
+#define cudaHostAllocMapped hipHostMallocMapped
+#define cudaHostAllocPortable hipHostMallocPortable
+#define cudaHostAllocWriteCombined hipHostMallocWriteCombined
+#define cudaMemoryAdvise hipMemoryAdvise
+
+// What comes nearest.
+#define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // what registering needs
+#define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // it tells no more
