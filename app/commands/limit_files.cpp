@@ -14,6 +14,7 @@
 
 #include "app/cli/console.hpp"
 #include "app/cli/option_values.hpp"
+#include "app/commands/shipped.hpp"
 #include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/findings.hpp"
@@ -191,8 +192,9 @@ base::Expected<double> parse_margin(const std::string& text)
 
 std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& path)
 {
-    auto loaded = path.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(path);
+    auto loaded = path.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(limits_path(path));
     if (!loaded) {
+        loaded.error().front().message += limits_hint(path);
         print_places(loaded.error());
         return std::nullopt;
     }

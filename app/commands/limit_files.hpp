@@ -13,7 +13,8 @@
 
 namespace memsweep::app {
 
-// The limits of a file; none if `path` is empty. No value after the file's errors were printed.
+// The limits of a file, or of one that ships (configs/limits/NAME.json); none if `path` is empty. No value after the
+// file's errors were printed.
 [[nodiscard]] std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& path);
 
 // Makes each limit an assertion of the result, in place of an earlier one of the same limit. A violated limit fails its

@@ -79,8 +79,11 @@ void add_measuring(Command& command, ProbeCommand& probe)
 void add_output(Command& command, ProbeCommand& probe)
 {
     command.group = "Output";
-    command.option("--limits FILE", value::text(probe.limits),
-                   "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
+    command
+        .option("--limits FILE", value::text(probe.limits),
+                "Hold the figures against this file, or one that ships (h100, h200): exit code 1, each violated limit "
+                "is named, and how far from the nearest one the others are; - is stdin")
+        .look_up = shipped_limits;
     add_limits_to_write(command, probe.limits_to_write);
     command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
     command.option("--xml FILE", value::text(probe.xml),

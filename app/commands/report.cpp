@@ -13,6 +13,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/limit_files.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/shipped.hpp"
 #include "app/commands/trace_reports.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -174,8 +175,11 @@ void add_report(Command& root, const GlobalOptions& global)
     command.group = "Judging";
     command.flag("--check", report.check,
                  "Exit code 1 if a host of a fleet is bad (3: only missing), or something in a result does not hold");
-    command.option("--limits FILE", value::text(report.limits),
-                   "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
+    command
+        .option("--limits FILE", value::text(report.limits),
+                "Hold the figures against this file, or one that ships (h100, h200): exit code 1, and each violated "
+                "limit is named; - is stdin")
+        .look_up = shipped_limits;
     add_limits_to_write(command, report.limits_to_write);
     command.footer =
         "Several results of one scenario and machine make a history, in the order their runs were started: every "

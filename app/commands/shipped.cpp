@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* scenario_folder = "scenarios/catalog";
 constexpr const char* gate_folder = "configs/gates";
+constexpr const char* limits_folder = "configs/limits";
 
 bool is_there(const fs::path& path)
 {
@@ -93,6 +94,11 @@ std::string gate_path(const std::string& argument)
     return named_file(argument, gate_folder);
 }
 
+std::string limits_path(const std::string& argument)
+{
+    return named_file(argument, limits_folder);
+}
+
 std::string scenario_hint(const std::string& argument)
 {
     const std::string hint = nearest_hint(argument, scenario_folder);
@@ -104,6 +110,11 @@ std::string scenario_hint(const std::string& argument)
 std::string gate_hint(const std::string& argument)
 {
     return nearest_hint(argument, gate_folder);
+}
+
+std::string limits_hint(const std::string& argument)
+{
+    return nearest_hint(argument, limits_folder);
 }
 
 bool is_shipped_scenario(const std::string& path)
@@ -120,6 +131,11 @@ std::vector<std::string> shipped_scenarios()
 std::vector<std::string> shipped_gates()
 {
     return names_in(gate_folder);
+}
+
+std::vector<std::string> shipped_limits()
+{
+    return names_in(limits_folder);
 }
 
 }  // namespace memsweep::app

@@ -1,4 +1,4 @@
-// Finds the files that ship with memsweep: the catalog, gate files, runtime profiles.
+// Finds the files that ship with memsweep: the catalog, gate files, limits of cards, runtime profiles.
 #pragma once
 
 #include <string>
@@ -17,11 +17,13 @@ namespace memsweep::app {
 // folder has a file "churn", which is "./churn". A name that does not ship is returned unchanged.
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);
+[[nodiscard]] std::string limits_path(const std::string& argument);
 
 // The hint for an argument that names neither a file nor a shipped scenario: "; did you mean \"churn\"?", else the
 // names that exist. Empty if a file of that name exists, or if the argument names a folder too.
 [[nodiscard]] std::string scenario_hint(const std::string& argument);
 [[nodiscard]] std::string gate_hint(const std::string& argument);
+[[nodiscard]] std::string limits_hint(const std::string& argument);
 
 // Whether a file belongs to the shipped catalog.
 [[nodiscard]] bool is_shipped_scenario(const std::string& path);
@@ -29,5 +31,6 @@ namespace memsweep::app {
 // The names of the shipped scenarios, sorted.
 [[nodiscard]] std::vector<std::string> shipped_scenarios();
 [[nodiscard]] std::vector<std::string> shipped_gates();
+[[nodiscard]] std::vector<std::string> shipped_limits();
 
 }  // namespace memsweep::app

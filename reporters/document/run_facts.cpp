@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 #include "core/measure/replay_verdict.hpp"
+#include "reporters/document/limit_room.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/wording/replay_words.hpp"
 
@@ -97,7 +99,13 @@ std::string claims_sentence(const model::RunReport& report, bool limits)
     const std::string_view noun = limits ? "limit" : "assertion";
     const model::StatusCounts counts = model::count(of_kind);
     const std::uint64_t unknown = counts.assertions_not_evaluated;
-    const std::string rest = unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown);
+    const model::AssertionResult* const nearest = limits ? nearest_limit(report) : nullptr;
+    const std::string room = nearest == nullptr
+                                 ? std::string{}
+                                 : fmt::format("; of those that hold the nearest is {} away ({}{}{})",
+                                               measure::format_percent(*room_left(*nearest)), nearest->expression,
+                                               nearest->case_id.empty() ? "" : " of ", nearest->case_id);
+    const std::string rest = room + (unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown));
     if (counts.assertions_failed > 0 || counts.assertions_warned > 0) {
         std::string text =
             fmt::format("{} of {} {}", counts.assertions_failed, plural(all, noun), limits ? "violated" : "failed");
@@ -107,7 +115,8 @@ std::string claims_sentence(const model::RunReport& report, bool limits)
     if (unknown > 0) {
         return fmt::format("{} of {} hold{}", all - unknown, plural(all, noun), rest);
     }
-    return all == 1 ? fmt::format("The {} holds.", noun) : all_of(all, fmt::format("{}s", noun)) + " hold.";
+    return all == 1 ? fmt::format("The {} holds{}", noun, rest)
+                    : all_of(all, fmt::format("{}s", noun)) + " hold" + rest;
 }
 
 std::string assertions_sentence(const model::RunReport& report)

@@ -12,6 +12,7 @@
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
 #include "reporters/document/document.hpp"
+#include "reporters/document/limit_room.hpp"
 #include "reporters/wording/case_words.hpp"
 
 namespace memsweep::reporters {
@@ -307,6 +308,9 @@ std::optional<Table> assertions_table(const model::RunReport& report)
                 .note = "those that do not hold first",
                 .columns = {Column::text("outcome"), Column::text(all_limits ? "limit" : "assertion"),
                             Column::number("actual"), Column::text("case")}};
+    if (all_limits) {
+        table.columns.push_back(Column::number("room"));
+    }
     std::vector<const model::AssertionResult*> results;
     std::ranges::transform(report.assertions, std::back_inserter(results), [](const auto& result) { return &result; });
     std::ranges::stable_partition(
@@ -316,6 +320,9 @@ std::optional<Table> assertions_table(const model::RunReport& report)
         actual.text = result->actual ? actual.text : result->reason;
         table.rows.push_back(
             {verdict_cell(*result), {.text = result->expression}, std::move(actual), {.text = case_text(*result)}});
+        if (const auto room = room_left(*result); all_limits) {
+            table.rows.back().push_back({.text = room ? measure::format_percent(*room) : std::string{"-"}});
+        }
     }
     return table;
 }

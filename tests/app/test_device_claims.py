@@ -1,10 +1,13 @@
-"""What the documents say of CUDA devices: every row of the tables of docs/probe.md is computed again from the committed result
-that it names, and no other sentence of the documents has a figure of such a device."""
+"""What the documents say of CUDA devices: every row of the tables of docs/probe.md, the table of settings and every sentence with
+a figure is computed again from the committed result that it comes from, and no other sentence has a figure of such a device. The
+limits of cards that ship are what the same results give."""
 import csv
 import json
 import os
 import re
 import statistics
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -137,6 +140,67 @@ def limit_rows():
 TABLES = {"queues": queue_rows, "limit": limit_rows, "beside": beside_rows, "probe": probe_rows, "staging": staging_rows, "memory": memory_rows}
 
 
+def settings_runs():
+    with open(REFERENCE / "gpu_h200/pytorch_settings.json") as file:
+        return json.load(file)["runs"]
+
+
+def settings_rows():
+    """What PyTorch reserved under each setting, in MiB, and what was predicted where that differs."""
+    runs = settings_runs()
+    models = ("mlp", "transformer", "cnn", "kvcache", "streams")
+    for name in dict.fromkeys(run["name"] for run in runs):
+        cells = []
+        for model in models:
+            (run,) = (run for run in runs if (run["model"], run["name"]) == (model, name))
+            card, predicted = (run[side]["reserved"] >> 20 for side in ("card", "predicted"))
+            cells.append(f"{card:,}" + ("" if card == predicted else f", predicted {predicted:,}") + (" refused" if run["card"]["refused"] else "") +
+                         (", goes on" if run["card"]["refused"] and not run["card"]["ended_by"] else ""))
+        yield cells
+
+
+def exactly_predicted():
+    """Runs that reserved what was predicted, all of them, and by how many MiB the others differed."""
+    runs = settings_runs()
+    off = [run["card"]["reserved"] - run["predicted"]["reserved"] for run in runs]
+    refused = sum(bool(run["card"]["refused"]) == bool(run["predicted"]["first_failure"]) for run in runs)
+    return {"exact": off.count(0), "all": len(runs), "more": ", ".join(f"{one / 2**20:.0f}" for one in off if one), "refused": refused}
+
+
+def slower_loads():
+    """How much longer a load of the host's memory takes than nvbandwidth's: the least and the most of the columns, in percent."""
+    row = next(row for row in beside_rows() if "host_device_latency_sm" in row[0])
+    ratios = [float(re.search(r", (1\.\d+)", cell)[1]) for cell in row[1:]]
+    return {"least": f"{(min(ratios) - 1) * 100:.0f}", "most": f"{(max(ratios) - 1) * 100:.0f}"}
+
+
+def slower_rings():
+    """Of sizes below the threshold: the worst ratio of our rings to the driver, and its size."""
+    worst = min((float(times), row[0]) for row in staging_rows() for times in re.findall(r"us, ([\d.]+) times", " ".join(row[1:])))
+    return {"times": f"{1 / worst[0]:.1f}", "size": worst[1]}
+
+
+# In which document which sentence stands, with what is computed for it.
+SENTENCES = [("CHANGELOG.md", "On an H200, {exact} of {all} runs reserved exactly what was predicted, the other {more} MiB more", exactly_predicted),
+             ("docs/traces.md", "reserved exactly what was predicted in {exact} of {all} runs, and {more} MiB more in one. Whether a request was "
+              "refused was right in all {refused}", exactly_predicted),
+             ("docs/probe.md", "A load of the host's memory is {least} to {most} % slower than nvbandwidth's", slower_loads),
+             ("docs/probe.md", "rings are slower, up to {times} times, so there the driver copies; {size} are the worst size", slower_rings)]
+FIGURE = re.compile(r"\d[\d.,]* ?(?:[kMGTK]?i?B(?:/s)?\b|[mun]?s\b|times|%|(?:of|to) \d)")
+# Not of a run: sizes that were asked for, versions, what was lent.
+NO_RESULT = re.compile(r"512 MiB and samples of 150 ms|Below 4 MiB|64 MiB of ordinary memory in pages of 4 KiB|chunks of 2 MiB|huge pages, 256 MiB back|"
+                       r"\d+ MiB and more|64, 256 and 512 MiB|of 4 KiB|PCI Express 5, 16 processors|after 560 s")
+OF_A_CARD = re.compile(r"\bH[12]00s?\b|nvbandwidth")
+
+
+def documents():
+    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text)
+
+
 class DeviceClaims(unittest.TestCase):
     def test_every_row_is_what_its_file_says(self):
         text = (ROOT / "docs/probe.md").read_text()
@@ -148,14 +212,58 @@ class DeviceClaims(unittest.TestCase):
                 self.assertGreater(len(expected), 1)
                 self.assertEqual(table[1].splitlines()[2:], expected)
 
+    def test_the_table_of_settings_is_what_its_file_says(self):
+        text = (REFERENCE / "README.md").read_text()
+        rows = re.search(r"\| settings \| mlp .*?\n\n", text, re.S)[0].splitlines()[2:]
+        self.assertEqual([[cell.strip() for cell in row.split("|")[2:-1]] for row in rows if row], list(settings_rows()))
+
+    def test_every_sentence_is_what_its_file_says(self):
+        for document, sentence, compute in SENTENCES:
+            with self.subTest(document=document, sentence=sentence):
+                self.assertIn(sentence.format(**compute()), plain((ROOT / document).read_text()))
+
+    def uncovered(self, document, text):
+        """Paragraphs and list items about such a card with a figure that no table and no sentence above computes."""
+        for paragraph in re.split(r"\n\s*\n|\n(?=- |  - |\| )", text):
+            if "<!-- computed: " in paragraph or paragraph.startswith(("| ", "```")) or not OF_A_CARD.search(paragraph):
+                continue
+            rest = plain(paragraph)
+            for name, sentence, compute in SENTENCES:
+                if name == document:
+                    rest = rest.replace(sentence.format(**compute()), "")
+            if FIGURE.search(NO_RESULT.sub("", rest)):
+                yield rest
+
     def test_no_other_sentence_has_a_figure_of_such_a_device(self):
-        unit = r"\d[\d.,]* ?(?:[kMGT]?i?B/s|us|ns|ms|times|%)"
-        for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for path in documents():
+            document = str(path.relative_to(ROOT))
+            self.assertEqual(list(self.uncovered(document, path.read_text())), [], document)
+
+    def test_a_figure_that_is_changed_or_added_is_found(self):
+        for document, sentence, compute in SENTENCES:
+            text = plain((ROOT / document).read_text())
+            right = sentence.format(**compute())
+            wrong = re.sub(r"\d+", lambda match: str(int(match[0]) + 1), right, count=1)
+            self.assertNotEqual(right, wrong)
+            self.assertNotIn(right, text.replace(right, wrong))
+        for planted in ("On an H100 this takes 3.2 us.", "memsweep is 1.4 times as fast as nvbandwidth.", "H200: 12 of 13 runs were right."):
+            self.assertEqual(list(self.uncovered("README.md", planted)), [planted])
+
+    def test_claims_about_devices_name_what_they_come_from(self):
+        for path in documents():
             for paragraph in re.split(r"\n\s*\n", path.read_text()):
-                if "<!-- computed: " in paragraph or not re.search(r"\bH[12]00s?\b", paragraph):
-                    continue
-                named = re.search(r"results/reference|gpu_h[12]00", paragraph)
-                self.assertTrue(named or not re.search(unit, paragraph), f"{path.name}: a figure without its file: {paragraph}")
+                if path.name != "CHANGELOG.md" and re.search(r"\bH[12]00s?\b", paragraph) and "<!-- computed: " not in paragraph:
+                    self.assertRegex(paragraph, r"results/reference|gpu_h[12]00|#what-a-gpu-has-run|memsweep |```|^\| ", path.name)
+
+    def test_the_limits_of_cards_are_what_the_results_give(self):
+        done = subprocess.run([sys.executable, ROOT / "scripts/gpu_limits.py", "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for card, results in (("h100", ["gpu_h100"]), ("h200", ["gpu_h200", "gpu_h200_later"])):
+            for folder in results:
+                done = subprocess.run([os.environ["MEMSWEEP"], "report", REFERENCE / folder / "gpu_probe.json", "--limits", card],
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+                self.assertRegex(plain(done.stdout), r"All \d+ limits hold; of those that hold the nearest is [\d.]+ % away")
 
 
 if __name__ == "__main__":

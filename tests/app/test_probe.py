@@ -458,7 +458,7 @@ class Probe(CliTest):
         self.expect(0, "report", "r.json", "--limits", "l.json", "-f", "json", "-o", "again.json")
         again = self.expect(0, "report", "again.json", "--limits", "l.json", "--write-limits", "m.json", "--force").text
         count = text.count('"expr"')
-        self.assertIn(f"All {count} limits hold.", again, "each counts once, and is no assertion")
+        self.assertIn(f"All {count} limits hold;", again, "each counts once, and is no assertion")
         self.assertNotIn("ssertion", again)
         self.assertEqual((self.folder / "m.json").read_text(), text)
 
