@@ -7,9 +7,10 @@
 #   gpu_check.sh [a|b|c|all] [--backend cuda|opencl] [--only REGEX] [--quick] [--budget SECONDS] [--out DIR]
 #
 #   a              facts, contract tests, the whole probe, five rounds beside nvbandwidth and copy_engine
-#   b              memory of the driver, replays of traces, the catalog's scenarios of devices, compute-sanitizer
+#   b              memory of the driver, replays of traces, the catalog's scenarios of devices, hostile environments,
+#                  compute-sanitizer
 #   c              both directions and all devices beside nvbandwidth, ten rounds at default options, staging and pools beside
-#                  loops written by hand, PyTorch's allocator under settings
+#                  loops written by hand, PyTorch's allocator under settings, managed memory beyond the card
 #   all            all of them (default); where a command may take ten minutes, one by one
 #   --backend B    opencl: on OpenCL's devices, to try the kit without a GPU; figures are then compared, not judged
 #   --only REGEX   only the steps whose name matches
@@ -276,14 +277,38 @@ contract() {
     if [[ $backend == cuda ]]; then
         step contract 100 "${kit_run[@]}" "$here/bin/test_gpu" "[gpu]" -d yes && judge_tests contract
         step broken_context 30 "${kit_run[@]}" "$here/bin/test_gpu" "[breaks]" && judge_tests broken_context
+        if step opencl_contract 60 env -u OCL_ICD_VENDORS "${kit_run[@]}" "$here/bin/test_device" "[device]" -d yes; then
+            if grep -q 'no OpenCL device' "$log"; then
+                note "not run" opencl_contract "$(grep -m 1 'no OpenCL device' "$log" | cut -c 1-200)"
+            else
+                judge_tests opencl_contract
+            fi
+        fi
     else
         step contract 100 "${kit_run[@]}" "$here/bin/test_device" "[device]" -d yes && judge_tests contract
+    fi
+}
+
+# Is this normal for such a card: the limits of its kind, where some ship. They are compared, for a card may be in a slower
+# slot than those that they come from.
+card_limits() {
+    local card
+    case $devices in
+    *H100*) card=h100 ;;
+    *H200*) card=h200 ;;
+    *) card='' ;;
+    esac
+    if [[ limits =~ $only && -z $card ]]; then
+        note "not run" limits "no limits ship for such a card"
+    elif step limits 30 "${memsweep[@]}" report gpu_probe.json --limits "$card"; then
+        note compared limits "$card: $(grep -m 1 -oE '[^.]*limits? (hold|violated|warned)[^;]*;[^(]*' "$log" | cut -c 1-200)"
     fi
 }
 
 whole_probe() {
     if measured probe 170 gpu_probe.json "${memsweep[@]}" probe topology device "${probe_options[@]}" -f json -o gpu_probe.json; then
         figures staged gpu_probe.csv
+        card_limits
     fi
     [[ ! -s gpu_probe.json ]] || cp gpu_probe.json "$out/"
     # More copies than a driver queues, of a size at which a sample has thousands.
@@ -348,9 +373,17 @@ rounds() {
 }
 
 one_way='host_to_device_memcpy_ce device_to_host_memcpy_ce host_to_device_memcpy_sm device_to_host_memcpy_sm host_device_latency_sm device_local_copy'
+# How often, and by what options, programs take turns: `--quick` shows that they do.
+turns() { # ROUNDS OUR OPTIONS...
+    count=$1 options=("${@:2}")
+    [[ -z $quick ]] || count=2 options=(--size 1MiB --min-time 1ms -n 1)
+}
+
 beside() {
-    rounds beside 5 "${one_way/host_to_device_memcpy_sm/host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce host_to_device_memcpy_sm}" \
-        "nvbandwidth copy_engine" "-b 512 -i 5" --size 512MiB --min-time 150ms -n 5
+    local count options
+    turns 5 --size 512MiB --min-time 150ms -n 5
+    rounds beside "$count" "${one_way/host_to_device_memcpy_sm/host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce host_to_device_memcpy_sm}" \
+        "nvbandwidth copy_engine" "-b 512 -i 5" "${options[@]}"
 }
 
 # Part B: memory, traces and transfers as scenarios have them.
@@ -421,8 +454,19 @@ scenarios() {
                  grep -vxE 'driver_memory|probe_staging|transfer_crossover|probe_healthcheck')
 }
 
+# What a user's environment may have set: cases that it makes impossible are skipped with its name, all others are right.
+hostile() {
+    local chosen='transfer=(host_to_device_memcpy_ce|host_to_device_bidirectional_memcpy_ce|host_to_device_pageable|stream_wait_latency)$'
+    if [[ $backend != cuda ]]; then
+        [[ launch_blocking =~ $only || one_connection =~ $only ]] && note "not run" hostile "these variables are read by CUDA alone"
+        return
+    fi
+    measured launch_blocking 40 launch_blocking.json env CUDA_LAUNCH_BLOCKING=1 "${memsweep[@]}" probe device -k "$chosen" "${small_probe[@]}" -f json -o launch_blocking.json
+    measured one_connection 40 one_connection.json env CUDA_DEVICE_MAX_CONNECTIONS=1 "${memsweep[@]}" probe device -k "$chosen" "${small_probe[@]}" -f json -o one_connection.json
+}
+
 sanitizer() {
-    [[ sanitizer_memcheck =~ $only || sanitizer_initcheck =~ $only ]] || return
+    [[ sanitizer_memcheck =~ $only || sanitizer_initcheck =~ $only || sanitizer_racecheck =~ $only || sanitizer_synccheck =~ $only ]] || return
     local program refusal tool assertions
     program=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer)
     if [[ $backend != cuda ]]; then
@@ -434,7 +478,7 @@ sanitizer() {
         return
     fi
     # Calls that fail are the contract's own: it asks for more memory than there is, and asserts the refusal.
-    for tool in memcheck initcheck; do
+    for tool in memcheck initcheck racecheck synccheck; do
         step "sanitizer_$tool" 150 "${kit_run[@]}" "${program:-compute-sanitizer}" --tool "$tool" --error-exitcode 9 --report-api-errors no "$here/bin/test_gpu" "[gpu]" -d yes || continue
         # Some virtual machines do not let it at the device.
         refusal=$(grep -m 1 -i 'device not supported' "$log")
@@ -454,12 +498,13 @@ sanitizer() {
 # Part C: what is claimed beside others.
 
 many_queues() {
-    local transfers='' mover way
+    local transfers='' mover way count options
+    turns 6 --min-time 100ms -n 5
     for mover in ce sm; do
         for way in host_to_device device_to_host; do transfers+="${way}_bidirectional_memcpy_$mover "; done
         for way in all_to_host host_to_all; do transfers+="${way}_memcpy_$mover ${way}_bidirectional_memcpy_$mover "; done
     done
-    rounds queues 6 "${transfers% }" nvbandwidth "-b 256" --min-time 100ms -n 5
+    rounds queues "$count" "${transfers% }" nvbandwidth "-b 256" "${options[@]}"
 }
 
 # reference NAME SECONDS PROGRAM [SAMPLES]: a loop written by hand, whose figures are left in gpu_NAME.csv.
@@ -479,9 +524,10 @@ reference() {
 }
 
 claims() {
-    local times options
+    local times count options
     many_queues
-    rounds defaults 10 "$one_way" nvbandwidth "-b 256"
+    turns 10
+    rounds defaults "$count" "$one_way" nvbandwidth "-b 256" "${options[@]}"
     reference staging_limit 80 staging_limit ${quick:+1}
     measured staging_equal 90 staging_equal.json "${memsweep[@]}" run "$here/samples/staging_equal.json" "${run_options[@]}" ${quick:+-a size=64MiB} -o staging_equal.json
     reference pool_loop 60 pool_loop ${quick:+6}
@@ -493,6 +539,9 @@ claims() {
     for times in staging_equal pool_100 pool_1000 pool_10000; do
         [[ ! -s $times.json ]] || cp "$times.json" "$out/gpu_$times.json"
     done
+    # Managed memory of half, all and one and a half times what ballast leaves of the card.
+    measured oversubscription 120 oversubscription.json "${memsweep[@]}" probe device --devices 0 --ballast -k 'transfer=managed_' "${small_probe[@]}" ${quick:+--size 1MiB} -f json -o oversubscription.json
+    [[ ! -s oversubscription.json ]] || cp oversubscription.json "$out/gpu_oversubscription.json"
     if [[ pytorch_settings =~ $only ]]; then
         local python=${PYTHON:-python3}
         if [[ $backend != cuda ]] || ! "$python" -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
@@ -512,6 +561,7 @@ if [[ $part == b || $part == all ]]; then
     driver_memory
     traces
     scenarios
+    hostile
     sanitizer
 fi
 if [[ $part == c || $part == all ]]; then
