@@ -9,6 +9,7 @@ MEMSWEEP_TEST_SEED   repeats a run of the tests that draw random numbers; they p
 What this machine cannot do is left out with a line "skipped: WHAT: WHY", which scripts/left_out_tests.py collects.
 """
 
+import atexit
 import ctypes
 import functools
 import json
@@ -89,7 +90,26 @@ def seed(what):
     return number
 
 
-def execute(*args, stdin=None, env=None, cwd=None, prepare=None, limits=(), timeout=PATIENCE_S):
+@functools.cache
+def binary_for_others():
+    """The binary as other users may run it: itself, or a copy with what it needs beside it, where a folder above keeps others out as
+    root's home does."""
+    if all(folder.stat().st_mode & 0o001 for folder in BINARY.resolve().parents):
+        return BINARY
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="memsweep-for-others-"))
+    atexit.register(shutil.rmtree, folder, True)
+    folder.chmod(0o755)
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in (BINARY.name, "memsweep-launch", "libmemsweep_record.so"):
+        if (BINARY.parent / name).exists():
+            shutil.copy(BINARY.parent / name, programs / name)
+    for name in ("configs", "scenarios"):
+        shutil.copytree(SOURCE / name, folder / "share/memsweep" / name)
+    return programs / BINARY.name
+
+
+def execute(*args, stdin=None, env=None, cwd=None, prepare=None, limits=(), timeout=PATIENCE_S, binary=BINARY):
     """Runs memsweep to its end. `limits` are (RLIMIT_*, value); `prepare` is called in the child before exec."""
 
     def in_child():
@@ -99,7 +119,7 @@ def execute(*args, stdin=None, env=None, cwd=None, prepare=None, limits=(), time
         if prepare is not None:
             prepare()
 
-    argv = [os.fspath(BINARY), *args]
+    argv = [os.fspath(binary), *args]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=environment() if env is None else env, cwd=cwd, preexec_fn=in_child,
                                start_new_session=True)

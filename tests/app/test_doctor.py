@@ -4,7 +4,7 @@ import os
 import pathlib
 import unittest
 
-from memsweep_cli import UTC, CliTest, sanitized, strict_json
+from memsweep_cli import UTC, CliTest, binary_for_others, sanitized, strict_json
 
 CHECKS = ["governor", "turbo", "virtualisation", "aslr", "perf-events", "huge-pages", "overcommit", "cgroup-limit", "swap", "pressure",
           "damon", "numa-balancing", "locked-memory", "free-page-reporting", "cold-memory", "cpu-canary", "memory-canary", "steal"]
@@ -59,7 +59,7 @@ class Doctor(CliTest):
         if os.geteuid() != 0:
             self.skipTest("this is one: the other tests are enough")
         os.chmod(self.folder, 0o755)
-        document, _ = self.checkup(prepare=as_nobody)
+        document, _ = self.checkup(prepare=as_nobody, binary=binary_for_others())
         self.assertEqual([check["name"] for check in document["checks"]], CHECKS)
 
     def test_text_has_the_verdict_first_and_every_check(self):

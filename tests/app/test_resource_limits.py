@@ -10,7 +10,7 @@ import resource
 import shutil
 import unittest
 
-from memsweep_cli import MIB, CliTest, environment, execute, sanitized, scenario, seed
+from memsweep_cli import MIB, CliTest, binary_for_others, environment, execute, sanitized, scenario, seed
 
 TRIES = int(os.environ.get("MEMSWEEP_TEST_LIMITS") or 25)
 MOST_SECONDS = 120  # against hanging, no expectation
@@ -69,7 +69,7 @@ class Limits(CliTest):
             resource.setrlimit(kind, (value, value))
 
         outcome = execute(command, *COMMANDS[command], cwd=self.folder, prepare=limited, timeout=MOST_SECONDS,
-                          env=environment(TMPDIR=str(out)))
+                          binary=binary_for_others(), env=environment(TMPDIR=str(out)))
         said = outcome.text + outcome.errors
         told = f"{limit} limited to {value}\n{outcome}"
         if outcome.code == 127 or (outcome.code != 0 and command in ("record", "watch")):  # these end as their program does
