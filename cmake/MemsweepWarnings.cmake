@@ -1,5 +1,10 @@
 # memsweep_warnings: warnings as errors. memsweep_flags, which every target of ours links but what is loaded into other
 # programs: those, and the sanitizer of the preset.
+# What the macros of assertions and debugging information name is told from the root of the project, so that two builds
+# in two folders are equal byte for byte.
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
+                    "$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/>")
+
 add_library(memsweep_warnings INTERFACE)
 add_library(memsweep_flags INTERFACE)
 target_link_libraries(memsweep_flags INTERFACE memsweep_warnings)
