@@ -216,7 +216,9 @@ std::string exact_size(std::uint64_t bytes)
 
 std::string format_count(double count)
 {
-    if (count != std::floor(count) || std::fabs(count) >= 1e15) {
+    constexpr double whole_from = 10'000;  // the median of an even number of counts may lie between two of them
+    const bool is_whole = count == std::floor(count) || std::fabs(count) >= whole_from;
+    if (!is_whole || std::fabs(count) >= 1e15) {
         return three_digits(count);
     }
     return format_number(count, 0);

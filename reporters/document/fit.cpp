@@ -179,14 +179,14 @@ constexpr std::string_view picture_text = R"json({
 "usermeta": {"room": 90},
 "layer": [
   {"data": {"name": "cells", "values": []},
-   "mark": {"type": "rect", "clip": true},
+   "mark": {"type": "rect", "clip": true, "style": "heat"},
    "encoding": {
      "x": {"field": "x", "type": "quantitative", "title": "operation", "scale": {"nice": false}},
      "x2": {"field": "x2"},
      "y": {"field": "y", "type": "quantitative", "scale": {"nice": false}},
      "y2": {"field": "y2"},
-     "color": {"field": "taken", "type": "quantitative", "title": "taken",
-       "scale": {"domain": [0, 1]}, "legend": {"format": ".0%"}},
+     "fillOpacity": {"field": "taken", "type": "quantitative", "title": "taken",
+       "scale": {"domain": [0, 1], "range": [0.03, 0.9]}, "legend": {"format": ".0%", "symbolType": "square"}},
      "tooltip": [{"field": "at", "title": "addresses from"}, {"field": "x", "title": "operations from", "format": ",d"},
        {"field": "taken", "title": "taken", "format": ".0%"}]}},
   {"data": {"name": "lines", "values": []},
@@ -194,7 +194,10 @@ constexpr std::string_view picture_text = R"json({
    "encoding": {
      "x": {"field": "x", "type": "quantitative"},
      "y": {"field": "v", "type": "quantitative"},
-     "strokeDash": {"field": "line", "type": "nominal", "title": null}}}
+     "color": {"field": "line", "type": "nominal", "title": null, "scale": {"domain": ["cells", "live", "needed"]},
+       "legend": {"values": ["live", "needed"], "symbolType": "stroke"}},
+     "strokeDash": {"field": "line", "type": "nominal", "title": null, "scale": {"domain": ["cells", "live", "needed"]},
+       "legend": {"values": ["live", "needed"], "symbolType": "stroke"}}}}
 ]})json";
 
 constexpr std::string_view growth_text = R"json({
@@ -283,8 +286,9 @@ Chart picture_chart(const PolicyPicture& one)
     }
     return {.title = fmt::format("Address space over time, {}", one.policy),
             .about =
-                "Each column is as many allocations and frees, each row as many addresses; the darker, the more of "
-                "it is taken. What is light below the line of what is needed lies in holes. The other line is what "
+                "Each column is as many allocations and frees, each row as many addresses; the stronger the colour, "
+                "the more of it is taken. What is pale below the line of what is needed lies in holes. The other line "
+                "is what "
                 "is live: the distance between the two is fragmentation.",
             .spoken = fmt::format("{}: {} live at the most, {} needed.", one.policy, base::format_size(live),
                                   base::format_size(picture.bytes)),

@@ -46,6 +46,9 @@ void add_overview(Document& document, const Cases& cases, const std::vector<std:
 void add_scenario(Document& document, const Cases& cases, const std::vector<std::string>& headline,
                   const CurveDetail& detail, const std::string& id)
 {
+    if (!are_figures(cases)) {
+        document.add(Charts{.title = {}, .sections = [=] { return answer_charts(cases, headline); }});
+    }
     document.add_table(table_block(replay_table(cases), id + "replays"));
     TableBlock placements = table_block(placement_table(cases), id + "placements");
     const bool is_told = !placements.table.rows.empty();

@@ -37,7 +37,10 @@ struct Column {
     }
     static Column number(std::string title) { return {.title = std::move(title), .is_number = true}; }
     static Column word(std::string title) { return {.title = std::move(title), .is_word = true}; }
-    static Column verdict(std::string title) { return {.title = std::move(title), .is_verdict = true}; }
+    static Column verdict(std::string title)
+    {
+        return {.title = std::move(title), .is_word = true, .is_verdict = true};
+    }
     static Column text(std::string title) { return {.title = std::move(title)}; }
 };
 

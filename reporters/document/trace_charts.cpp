@@ -36,13 +36,13 @@ constexpr std::string_view process_spec = R"json({
 "width": 640, "height": {"step": 17},
 "data": {"values": []},
 "usermeta": {"room": 150},
-"mark": {"type": "rect", "height": {"band": 0.82}},
+"mark": {"type": "rect", "height": {"band": 0.82}, "style": "heat"},
 "encoding": {
   "x": {"field": "from", "type": "quantitative", "scale": {"nice": false}},
   "x2": {"field": "to"},
   "y": {"field": "process", "type": "nominal", "title": null, "axis": {"labelLimit": 130}},
-  "color": {"field": "v", "type": "quantitative", "scale": {"domainMin": 0},
-    "legend": {"orient": "top", "gradientLength": 160}},
+  "fillOpacity": {"field": "v", "type": "quantitative", "scale": {"domainMin": 0, "range": [0.05, 1]},
+    "legend": {"orient": "top", "symbolType": "square"}},
   "tooltip": [{"field": "process"}, {"field": "at", "title": "from"}, {"field": "bytes", "title": "live bytes"}]}
 })json";
 
@@ -199,15 +199,14 @@ Chart process_chart(const TraceSummary& summary, const Timeline& time)
     spec["data"]["values"] = std::move(values);
     spec["encoding"]["x"]["title"] = time.title();
     spec["encoding"]["y"]["scale"] = {{"domain", std::move(labels)}};
-    spec["encoding"]["color"]["title"] = fmt::format("live bytes ({})", unit.name);
+    spec["encoding"]["fillOpacity"]["title"] = fmt::format("live bytes ({})", unit.name);
     const std::string which = drawn.size() == summary.processes.size()
                                   ? std::string{"All processes"}
                                   : fmt::format("The {} of {} processes that held the most", drawn.size(),
                                                 base::format_count(static_cast<double>(summary.processes.size())));
     return {.title = "Live bytes of each process",
-            .about = which +
-                     ", in the order in which they began: a bar from the first event to the last, the darker the "
-                     "more is live.",
+            .about = which + ", in the order in which they began: a bar from the first event to the last, the stronger "
+                             "its colour, the more is live.",
             .spoken = fmt::format("Bars; the most, {}, was held by {}.", base::format_size(largest->peak_live_bytes),
                                   process_label(*largest)),
             .spec = std::move(spec),

@@ -57,6 +57,8 @@ Json theme(const Colours& colours)
             {"style",
              {{"phase", {{"color", colours.phase}, {"stroke", colours.line}, {"strokeWidth", 1}}},
               {"curve-area", {{"color", colours.series.elements().front()}, {"opacity", 0.16}}},
+              {"heat", {{"color", colours.series.elements().front()}}},
+              {"answer", {{"color", colours.series.elements().front()}}},
               {"phase-name", {{"color", colours.muted}, {"fontSize", 10}}},
               {"slice", {{"color", colours.text}, {"fillOpacity", 0.12}}},
               {"value", {{"color", colours.text}, {"fontSize", 11}}},

@@ -82,6 +82,30 @@
     figure.querySelector('.plot').after(box);
   }
 
+  // The chart as a file that stands alone: colours of the page in place of its variables.
+  async function saveSvg(figure) {
+    const style = getComputedStyle(document.documentElement);
+    const svg = (await views.get(figure).toSVG()).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+    const ground = style.getPropertyValue('--surface').trim();
+    const filled = svg.replace(/(<svg[^>]*>)/, `$1<rect width="100%" height="100%" fill="${ground}"/>`);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([filled], { type: 'image/svg+xml' }));
+    link.download = `${figure.querySelector('h3').textContent.toLowerCase().replace(/[^a-z0-9]+/g, '_')}.svg`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  function saveButton(figure) {
+    if (figure.querySelector('.save')) return;
+    const box = document.createElement('p');
+    box.className = 'zoom save';
+    const made = box.appendChild(document.createElement('button'));
+    made.type = 'button';
+    made.textContent = 'Save as SVG';
+    made.addEventListener('click', () => saveSvg(figure));
+    figure.querySelector('.plot').after(box);
+  }
+
   function zoomSignal(view) {
     const isZoom = (name) => name === 'zoom_t' || name === 'zoom_x';
     return Object.keys(view.getState({ signals: isZoom, data: () => false }).signals)[0];
@@ -104,6 +128,7 @@
     view.run();
     plot.querySelector('svg').setAttribute('aria-hidden', 'true'); // the element around it says what it shows
     if (zoomSignal(view)) zoomButtons(figure, view);
+    saveButton(figure);
   }
 
   const figures = [...document.querySelectorAll('figure')];

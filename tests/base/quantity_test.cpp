@@ -68,7 +68,8 @@ TEST_CASE("output is in IEC units for sizes and SI for rates", "[unit]")
     CHECK(base::format_count(-1234567) == "-1,234,567");
     CHECK(base::format_count(999) == "999");
     CHECK(base::format_count(19.53) == "19.5");
-    CHECK(base::format_count(29967.5) == "29,967.5");
+    CHECK(base::format_count(2996.5) == "2,996.5");
+    CHECK(base::format_count(132946.5) == "132,946");
 }
 
 TEST_CASE("numbers are grouped, and what rounds to zero has no sign", "[unit]")
