@@ -32,11 +32,14 @@ struct NewCommand {
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::uint64_t> times;
     std::optional<std::uint32_t> repetitions;
+    std::vector<std::uint64_t> threads;
+    std::vector<std::uint64_t> mix_bytes;
 };
 
 bool has_answers(const NewCommand& asked)
 {
-    return !asked.release.empty() || !asked.allocators.empty() || asked.array_bytes || asked.times || asked.repetitions;
+    return !asked.release.empty() || !asked.allocators.empty() || asked.array_bytes || asked.times ||
+           asked.repetitions || !asked.threads.empty() || !asked.mix_bytes.empty();
 }
 
 base::Expected<void> check(const NewCommand& asked)
@@ -49,6 +52,10 @@ base::Expected<void> check(const NewCommand& asked)
     if (!asked.from.empty() && has_answers(asked)) {
         return refuse("copies a scenario as it is: edit the copy, or give memsweep run -a, --set and -n", "--from");
     }
+    if (!asked.release.empty() && (!asked.threads.empty() || !asked.mix_bytes.empty())) {
+        return refuse("is for arrays in a loop; --threads and --mix write blocks, which are freed at once",
+                      "--release");
+    }
     return {};
 }
 
@@ -59,6 +66,8 @@ scenarios::StarterAnswers answers_of(const NewCommand& asked)
     answers.allocators = asked.allocators;
     answers.array_bytes = asked.array_bytes.value_or(answers.array_bytes);
     answers.times = asked.times.value_or(answers.times);
+    answers.threads = asked.threads;
+    answers.mix_bytes = asked.mix_bytes;
     answers.repetitions = asked.repetitions.value_or(answers.repetitions);
     return answers;
 }
@@ -120,6 +129,16 @@ void add_answers(Command& command, NewCommand& asked)
     command.option("--size SIZE", value::defaulting(value::size(asked.array_bytes), "1MiB"), "Of each array");
     command.option("--count N", value::defaulting(value::number(asked.times, 1, 1'000'000'000), "100"),
                    "So many arrays, one after the other");
+    command.option("--threads N,N", value::each_of_list([&asked](const std::string& text) -> base::Expected<void> {
+                       asked.threads.push_back(MEMSWEEP_TRY(value::whole_number(text, 1, 64)));
+                       return {};
+                   }),
+                   "Blocks in place of arrays, allocated and freed by so many threads: 1,2,4 are three cases");
+    command.option("--mix SIZE,SIZE", value::each_of_list([&asked](const std::string& text) -> base::Expected<void> {
+                       asked.mix_bytes.push_back(MEMSWEEP_TRY(base::parse_size(text)));
+                       return {};
+                   }),
+                   "Blocks in place of arrays, of these sizes side by side: 64B,16KiB");
     command.option("-n,--repetitions N", value::defaulting(value::number(asked.repetitions, 1, 100'000), "10"),
                    "Measured runs of each case");
 }

@@ -330,6 +330,36 @@ std::string plain_starter(const StarterAnswers& answers, const StarterLabels& la
     return text + assert_text(answers) + "\n}\n";
 }
 
+// Threads that allocate blocks of every size, then free them, in a loop.
+std::string threaded_starter(const StarterAnswers& answers, const StarterLabels& labels)
+{
+    const std::vector<std::uint64_t> threads =
+        answers.threads.empty() ? std::vector<std::uint64_t>{1, 2} : answers.threads;
+    const std::vector<std::uint64_t> sizes =
+        answers.mix_bytes.empty() ? std::vector{answers.array_bytes} : answers.mix_bytes;
+    std::string text = "{\n";
+    text += fmt::format("  \"$schema\": {},\n", json_text(labels.schema_path));
+    text += "  \"format\": \"memsweep-scenario\",\n  \"version\": 1,\n";
+    text += fmt::format("  \"name\": {},\n", json_text(labels.name));
+    text += "  \"description\": \"Threads allocate and free blocks side by side: what the allocator costs them.\",\n";
+    text += fmt::format("  \"variables\": {{ \"times\": {} }},\n", answers.times);
+    text += fmt::format("  \"repetitions\": {},\n", answers.repetitions);
+    text += fmt::format("  \"axes\": {{ \"threads\": [{}]", fmt::join(threads, ", "));
+    text += answers.allocators.empty() ? "" : fmt::format(", \"allocator\": {}", json_list(answers.allocators));
+    text += " },\n  \"memory\": { \"resource\": \"malloc\", \"accounting\": \"off\" },\n  \"steps\": [\n";
+    text += "    { \"op\": \"parallel\", \"threads\": \"${axis.threads}\", \"phase\": \"mixed\", \"timed\": true, "
+            "\"steps\": [\n      { \"op\": \"repeat\", \"times\": \"${times}\", \"steps\": [\n";
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        text += fmt::format("        {{ \"op\": \"alloc\", \"as\": \"block_{}\", \"bytes\": \"{}\" }},\n", i + 1,
+                            base::exact_size(sizes[i]));
+    }
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        text += fmt::format("        {{ \"op\": \"drop\", \"target\": \"block_{}\" }}{}\n", i + 1,
+                            i + 1 < sizes.size() ? "," : "");
+    }
+    return text + "      ] }\n    ] }\n  ]\n}\n";
+}
+
 }  // namespace
 
 base::Expected<std::string> scenario_copy(const std::string& path, std::string_view text, const StarterLabels& labels)
@@ -356,7 +386,8 @@ base::Expected<std::string> scenario_copy(const std::string& path, std::string_v
 
 std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels)
 {
-    const std::string text = plain_starter(answers, labels);
+    const bool has_blocks = !answers.threads.empty() || !answers.mix_bytes.empty();
+    const std::string text = has_blocks ? threaded_starter(answers, labels) : plain_starter(answers, labels);
     return scenario_copy(labels.file, text, labels).value_or(text);
 }
 

@@ -20,6 +20,8 @@ struct StarterAnswers {
     std::uint64_t array_bytes{1U << 20U};
     std::uint64_t times{100};  // arrays made and dropped, one after the other
     std::uint32_t repetitions{10};
+    std::vector<std::uint64_t> threads;    // numbers of them: an axis; blocks in place of arrays
+    std::vector<std::uint64_t> mix_bytes;  // sizes that live side by side; blocks in place of arrays
 };
 
 // The labels in the file.
@@ -29,7 +31,8 @@ struct StarterLabels {
     std::string schema_path;  // for scenarios: editors find the schema by it
 };
 
-// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator.
+// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator; or, with threads
+// or a mix, one in which threads allocate and free blocks of these sizes, under every allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
 // A copy of `text`, the contents of `path`. The paths in it are changed, so that they lead to the same files from the

@@ -36,6 +36,15 @@ class New(CliTest):
         for case in result["cases"]:
             self.assertEqual((case["status"], case["repetitions"]), ("ok", 1))
 
+    def test_threads_and_mixed_sizes(self):
+        self.expect(0, "new", "mixed", "--threads", "1,3", "--mix", "64B,16KiB", "--allocator", "glibc", "--count", "10", "-n", "1")
+        self.scenario("mixed.json")
+        self.expect(0, "run", "mixed.json", "-q", "-o", "r.json")
+        cases = {case["params"]["threads"]: case for case in self.result()["cases"]}
+        self.assertEqual({threads: case["metrics"]["operations"]["values"] for threads, case in cases.items()}, {1: [20], 3: [60]})
+        self.expect(2, "new", "other", "--threads", "2", "--release", "leak")
+        self.expect(2, "new", "other", "--threads", "0")
+
     def test_comments_say_what_each_part_is(self):
         lines = self.expect(0, "new", "-q").text.splitlines()
         self.assertTrue(lines[0].startswith("// "))
