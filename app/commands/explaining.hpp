@@ -1,7 +1,7 @@
-// An explanation of the memory of a program that stands at its end, made of what the kernel says of it and of what the
-// recorder has written until then.
+// Explains the memory of a program that is stopped at its end, from what the kernel says of it and what the recorder has
+// written until then.
 //
-// Cost     reading the trace twice, and some 10 ms a GiB of memory that is looked through for pointers. The program stands
+// Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers. The program is stopped
 //          meanwhile.
 // Errors   those of the recording, and of reading the process.
 #pragma once

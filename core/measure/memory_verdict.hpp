@@ -1,5 +1,5 @@
-// What the memory of a stopped program is, in one word, by its ledger, by what a request to its allocator returned where
-// that was tried, and by which call sites grow.
+// Says in one word what the memory of a stopped program is. It goes by the ledger, by what a request to the allocator
+// returned, if one was tried, and by which call sites grow.
 //
 // Threads  any.
 #pragma once
@@ -71,8 +71,8 @@ inline constexpr double noticed_waste_share = 0.2;
 
 [[nodiscard]] MemoryVerdict memory_verdict(const VerdictInput& input);
 
-// Pages of the allocator that never lay in a block: beyond a tenth of its heap and 4 MiB the recording does not see what
-// the program allocates.
+// True if more than a tenth of the allocator's heap, and 4 MiB, never lay in a block: then the recording does not see
+// what the program allocates.
 [[nodiscard]] bool does_not_see(const MemoryLedger& ledger);
 
 }  // namespace memsweep::measure

@@ -1,13 +1,12 @@
-// A command that its user waits for, which is stopped at its end, however that comes about: exit, _exit, abort, or a
-// signal. Its memory is then all there, none of its threads runs, and nothing of it has been given back. It is stopped at
-// no other time.
+// Runs a command in the foreground and stops it once, at its end, whatever ends it: exit, _exit, abort, or a signal. All
+// its memory is there then, none of its threads runs, and nothing has been given back.
 //
 // Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT; no right but that over a child of our own is needed.
 // Followed its threads, and what it becomes by exec; not the processes that it starts.
 // Cost     of tracing some 10 us a signal, a thread that starts or ends, and an exec.
 // Errors   os: it cannot be started (`where` is the command); not_supported: ptrace is refused here.
-// Threads  from the main thread, before others: SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked meanwhile, and
-//          the kernel ties who traces to the thread that began it. No other children may be waited for.
+// Threads  the main thread, before there are others: SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked
+//          meanwhile, and the kernel ties tracing to the thread that began it. Wait for no other child meanwhile.
 // Ownership  the command ends with us when we are killed (PTRACE_O_EXITKILL).
 //
 // What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on.

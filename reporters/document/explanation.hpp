@@ -1,4 +1,5 @@
-// Where the memory of a stopped program comes from, what would give it back, and who left it behind: `memsweep explain`.
+// The report of `memsweep explain`: where the memory of a stopped program comes from, what would give it back, and which
+// call sites left it behind.
 //
 // Units    bytes.
 #pragma once

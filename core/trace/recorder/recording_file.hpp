@@ -33,8 +33,8 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
-// Memory of ours alone, zeroes, or a negative errno. It is no part of a core dump (MADV_DONTDUMP), by which who looks at
-// the process from outside tells it from the program's.
+// Zeroed memory of the recorder's own, or a negative errno. It is left out of core dumps (MADV_DONTDUMP): by that flag an
+// observer tells it from the program's memory.
 [[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
 {
     const long at =
