@@ -1,5 +1,5 @@
-// The report of `memsweep explain`: where the memory of a stopped program comes from, what would give it back, and which
-// call sites left it behind.
+// The report of `memsweep explain`: where the memory of a stopped program comes from, what would give it back, and
+// which call sites left it behind.
 //
 // Units    bytes.
 #pragma once

@@ -33,8 +33,8 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
-// Zeroed memory of the recorder's own, or a negative errno. It is left out of core dumps (MADV_DONTDUMP): by that flag an
-// observer tells it from the program's memory.
+// Zeroed memory of the recorder's own, or a negative errno. It is left out of core dumps (MADV_DONTDUMP): by that flag
+// an observer tells it from the program's memory.
 [[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
 {
     const long at =
