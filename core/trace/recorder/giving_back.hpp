@@ -1,5 +1,5 @@
-// Tries in a copy of the process what the allocator would give back if it were asked now. The process itself stays as it
-// is. The answer is a file in the folder of the recording (format/given_back.hpp).
+// Tries in a copy of the process what the allocator would give back if it were asked now. The process itself stays as
+// it is. The answer is a file in the folder of the recording (format/given_back.hpp).
 //
 // Sources  malloc_trim(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas; mi_collect of mimalloc;
 //          MallocExtension_ReleaseFreeMemory of tcmalloc.
