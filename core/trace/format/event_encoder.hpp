@@ -43,12 +43,12 @@ class EventEncoder {
         return put_varint_at_once(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
     }
     // calloc, map, unmap, external
-    constexpr Byte* sized(Byte* at, OtherOpcode opcode, std::uint64_t address, std::uint64_t size) noexcept
+    constexpr Byte* sized(Byte* at, OtherOperation operation, std::uint64_t address, std::uint64_t size) noexcept
     {
         return put_varint_at_once(placed(at, operation, address), size);
     }
     // free_requested, external_end
-    constexpr Byte* placed(Byte* at, OtherOpcode opcode, std::uint64_t address) noexcept
+    constexpr Byte* placed(Byte* at, OtherOperation operation, std::uint64_t address) noexcept
     {
         return difference(other(at, operation), address);
     }
