@@ -1,5 +1,5 @@
-// Explains the memory of a program that is stopped at its end, from what the kernel says of it and what the recorder has
-// written until then.
+// Explains the memory of a program that is stopped at its end, from what the kernel says of it and what the recorder
+// has written until then.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers. The program is stopped
 //          meanwhile.

@@ -1,5 +1,5 @@
-// Runs a command in the foreground and stops it once, at its end, whatever ends it: exit, _exit, abort, or a signal. All
-// its memory is there then, none of its threads runs, and nothing has been given back.
+// Runs a command in the foreground and stops it once, at its end, whatever ends it: exit, _exit, abort, or a signal.
+// All its memory is there then, none of its threads runs, and nothing has been given back.
 //
 // Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT; no right but that over a child of our own is needed.
 // Followed its threads, and what it becomes by exec; not the processes that it starts.
