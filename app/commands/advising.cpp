@@ -7,18 +7,16 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/advice_candidates.hpp"
 #include "app/commands/advice_executor.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/command/command_executor.hpp"
 #include "core/engine/runner.hpp"
-#include "core/model/allocator_settings.hpp"
 #include "core/model/metric_id.hpp"
-#include "core/sys/allocator_library.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/settings_taken.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -31,148 +29,10 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint32_t usual_most_runs = 110;
 constexpr std::uint32_t looking_runs = 2;  // counted, and as a first run that counts for nothing
-constexpr std::uint64_t large_process = std::uint64_t{256} << 20U;
-
 std::string base_name(const std::string& path)
 {
     return path.substr(path.rfind('/') + 1);
 }
-
-// The allocator that a library is, by the names that memsweep knows; empty: none of them.
-std::string allocator_of(const std::string& library)
-{
-    const std::string name = base_name(library);
-    for (const std::string_view stem : {"jemalloc", "mimalloc", "tcmalloc"}) {
-        if (name.find(stem) != std::string::npos) {
-            return std::string{stem};
-        }
-    }
-    return sys::is_same_file(library, sys::c_library()) ? "glibc" : "";
-}
-
-// Whose malloc serves it. Of several programs that which is not the C library's counts, since settings of glibc would
-// reach only part of the tree.
-void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program)
-{
-    if (!tree || tree->served.empty()) {
-        program.origin = MallocOrigin::unseen;
-        program.unrecorded = tree ? "no program of it could be looked at" : tree.error().message;
-        return;
-    }
-    const auto is_foreign = [](const trace::ServedProgram& one) {
-        return one.is_own || (!one.library.empty() && allocator_of(one.library) != "glibc");
-    };
-    const auto foreign = std::ranges::find_if(tree->served, is_foreign);
-    if (foreign == tree->served.end()) {
-        program.origin = MallocOrigin::libc;
-        program.allocator = "glibc";
-        return;
-    }
-    if (foreign->is_own) {
-        program.origin = MallocOrigin::own;
-        program.allocator = "its own";
-        return;
-    }
-    const char* const preloaded = std::getenv("LD_PRELOAD");
-    const std::string name = allocator_of(foreign->library);
-    program.allocator = name.empty() ? base_name(foreign->library) : name;
-    program.origin =
-        preloaded != nullptr && std::string_view{preloaded}.find(
-                                    base_name(foreign->library).substr(0, base_name(foreign->library).find(".so"))) !=
-                                    std::string_view::npos
-            ? MallocOrigin::preloaded
-            : MallocOrigin::linked;
-}
-
-// What is tried, and what is left out with the reason.
-class Candidates {
-  public:
-    Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory)
-        : question_{question}, program_{program}, memory_{memory}
-    {
-        for (const model::AllocatorChoice& choice : model::allocator_choices()) {
-            add(choice);
-        }
-    }
-
-    [[nodiscard]] const std::vector<AdviceTry>& tries() const { return tries_; }
-    // Those that are tried, by their place in tries().
-    [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
-    [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
-
-  private:
-    struct Refusal {
-        std::string word;
-        std::string why;
-    };
-
-    void add(const model::AllocatorChoice& choice)
-    {
-        AdviceTry tried;
-        tried.settings.allocator = choice.allocator;
-        tried.settings.text = model::choice_text(choice);
-        for (const model::ChosenSetting& one : choice.settings()) {
-            tried.settings.settings.emplace_back(
-                one.name, model::written_value(*model::find_setting_style(choice.allocator),
-                                               *model::find_setting(choice.allocator, one.name), one.value));
-        }
-        tried.settings.keeps_allocator = choice.allocator == program_.allocator;
-        model::AllocatorSpec spec{.name = std::string{choice.allocator},
-                                  .library = {},
-                                  .environment = model::to_variables(choice.allocator, choice.settings())};
-        Refusal refusal = why_not(choice, spec);
-        if (!tried.settings.keeps_allocator && !spec.library.empty()) {
-            tried.settings.environment.emplace_back("LD_PRELOAD", spec.library);
-        }
-        tried.settings.environment.insert(tried.settings.environment.end(), spec.environment.begin(),
-                                          spec.environment.end());
-        if (refusal.word.empty() && tried.settings.keeps_allocator && choice.settings().empty()) {
-            return;  // that is the program as it is
-        }
-        tried.dropped = std::move(refusal.word);
-        tried.why = std::move(refusal.why);
-        if (tried.dropped.empty()) {
-            admitted_.push_back(tries_.size());
-            specs_.push_back(std::move(spec));
-        }
-        tries_.push_back(std::move(tried));
-    }
-
-    Refusal why_not(const model::AllocatorChoice& choice, model::AllocatorSpec& spec) const
-    {
-        if (choice.adds_thread && program_.changes_user) {
-            return {"refused", "its thread of its own aborts a program that changes its user"};
-        }
-        if (choice.only == model::TryOnly::with_threads && program_.threads <= 1) {
-            return {"not_reached", "it is about arenas, of which one thread uses one"};
-        }
-        if (choice.only == model::TryOnly::when_idle && question_.at != WantedAt::idle) {
-            return {"not_reached", "it is about what happens while a program rests: ask with --want rss@idle=12s"};
-        }
-        if (choice.only == model::TryOnly::with_large_process && memory_ < large_process) {
-            return {"not_reached", "it costs more than a small program could gain"};
-        }
-        if (choice.allocator == "glibc" && program_.allocator != "glibc") {
-            return {"inert", "the program does not use the malloc of the C library"};
-        }
-        const auto library = sys::find_allocator_library(spec.name);
-        if (!library) {
-            return {"not_reached", library.error().message};
-        }
-        spec.library = *library;
-        if (const auto taken = sys::check_settings_taken(spec); !taken) {
-            return {"inert", taken.error().message};
-        }
-        return {};
-    }
-
-    const AdviceQuestion& question_;
-    const reporters::AdvisedProgram& program_;
-    std::uint64_t memory_;
-    std::vector<AdviceTry> tries_;
-    std::vector<std::size_t> admitted_;
-    std::vector<model::AllocatorSpec> specs_;
-};
 
 std::string id_of(std::size_t admitted)
 {
@@ -452,6 +312,15 @@ class Advising {
             return;
         }
         const bool is_proven = outcome.gain.claim == measure::Claim::proven;
+        if (is_proven && !measure::is_affordable(outcome.price, question_.at_most)) {
+            report_.verdict = AdviceVerdict::predicted_only;
+            report_.reason =
+                fmt::format("Its price is not known yet: {} x{:.2f} in {} pairs, where x{:.2f} is allowed; a "
+                            "larger --budget decides.",
+                            question_.keep == "wall_time" ? "wall time" : "CPU time", outcome.price.ratio,
+                            outcome.price.pairs, question_.at_most);
+            return;
+        }
         report_.verdict = is_proven ? AdviceVerdict::change : AdviceVerdict::predicted_only;
         report_.reason = is_proven ? ""
                                    : fmt::format("{} before pairs of runs could prove it; {}.",

@@ -125,4 +125,10 @@ Judged judge_price(std::span<const PairOfValues> time, double at_most)
     return judged;
 }
 
+bool is_affordable(const Judged& price, double at_most)
+{
+    return price.claim == Claim::proven ||
+           (price.claim == Claim::open && price.pairs > 0 && price.ratio <= at_most * clearly_dearer);
+}
+
 }  // namespace memsweep::measure

@@ -45,4 +45,7 @@ struct Judged {
 // longer. Refuted: it takes longer, or ten pairs say 3 % longer.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
+// Whether a price may be advised: it is proven, or the pairs, however few, do not estimate it above what is allowed.
+[[nodiscard]] bool is_affordable(const Judged& price, double at_most);
+
 }  // namespace memsweep::measure

@@ -60,7 +60,7 @@ class Advise(CliTest):
         self.check_change(self.advise(PROGRAM, "aligned"), 0.5)
 
     def test_arenas_are_tried_where_there_are_threads(self):
-        report = self.advise(PROGRAM, "arenas")
+        report = self.advise(PROGRAM, "arenas", code=(0, 5))
         self.assertGreater(report["program"]["threads"], 1)
         self.assertIsNotNone(self.tried(report, "glibc arena_max=1")["measured"])
         alone = self.advise(PROGRAM, "live")

@@ -253,4 +253,8 @@ TEST_CASE("a price is proven below the limit and refuted above it", "[unit]")
     CHECK(measure::judge_price(pairs_of(1.2), 1.05).claim == measure::Claim::refuted);
     CHECK(measure::judge_price(pairs_of(1.2), 1.3).claim == measure::Claim::proven);
     CHECK(measure::judge_price({}, 1.05).claim == measure::Claim::open);
+    CHECK_FALSE(measure::is_affordable(measure::judge_price({}, 1.05), 1.05));
+    using Pairs = std::vector<measure::PairOfValues>;
+    CHECK(measure::is_affordable(measure::judge_price(Pairs{{1, 1.0}, {1, 0.9}}, 1.05), 1.05));
+    CHECK_FALSE(measure::is_affordable(measure::judge_price(Pairs{{1, 1.2}, {1, 1.3}}, 1.05), 1.05));
 }
