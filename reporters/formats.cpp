@@ -30,9 +30,32 @@ constexpr auto as_json = [](const auto& report, TextSink& sink) { sink.add(to_js
 constexpr auto fleet_as_json = [](const FleetReport& report, TextSink& sink) { write_fleet_json(*report.fleet, sink); };
 constexpr auto as_vega = [](const auto& report, TextSink& sink) { sink.add(to_vega(report)); };
 
-constexpr Writers of_all(auto writer)
+// A result of `run --against` is shown as the comparison that it was measured for.
+template <auto writer>
+void of_comparison_or_run(const model::RunReport& report, TextSink& sink)
 {
-    return {writer, writer, writer, writer, writer, writer, writer};
+    if (const auto compared = comparison_report(report)) {
+        writer(*compared, sink);
+    } else {
+        writer(report, sink);
+    }
+}
+
+// The comparison first, then what its programs measured.
+void text_of_run(const model::RunReport& report, TextSink& sink)
+{
+    if (const auto compared = comparison_report(report)) {
+        as_text(*compared, sink);
+        sink.add("\n");
+        as_text(without_sites(report), sink);
+    } else {
+        as_text(report, sink);
+    }
+}
+
+constexpr Writers of_all(auto writer, Writer<model::RunReport> of_run)
+{
+    return {of_run, writer, writer, writer, writer, writer, writer};
 }
 
 constexpr Writers of_runs(Writer<model::RunReport> writer)
@@ -69,11 +92,11 @@ std::string without_ending(const std::string& path, std::string_view ending)
 std::span<const Format> formats()
 {
     static constexpr auto table = std::to_array<Format>({
-        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", of_all(as_text)},
+        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", of_all(as_text, text_of_run)},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          json_writers},
         {"html", ".html", "one self-contained page: findings, charts, cases, points, phases, assertions, machine",
-         of_all(as_page)},
+         of_all(as_page, of_comparison_or_run<as_page>)},
         {"csv", ".csv", "one row per repetition and metric", csv_writers, csv_parts},
         {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread",
          of_runs(write_csv_summary)},
@@ -93,6 +116,8 @@ std::span<const Format> formats()
          has_matrices},
         {"gbench", ".gbench.json", "Google Benchmark's JSON: one entry per repetition, for its compare.py",
          of_runs(write_gbench)},
+        {"hyperfine", ".hyperfine.json", "hyperfine's JSON: mean, median, min, max and all times of each case",
+         of_runs(write_hyperfine)},
         {"gha", ".json", "github-action-benchmark: medians, one file per direction", of_runs(write_gha_smaller),
          gha_parts, gha_fits_one_file},
         {"gha-smaller", ".smaller.json", "what gha writes for customSmallerIsBetter", of_runs(write_gha_smaller)},
@@ -100,13 +125,19 @@ std::span<const Format> formats()
         {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", of_runs(write_bmf)},
         {"prom", ".prom", "medians for node_exporter's textfile collector", of_runs(write_prom)},
         {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", of_runs(write_openmetrics)},
-        {"junit", ".junit.xml", "JUnit XML: a test case per assertion", junit_writers},
+        {"junit", ".junit.xml", "JUnit XML: a test case per assertion, per case without one, or per metric compared",
+         junit_writers},
+        {"badge",
+         ".svg",
+         "the verdict as a badge for a README or a pull request, SVG",
+         {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr}},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points",
          of_runs(write_trace)},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", of_runs(as_vega)},
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
          health_writers},
-        {"md", ".md", "Markdown for a GitHub job summary: the verdict first", of_all(as_markdown)},
+        {"md", ".md", "Markdown for a GitHub job summary: the verdict first",
+         of_all(as_markdown, of_comparison_or_run<as_markdown>)},
     });
     return table;
 }

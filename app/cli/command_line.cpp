@@ -39,6 +39,10 @@ CLI::Option* bind(CLI::App& app, const Option& option)
     if (option.value.arity == Arity::each_time) {
         bound->allow_extra_args(false);
     }
+    if (option.value.arity == Arity::pair_each_time || option.value.arity == Arity::triple_each_time) {
+        bound->type_size(option.value.arity == Arity::pair_each_time ? 2 : 3);
+        bound->allow_extra_args(false);
+    }
     if (option.value.commas) {
         bound->delimiter(',');
     }
@@ -119,13 +123,20 @@ std::string option_hint(const std::vector<std::string>& unexpected, const Comman
     std::vector<std::string_view> known;
     for (const Command* command : {&given, &root}) {
         for (const Option& option : command->options) {
-            known.insert(known.end(), option.names.begin(), option.names.end());
+            for (const std::string_view name : option.names) {
+                if (name.starts_with("--")) {  // which every option begins with, so that it is no likeness
+                    known.push_back(name.substr(2));
+                }
+            }
         }
     }
     for (const std::string& word : unexpected) {
         const std::string_view name = std::string_view{word}.substr(0, word.find('='));
-        if (const std::string_view nearest = base::nearest(name, known); name.starts_with("--") && !nearest.empty()) {
-            return fmt::format("; did you mean \"{}\"?", nearest);
+        if (!name.starts_with("--")) {
+            continue;
+        }
+        if (const std::string_view nearest = base::nearest(name.substr(2), known); !nearest.empty()) {
+            return fmt::format("; did you mean \"--{}\"?", nearest);
         }
     }
     return {};

@@ -51,8 +51,10 @@ enum class Arity {
     at_most_one,  // "--name" or "--name=text"
     one,
     two,
-    each_time,  // one text each time that the option is given
-    many,       // any number of texts each time, up to the next option
+    each_time,         // one text each time that the option is given
+    pair_each_time,    // two texts each time that the option is given
+    triple_each_time,  // three
+    many,              // any number of texts each time, up to the next option
 };
 
 // The conversion of an option's texts; option_values.hpp makes these.

@@ -107,7 +107,9 @@ base::Expected<Baseline> Baseline::open(const std::string& path, const model::Ru
                                     measure::machine_difference(result.machine, run.machine)};
     std::erase(unlike, std::string{});
     if (!unlike.empty()) {
-        return refuse(fmt::format("not comparable with this run: {}", fmt::join(unlike, "; ")), path);
+        const std::string_view other_way =
+            plan.path.empty() ? "; --against CMD -- CMD measures two programs in turns, with no baseline" : "";
+        return refuse(fmt::format("not comparable with this run: {}{}", fmt::join(unlike, "; "), other_way), path);
     }
     return Baseline{path, std::move(result), std::move(criteria)};
 }

@@ -6,6 +6,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/project_file.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/measure/measured_checks.hpp"
 #include "core/sys/machine_facts.hpp"
@@ -34,6 +35,10 @@ model::MachineCheck cold_memory(const sys::Clock& clock)
 // Settings first: what is measured loads the machine, and its pressure would be our own.
 base::Expected<ExitCode> execute(const DoctorCommand& command, const GlobalOptions& global)
 {
+    const auto project = MEMSWEEP_TRY(find_project_file());
+    if (project) {
+        print_note(fmt::format("defaults of runs here, from {}: {}", project->path, described(*project)));
+    }
     const sys::SystemClock clock;
     reporters::Checkup checkup{.tool = model::this_tool(), .machine = this_machine(), .taken = sys::utc_now()};
     checkup.checks = sys::setting_checks();

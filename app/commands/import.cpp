@@ -11,6 +11,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/foreign_files.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/trace/import/import.hpp"
@@ -78,6 +79,10 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
     trace::LogText log{MEMSWEEP_TRY(trace::open_log(command.log))};
     const auto format = trace::find_import_format(command.format, log.peek(trace::log_head_bytes), command.log);
     if (!format) {
+        std::string other = command.format.empty() ? foreign_file(log.peek(foreign_head_bytes)) : "";
+        if (!other.empty()) {
+            return refuse(std::move(other), command.log);
+        }
         return base::fail(log.failure() ? *log.failure() : format.error());
     }
     auto output = MEMSWEEP_TRY(TraceOutput::open(command.out));

@@ -15,6 +15,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/program_hints.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
@@ -249,6 +250,16 @@ base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& comm
 base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(sys::can_be_preloaded(command.command));
+    const std::string program = sys::find_program(command.command.front());
+    const char* const options = std::getenv("ASAN_OPTIONS");  // NOLINT(concurrency-mt-unsafe): nothing sets variables
+    const bool may_come_later =
+        options != nullptr && std::string_view{options}.find("verify_asan_link_order=0") != std::string_view::npos;
+    if (const std::string sanitizer = may_come_later ? "" : sanitizer_library(program); !sanitizer.empty()) {
+        return refuse(fmt::format("it is linked to {}, which must be loaded before the recorder and serves malloc "
+                                  "itself: it cannot be recorded. Build it without -fsanitize=address",
+                                  sanitizer),
+                      program);
+    }
     const std::string folder = MEMSWEEP_TRY(make_recording_folder(command.out));
     const auto environment = check_room(folder).and_then([&] { return recording_environment(folder, command.choice); });
     if (!environment) {

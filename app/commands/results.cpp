@@ -12,13 +12,18 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/option_values.hpp"
+#include "app/commands/foreign_files.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
+#include "core/base/text.hpp"
 #include "core/measure/findings.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
+#include "reporters/document/comparison.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/json/fleet_json.hpp"
 #include "reporters/json/result_json.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/wording/finding_words.hpp"
 
@@ -95,6 +100,9 @@ base::Expected<model::RunReport> read_result(const std::string& path)
 base::Expected<AnyResult> read_any_result(const std::string& path)
 {
     const std::string text = MEMSWEEP_TRY(sys::read_file(path, largest_result_bytes));
+    if (std::string other = foreign_file(std::string_view{text}.substr(0, foreign_head_bytes)); !other.empty()) {
+        return refuse(std::move(other), path);
+    }
     if (reporters::is_fleet(text)) {
         return MEMSWEEP_TRY(reporters::read_fleet(text, path));
     }
@@ -203,10 +211,15 @@ std::vector<NamedFile> files_of(const ReportTarget& target)
 
 OptionValue report_targets(std::vector<ReportTarget>& targets)
 {
-    return value::any(
-        [&targets](const std::string& text) {
+    return value::each(
+        [&targets](const std::string& text) -> base::Expected<void> {
+            if (base::parse_number(text)) {
+                return refuse(
+                    fmt::format("\"{0}\" is no format; hyperfine's -r {0} is -n {0} or --runs {0} here", text));
+            }
             const std::size_t at = text.find('=');
             targets.push_back({text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)});
+            return {};
         },
         Arity::many);
 }
@@ -228,7 +241,16 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         return ExitCode::bad_input;
     }
     if (is_stdout(target.path)) {
-        return write_in(*format, report, target.path, global);
+        auto compared = format->name == "text" ? reporters::comparison_report(report) : std::nullopt;
+        if (!compared) {
+            return write_in(*format, report, target.path, global);
+        }
+        compared->only_changed = !global.verbose;
+        const reporters::TerminalStyle style = terminal_style(global);
+        return write_text(fmt::format("{}\n{}\n{}", base::printable(report.run.scenario_description),
+                                      reporters::to_terminal(*compared, style),
+                                      reporters::to_terminal(reporters::without_sites(report), style)),
+                          target.path);
     }
     for (const reporters::FormatFile& file : files_for(*format, target.path)) {
         if (file.format.name != format->name && is_left_out(file, report)) {

@@ -13,7 +13,9 @@
 #include "app/commands/equal_names.hpp"
 #include "app/commands/leaks.hpp"
 #include "app/commands/plans.hpp"
+#include "app/commands/program_hints.hpp"
 #include "app/commands/program_input.hpp"
+#include "app/commands/project_file.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
@@ -21,6 +23,7 @@
 #include "core/engine/command/command_executor.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/model/plan.hpp"
+#include "core/sys/allocator_library.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
 #include "scenarios/reader/command_plans.hpp"
@@ -72,25 +75,30 @@ void add_cases(Command& command, RunCommand& run)
 
 OptionValue repetitions(RunCommand& run)
 {
-    return value::offering(value::each([&run](const std::string& text) -> base::Expected<void> {
-                               run.is_automatic = text == "auto";
-                               run.overrides.repetitions = std::nullopt;
-                               if (!run.is_automatic) {
-                                   run.overrides.repetitions = static_cast<std::uint32_t>(
-                                       MEMSWEEP_TRY(value::whole_number(text, 1, 1'000'000)));
-                               }
-                               return {};
-                           }),
-                           {"auto"});
+    const auto read = [&run](const std::string& text) -> base::Expected<void> {
+        auto number = value::whole_number(text, 1, 1'000'000);
+        if (!number && text != "auto") {
+            return refuse(number.error().message + "; hyperfine's -n NAME is --command-name NAME here");
+        }
+        if (run.is_automatic || run.overrides.repetitions) {
+            return refuse("is given twice");
+        }
+        run.is_automatic = text == "auto";
+        if (number) {
+            run.overrides.repetitions = static_cast<std::uint32_t>(*number);
+        }
+        return {};
+    };
+    return value::offering(value::each(read, Arity::each_time), {"auto"});
 }
 
 void add_measuring(Command& command, RunCommand& run)
 {
     scenarios::Overrides& overrides = run.overrides;
     command.group = "Measuring";
-    command.option("-n,--repetitions N", repetitions(run),
+    command.option("-n,--repetitions,--runs N", repetitions(run),
                    "Measured repetitions of each case; auto, the default of --against: until its verdict is sure");
-    command.option("--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("-w,--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds run and discarded first");
     command.option("--seed N", value::number(overrides.seed, 0, UINT64_MAX), "Seed of shuffled orders");
     command.option("--isolation MODE", value::choice(overrides.isolation),
                    "process: a fresh worker per repetition; none: all in one worker");
@@ -114,21 +122,31 @@ OptionValue end_of_work(model::EndOfWork& end)
     });
 }
 
+// --shell, and --shell=bash as hyperfine writes it.
+OptionValue shell_of(RunCommand& run)
+{
+    return value::any([&run](const std::string& given) {
+        run.shell = given == "default";
+        run.lines.shell_program = given == "default" ? "" : given;
+    });
+}
+
 void add_programs(Command& command, RunCommand& run)
 {
     command.group = "Programs behind --";
-    command.option("--stdout WHERE", value::text(run.stdout_word),
+    command.option("--stdout,--output WHERE", value::text(run.stdout_word),
                    "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
                    "something else has failed");
-    command.option("--stdin FILE", value::text(run.stdin_file),
+    command.flag("--show-output", run.show_output, "The same as --stdout inherit");
+    command.option("--stdin,--input FILE", value::text(run.stdin_file),
                    "What they read, each run from its start: /dev/null for nothing, - to wait for the end of ours "
                    "(default: what is redirected into memsweep)");
     command.option("--end-when SIGN", value::offering(end_of_work(run.end), {"exit", "file:", "line:", "signal"}),
                    "Also measure what is resident when the work is done (working_set_end): exit; file:PATH, which the "
                    "program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID. A program "
                    "that goes on is asked to end 2 s later");
-    command.flag("--shell", run.shell,
-                 "The program behind --, and that of --against, is one text: a script of /bin/sh");
+    command.option("--shell [=bash|zsh]", value::alone_meaning(shell_of(run), "default"),
+                   "The program behind --, and that of --against, is one text: a script of /bin/sh");
     command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
     command.option(
         "--leaks NAME=VALUES", value::text(run.leaks),
@@ -170,8 +188,8 @@ base::Expected<std::vector<std::string>> words_of(const std::string& text, bool 
 
 base::Expected<void> check_comparison(const RunCommand& run)
 {
-    if (run.words.empty() && (run.count || run.shell || !run.against.empty() || !run.stdout_word.empty() ||
-                              !run.stdin_file.empty() || run.end.sign != model::EndSign::none)) {
+    if (!runs_programs(run) && (run.count || run.shell || !run.against.empty() || !run.stdout_word.empty() ||
+                                !run.stdin_file.empty() || run.end.sign != model::EndSign::none)) {
         return refuse("goes with a program behind --", !run.against.empty()       ? "--against"
                                                        : !run.stdout_word.empty() ? "--stdout"
                                                        : !run.stdin_file.empty()  ? "--stdin"
@@ -179,7 +197,7 @@ base::Expected<void> check_comparison(const RunCommand& run)
                                                        : !run.count               ? "--end-when"
                                                                                   : "--count");
     }
-    if (run.shell && run.words.size() != 1) {
+    if (run.shell && run.texts.empty() && run.words.size() != 1) {
         return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
     }
     if (run.stacks && run.against.empty() && run.leaks.empty()) {
@@ -215,11 +233,12 @@ base::Expected<void> check(const RunCommand& run)
 {
     MEMSWEEP_TRY(check_leaks(run));
     MEMSWEEP_TRY(check_comparison(run));
-    if (run.scenarios.empty() == run.words.empty()) {
-        return run.words.empty() ? refuse("scenario is required, or a program and its arguments behind --", "run")
-                                 : refuse("a run is of scenario files or of a program behind --, not of both", "--");
+    if (run.scenarios.empty() != runs_programs(run)) {
+        return !runs_programs(run) ? refuse("scenario is required, or a program and its arguments behind --", "run")
+                                   : refuse("a run is of scenario files or of a program behind --, not of both", "--");
     }
-    if ((!run.gate.empty() || run.strict_counters) && run.baseline.empty() && run.against.empty()) {
+    if (((!run.gate.empty() && run.baselines_folder.empty()) || run.strict_counters) && run.baseline.empty() &&
+        run.against.empty()) {
         return refuse("needs --baseline RESULT or --against CMD, what to compare with",
                       run.strict_counters ? "--strict-counters" : "--gate");
     }
@@ -241,6 +260,12 @@ scenarios::Overrides effective_overrides(const RunCommand& command)
     if (command.quick) {
         overrides.repetitions = overrides.repetitions.value_or(quick_repetitions);
         overrides.warmup = overrides.warmup.value_or(0);
+    }
+    if (!overrides.repetitions && (command.lines.min_runs || command.lines.max_runs)) {
+        constexpr std::uint32_t usual = 10;
+        overrides.repetitions =
+            std::min(std::max(usual, command.lines.min_runs.value_or(1)),
+                     std::max(command.lines.max_runs.value_or(UINT32_MAX), command.lines.min_runs.value_or(1)));
     }
     return overrides;
 }
@@ -285,6 +310,9 @@ base::Expected<void> check_names(const RunCommand& command, const std::vector<mo
 
 scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surroundings& surroundings)
 {
+    if (!command.texts.empty()) {
+        return plan_of_commands(command, effective_overrides(command), surroundings);
+    }
     const std::string description = reporters::command_line(command.words);
     if (command.against.empty()) {
         return scenarios::command_plan(command.words, description, effective_overrides(command), surroundings,
@@ -297,7 +325,7 @@ scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surro
 
 LoadedPlans load(const RunCommand& command, const model::Machine& machine)
 {
-    if (command.words.empty()) {
+    if (!runs_programs(command)) {
         return load_plans(command.scenarios, effective_overrides(command), machine);
     }
     LoadedPlans loaded;
@@ -310,6 +338,17 @@ LoadedPlans load(const RunCommand& command, const model::Machine& machine)
     return loaded;
 }
 
+std::string why_not_started(const model::CommandSpec& command)
+{
+    if (std::string why = engine::missing_program(command); !why.empty()) {
+        return why + program_hint(command.run, "run");
+    }
+    const bool is_script = !command.shell && command.prepare.empty() && !command.run.empty();
+    const bool has_path = is_script && command.run.front().find('/') != std::string::npos && command.cwd.empty();
+    return !is_script ? ""
+                      : missing_interpreter(has_path ? command.run.front() : sys::find_program(command.run.front()));
+}
+
 // Before anything is measured: every program must be there.
 std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans, const IdMatcher& wanted)
 {
@@ -317,7 +356,7 @@ std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans,
     std::set<std::string> seen;
     for (const model::Plan& plan : plans) {
         for (const model::Case& one : plan.cases) {
-            std::string why = one.command() && wanted(one.id) ? engine::missing_program(*one.command()) : "";
+            std::string why = one.command() && wanted(one.id) ? why_not_started(*one.command()) : "";
             if (!why.empty() && seen.insert(why).second) {
                 errors.push_back({base::ErrorCode::invalid_input, std::move(why), plan.path});
             }
@@ -329,7 +368,7 @@ std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans,
 // What the command line says of programs behind --, and a scenario of its own.
 void set_up_programs(const RunCommand& command, std::vector<model::Plan>& plans)
 {
-    if (command.words.empty()) {
+    if (!runs_programs(command)) {
         return;
     }
     for (model::Case& one : plans.front().cases) {
@@ -349,7 +388,7 @@ base::Expected<std::optional<ProgramInput>> take_input(const RunCommand& command
     if (command.dry_run) {
         return std::optional<ProgramInput>{};
     }
-    if (command.words.empty()) {
+    if (!runs_programs(command)) {
         look_into_inputs(plans);
         const bool reads_nothing = std::ranges::any_of(plans, [](const model::Plan& plan) {
             return std::ranges::any_of(
@@ -380,6 +419,9 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
         return ExitCode::bad_input;
     }
     MEMSWEEP_TRY(check_names(command, loaded.plans));
+    if (runs_programs(command)) {
+        surround(command.lines, loaded.plans.front());
+    }
     if (const std::string word = command.shell ? "" : base::shell_operator(command.words); !word.empty()) {
         print_note(fmt::format("no shell reads what stands behind --: the program gets the word {} itself; --shell "
                                "takes a script",
@@ -409,8 +451,10 @@ void add_run(Command& root, const GlobalOptions& global)
     Command& command = root.command("run", "Run scenario files, print the report, write the result");
     auto& run = arguments_of<RunCommand>(command, global, execute);
     command
-        .optional_positional("scenario FILE", value::texts(run.scenarios),
-                             "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
+        .optional_positional(
+            "scenario FILE", value::texts(run.scenarios),
+            "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin. Or programs, "
+            "each with its arguments in quotes: 'sort big.txt' 'sort -u big.txt'")
         .look_up = shipped_scenarios;
     command.words_behind_dashes("command CMD", value::texts(run.words),
                                 "A program and its arguments to measure in place of a scenario, behind --");
@@ -418,8 +462,14 @@ void add_run(Command& root, const GlobalOptions& global)
     add_cases(command, run);
     add_measuring(command, run);
     add_programs(command, run);
+    add_command_lines(command, run);
     add_comparing(command, run);
-    command.check = [&run] {
+    command.check = [&run]() -> base::Expected<void> {
+        MEMSWEEP_TRY(take_command_lines(run));
+        if (const auto project = MEMSWEEP_TRY(find_project_file())) {
+            apply(*project, run);
+        }
+        run.stdout_word = run.show_output && run.stdout_word.empty() ? model::output_inherited : run.stdout_word;
         run.is_automatic = run.is_automatic || (!run.against.empty() && !run.overrides.repetitions);
         return check(run);
     };

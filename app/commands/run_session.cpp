@@ -1,8 +1,10 @@
 #include "app/commands/run_session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <array>
 #include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -29,6 +31,7 @@
 #include "core/engine/steps/worker_executor.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/paired_comparison.hpp"
+#include "core/measure/recorded_comparison.hpp"
 #include "core/model/case_index.hpp"
 #include "core/schedule/paired_rounds.hpp"
 #include "core/sys/clock.hpp"
@@ -202,13 +205,14 @@ class RunSession {
         }
         const std::vector<ReportTarget> targets = MEMSWEEP_TRY(expanded_targets(report));
         std::optional<Baseline> baseline;
-        if (!command_.baseline.empty()) {
+        const std::string named_baseline = baseline_of(plan);
+        if (!named_baseline.empty()) {
             auto criteria = gate_criteria(command_.gate);
             if (!criteria) {
                 return ExitCode::bad_input;
             }
             criteria->strict_counters = command_.strict_counters;
-            const std::string earlier = MEMSWEEP_TRY(expanded(command_.baseline, report));
+            const std::string earlier = MEMSWEEP_TRY(expanded(named_baseline, report));
             baseline = MEMSWEEP_TRY(Baseline::open(earlier, report, plan, *std::move(criteria)));
         }
         std::optional<measure::Criteria> criteria;
@@ -218,6 +222,8 @@ class RunSession {
                 return ExitCode::bad_input;
             }
             criteria->strict_counters = command_.strict_counters;
+            const schedule::PairedRounds::Pair pair = builds(*criteria);
+            report.run.overrides.merge(measure::record_comparison(pair.base, pair.candidate, *criteria));
         }
         const std::string path = MEMSWEEP_TRY(result_path(report));
         MEMSWEEP_TRY(check_files(plan, path, targets));
@@ -250,13 +256,15 @@ class RunSession {
         if (!saved || observers->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
-        code = worse(code, write_reports(report, comparison, targets));
-        report.sites.clear();  // which the comparison tells
+        code = worse(code, write_reports(report, targets));
         code = worse(code, show(report, targets, path));
         if (comparison) {
             code = worse(code, write_comparison(*comparison, targets, path));
         }
-        if (saved && *saved != "-") {
+        const bool is_forgotten = saved && is_passing(report) && !interrupted && code != ExitCode::bad_input;
+        if (is_forgotten) {
+            ::unlink(saved->c_str());
+        } else if (saved && *saved != "-") {
             print_note(fmt::format("result: {}", *saved));
         }
         return signals_.pending() ? worse(code, stop_code(signals_)) : code;  // one that ended the wait for a reader
@@ -299,12 +307,41 @@ class RunSession {
         return expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
     }
 
+    // The one that was named, or else that of the project, if it has one for this scenario.
+    [[nodiscard]] std::string baseline_of(const model::Plan& plan) const
+    {
+        if (!command_.baseline.empty() || command_.baselines_folder.empty() || plan.path.empty() || command_.quick) {
+            return command_.baseline;
+        }
+        std::error_code ignored;
+        std::string path = fmt::format("{}/{}.json", command_.baselines_folder, plan.name);
+        return std::filesystem::exists(path, ignored) ? path : std::string{};
+    }
+
+    // Programs whose result nobody asked for: what was measured is shown, and kept in a file only until then.
+    [[nodiscard]] bool is_passing(const model::RunReport& report) const
+    {
+        return runs_programs(command_) && command_.out.empty() && command_.results_folder.empty() && !global_.quiet &&
+               report.run.placement->ranks.value_or(1) <= 1;
+    }
+
+    static std::string passing_pattern()
+    {
+        const char* const folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nothing sets variables
+        return fmt::format("{}/memsweep-%s-%t-{}.json", folder == nullptr || *folder == 0 ? "/tmp" : folder,
+                           ::getpid());
+    }
+
     [[nodiscard]] base::Expected<std::string> result_path(const model::RunReport& report) const
     {
         const model::LaunchPlace& placement = *report.run.placement;
         const bool among_ranks = placement.ranks.value_or(1) > 1;
-        const std::string usual = among_ranks ? "results/%s-%t-%h-%r.json" : "results/%s-%t.json";
-        const std::string pattern = command_.out.empty() ? usual : command_.out;
+        const std::string usual =
+            fmt::format("{}/{}", command_.results_folder.empty() ? "results" : command_.results_folder,
+                        among_ranks ? "%s-%t-%h-%r.json" : "%s-%t.json");
+        const std::string pattern = is_passing(report)     ? passing_pattern()
+                                    : command_.out.empty() ? usual
+                                                           : command_.out;
         if (auto shared = shared_path(pattern, placement)) {
             return base::fail(*std::move(shared));
         }
@@ -430,35 +467,16 @@ class RunSession {
         return path == "-" || command_.events == "-" || std::ranges::any_of(targets, is_stdout, &ReportTarget::path);
     }
 
-    [[nodiscard]] reporters::ComparisonReport document_of(const measure::Comparison& comparison,
-                                                          std::string description = {}) const
+    [[nodiscard]] reporters::ComparisonReport document_of(const measure::Comparison& comparison) const
     {
-        return {.comparisons = {comparison},
-                .gate = !command_.quick,
-                .only_changed = !global_.verbose,
-                .description = std::move(description)};
+        return {.comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
     }
 
-    // Reports for people (`compared`) show the comparison of two programs; formats for programs show the result.
-    [[nodiscard]] ExitCode write_one(const model::RunReport& report,
-                                     const std::optional<measure::Comparison>& comparison,
-                                     const ReportTarget& target) const
-    {
-        constexpr std::array<std::string_view, 3> compared{"html", "md", "junit"};
-        const bool shows_both =
-            comparison && !command_.against.empty() && std::ranges::count(compared, target.format) != 0;
-        return shows_both ? write_in(*reporters::find_format<reporters::ComparisonReport>(target.format),
-                                     document_of(*comparison, report.run.scenario_description), target.path, global_)
-                          : write_report(report, target, global_);
-    }
-
-    [[nodiscard]] ExitCode write_reports(const model::RunReport& report,
-                                         const std::optional<measure::Comparison>& comparison,
-                                         const std::vector<ReportTarget>& targets) const
+    [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets) const
     {
         ExitCode code = ExitCode::done;
         for (const ReportTarget& target : targets) {
-            const ExitCode written = write_one(report, comparison, target);
+            const ExitCode written = write_report(report, target, global_);
             code = worse(code, written);
             if (written == ExitCode::done && !is_stdout(target.path)) {
                 print_note(fmt::format("{} report: {}", target.format, target.path));
@@ -486,8 +504,10 @@ class RunSession {
             print_note(fmt::format("against {}: {}", comparison.base.name, reporters::headline(comparison).text));
             return ExitCode::done;
         }
-        const std::string heading = command_.against.empty() ? "the baseline" : command_.against;
-        return print_text("\nAgainst " + base::printable(heading) + "\n" +
+        if (!command_.against.empty()) {  // show() has it above what the programs measured
+            return ExitCode::done;
+        }
+        return print_text("\nAgainst the baseline\n" +
                           reporters::to_terminal(document_of(comparison), terminal_style(global_)));
     }
 

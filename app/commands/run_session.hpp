@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/command_lines.hpp"
 #include "app/commands/results.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/loader.hpp"
@@ -18,7 +19,11 @@ namespace memsweep::app {
 struct RunCommand {
     std::vector<std::string> scenarios;
     std::vector<std::string> words;  // a command, in place of scenarios
+    std::vector<std::string> texts;  // commands as one text each, in place of both
+    CommandLines lines;              // what surrounds them
     std::string out;                 // empty: results/<scenario>-<UTC>.json
+    std::string results_folder;      // of the project; empty: results
+    std::string baselines_folder;    // of the project: its SCENARIO.json is the baseline where none is named
     std::vector<ReportTarget> reports;
     scenarios::Overrides overrides;
     std::string filter;
@@ -36,6 +41,7 @@ struct RunCommand {
     std::string stdout_word;                         // for `words`, as a scenario says it; empty: as it says by default
     std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
     model::EndOfWork end;                            // of `words`; without a sign nobody asks
+    bool show_output{};                              // what they print, as --stdout inherit
     bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
     bool stacks{};                                   // name the call sites in which the two programs differ
@@ -46,6 +52,11 @@ struct RunCommand {
     bool dry_run{};  // print what would be done
     bool quick{};
 };
+
+[[nodiscard]] inline bool runs_programs(const RunCommand& run)
+{
+    return !run.words.empty() || !run.texts.empty();
+}
 
 // Returns the worst exit code of all plans. An interruption ends all of them, even between two cases.
 [[nodiscard]] ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,

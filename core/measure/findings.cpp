@@ -12,6 +12,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/ranking.hpp"
 #include "core/measure/replay_verdict.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
@@ -416,6 +417,7 @@ std::vector<Finding> findings(const model::RunReport& report)
         std::ranges::move(site_findings(sites), std::back_inserter(found));
     }
     add_trims(report.cases, found);
+    std::ranges::move(ranking_findings(report), std::back_inserter(found));
     add_short_programs(report, found);
     add_skipped(report.cases, found);
     return found;

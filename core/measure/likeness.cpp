@@ -9,6 +9,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
+#include "core/measure/recorded_comparison.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -40,7 +41,9 @@ void add_overrides(Parts& parts, const ScenarioFacts& base, const ScenarioFacts&
     std::set<std::string> names;
     for (const auto* facts : {&base, &candidate}) {
         for (const auto& [name, value] : facts->overrides) {
-            names.insert(name);
+            if (!name.starts_with(judged_prefix)) {
+                names.insert(name);
+            }
         }
     }
     const auto value_in = [](const ScenarioFacts& facts, const std::string& name) {

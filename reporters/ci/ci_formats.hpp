@@ -64,6 +64,14 @@ void write_health(const FleetReport& report, TextSink& sink);
 //          in its place for a time.
 void write_gbench(const model::RunReport& report, TextSink& sink);
 
+// What `hyperfine --export-json` writes, for the scripts that read it: {"results": [{"command", "mean", "stddev",
+// "median", "user", "system", "min", "max", "times", "parameters"}]}; a case without a time is left out.
+//
+// Units    seconds.
+// Sources  sharkdp/hyperfine 1.18, README and scripts/. Its "exit_codes" are not there: a repetition that fails has no
+//          time.
+void write_hyperfine(const model::RunReport& report, TextSink& sink);
+
 // For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. The direction is not part of
 // an entry but of the file: one is read by the tool customSmallerIsBetter, the other by customBiggerIsBetter.
 //
@@ -98,12 +106,18 @@ void write_prom(const model::RunReport& report, TextSink& sink);
 void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with # UNIT, and # EOF at its end
 
 // Results seen as tests that passed or not, as JUnit XML, in order of the cases, then of the assertions. A run without
-// any case has the suite of its scenario, empty.
+// any case has the suite of its scenario, empty. A case that no assertion speaks of is a test that it runs; a result of
+// `run --against` has the tests of its comparison.
 void write_junit(const model::RunReport& report, TextSink& sink);
 // A test per judged metric; it fails on what gates.
 void write_junit(const ComparisonReport& report, TextSink& sink);
 // One test for the program, which fails where it leaks, and one for each site that does.
 void write_junit(const LeaksReport& report, TextSink& sink);
+
+// The verdict as a badge, for a README or the page of a pull request: SVG of 20 pixels' height, of no font but what the
+// reader has.
+void write_badge(const model::RunReport& report, TextSink& sink);
+void write_badge(const ComparisonReport& report, TextSink& sink);  // the worst of its comparisons
 
 // Chrome trace events, for Perfetto and chrome://tracing.
 //

@@ -258,7 +258,9 @@ TestCase case_test(const model::CaseReport& report)
 std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
 {
     std::set<std::string_view> asserted;
+    std::set<std::string_view> spoken_of;
     for (const model::AssertionResult& result : report.assertions) {
+        spoken_of.insert(result.case_id);
         if (result.outcome == model::AssertionOutcome::failed) {
             asserted.insert(result.case_id);
         }
@@ -269,7 +271,8 @@ std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
         for (const model::CaseReport* one : group.cases) {
             suite.seconds += wall_seconds(*one);
             const bool is_told = one->status == model::Status::failed && asserted.contains(one->id);
-            if (one->status != model::Status::ok && !is_told) {
+            const bool is_bare = one->status == model::Status::ok && !spoken_of.contains(one->id);
+            if (is_bare || (one->status != model::Status::ok && !is_told)) {
                 suite.tests.push_back(case_test(*one));
             }
         }
@@ -302,8 +305,8 @@ using measure::Verdict;
 
 bool is_unjudged(Verdict verdict)
 {
-    return verdict == Verdict::insufficient || verdict == Verdict::added || verdict == Verdict::missing ||
-           verdict == Verdict::not_comparable;
+    return verdict == Verdict::insufficient || verdict == Verdict::inconclusive || verdict == Verdict::added ||
+           verdict == Verdict::missing || verdict == Verdict::not_comparable;
 }
 
 std::string class_name(const Comparison& comparison, const measure::ComparedCase& one)
@@ -368,6 +371,10 @@ std::vector<Fact> properties_of(const Comparison& comparison)
 
 void write_junit(const model::RunReport& report, TextSink& sink)
 {
+    if (const auto compared = comparison_report(report)) {
+        write_junit(*compared, sink);
+        return;
+    }
     TestReport tests{
         .name = "memsweep", .timestamp = seconds_part(report.run.started).value_or(""), .suites = test_suites(report)};
     std::vector<Fact> properties = run_facts(report);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/recorded_comparison.hpp"
 #include "reporters/document/comparison_parts.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_document.hpp"
@@ -183,11 +184,31 @@ std::vector<const MetricComparison*> shown(const ComparisonReport& report, const
 {
     std::vector<const MetricComparison*> metrics;
     for (const MetricComparison& metric : comparison.metrics) {
-        if (!report.only_changed || measure::is_change(metric.verdict)) {
+        const bool is_left_out = (report.only_changed && !measure::is_change(metric.verdict)) ||
+                                 (report.only_judged && metric.verdict == measure::Verdict::informational);
+        if (!is_left_out) {
             metrics.push_back(&metric);
         }
     }
     return metrics;
+}
+
+std::optional<ComparisonReport> comparison_report(const model::RunReport& report)
+{
+    std::optional<Comparison> comparison = measure::recorded_comparison(report);
+    if (!comparison) {
+        return std::nullopt;
+    }
+    return ComparisonReport{.tool = report.tool,
+                            .comparisons = {*std::move(comparison)},
+                            .only_judged = true,
+                            .description = report.run.scenario_description};
+}
+
+model::RunReport without_sites(model::RunReport report)
+{
+    report.sites.clear();
+    return report;
 }
 
 std::string side_text(const measure::Side& side)
@@ -202,7 +223,11 @@ std::string side_text(const measure::Side& side)
 Document document(const ComparisonReport& report)
 {
     const Comparison& first = report.comparisons.front();
-    Document document{.kicker = "memsweep comparison", .title = title_of(report), .description = report.description};
+    Document document{.kicker = "memsweep comparison",
+                      .title = title_of(report),
+                      .description = report.description,
+                      .comment_marker = first.cases.empty() ? std::string{"comparison"}
+                                                            : "comparison " + first.cases.front().scenario};
     if (document.description.empty() && !first.cases.empty()) {
         document.description = first.cases.front().scenario;
     }

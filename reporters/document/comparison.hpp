@@ -2,6 +2,7 @@
 // cases.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,19 @@ struct ComparisonReport {
     std::vector<measure::Comparison> comparisons;
     bool gate{true};      // false: a regression is shown and fails nothing
     bool only_changed{};  // leaves out metrics that are the same, cannot be told or are not judged
+    bool only_judged{};   // leaves out metrics without a verdict
     bool explain{};
     std::string description{};  // above a page; empty: the scenario's name
 };
 
 [[nodiscard]] Document document(const ComparisonReport& report);
+
+// What a result of `run --against` comes to as a comparison, with the description that the result has; empty: it is no
+// such result.
+[[nodiscard]] std::optional<ComparisonReport> comparison_report(const model::RunReport& report);
+
+// What is shown of it below that comparison, which tells its call sites.
+[[nodiscard]] model::RunReport without_sites(model::RunReport report);
 
 [[nodiscard]] Headline headline(const measure::Comparison& comparison);
 

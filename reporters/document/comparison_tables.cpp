@@ -62,6 +62,16 @@ std::string regression_text(const Comparison& comparison)
     return text;
 }
 
+// Nothing that was judged became worse, and of some of it that could not be told.
+std::string open_text(const Comparison& comparison, std::size_t open)
+{
+    const std::size_t judged = metric_count(comparison) - measure::count(comparison, Verdict::informational);
+    const std::string untold = fmt::format("{} of {} could not be told", open, plural(judged, "metric"));
+    return fmt::format("{}: {}{}",
+                       measure::count(comparison, Verdict::improved) > 0 ? "No regression shown" : "Nothing shown",
+                       untold, rest(comparison, Verdict::inconclusive));
+}
+
 // Fine enough to show a change of one page in a gigabyte, short where the factor is large.
 std::string factor_text(double factor)
 {
@@ -128,6 +138,9 @@ Headline headline(const Comparison& comparison)
     }
     case measure::ComparisonOutcome::passed:
         break;
+    }
+    if (const std::size_t open = measure::count(comparison, Verdict::inconclusive); open > 0) {
+        return {open_text(comparison, open), Tone::caution};
     }
     return {fmt::format("No regression in {}{}", plural(metric_count(comparison), "metric"),
                         rest(comparison, Verdict::regressed)),

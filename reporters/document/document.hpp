@@ -167,6 +167,9 @@ struct Document {
     // Markdown for a job's summary has signs instead of bold words, notes below its tables, and no more rows than can
     // be read there.
     bool is_summary{};
+    // Markdown for a comment, which a program finds again by this text to renew it: its tables are folded. Empty: it is
+    // none.
+    std::string comment_marker{};
 
     template <typename Part>
     void add(Part part, Weight weight = {})

@@ -10,6 +10,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/recorded_comparison.hpp"
 #include "core/measure/replay_verdict.hpp"
 #include "reporters/document/limit_room.hpp"
 #include "reporters/document/run_tables.hpp"
@@ -153,7 +154,9 @@ std::vector<Fact> run_facts(const model::RunReport& report)
     facts.push_back({"Order", fmt::format("{}, seed {}", model::name_of(run.order), run.seed)});
     add_if_there(facts, "Duet", duet_line(run.duet_processors));
     facts.push_back({"Isolation", std::string{model::name_of(run.isolation)}});
-    add_if_there(facts, "Overrides", pairs(run.overrides));
+    std::map<std::string, std::string> overrides = run.overrides;
+    std::erase_if(overrides, [](const auto& one) { return one.first.starts_with(measure::judged_prefix); });
+    add_if_there(facts, "Overrides", pairs(overrides));
     add_if_there(facts, "Tags", pairs(run.tags));
     facts.push_back({"Tool", tool_text(report.tool)});
     add_if_there(facts, "Harness", harness_line(report.calibration));

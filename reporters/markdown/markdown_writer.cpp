@@ -99,6 +99,16 @@ std::string_view verdict_sign(Tone tone)
     return tone == Tone::bad ? "✗ " : tone == Tone::good ? "✓ " : "? ";
 }
 
+// Two hyphens would end a comment.
+std::string comment_text(std::string_view marker)
+{
+    std::string text = inert_text(marker);
+    for (char& c : text) {
+        c = c == '-' || c == '<' || c == '>' ? '_' : c;
+    }
+    return text;
+}
+
 class MarkdownWriter {
   public:
     explicit MarkdownWriter(const Document& content) : content_{content}, is_summary_{content.is_summary} {}
@@ -132,11 +142,14 @@ class MarkdownWriter {
     }
 
   private:
-    static bool is_folded(const Block& block)
+    [[nodiscard]] bool is_folded(const Block& block) const
     {
         const auto* section = std::get_if<Section>(&block.part);
+        const bool is_table_of_comment =
+            !content_.comment_marker.empty() && section != nullptr && section->title.empty();
         const bool is_brief_one = block.weight == Weight::brief && section != nullptr && section->title.empty();
-        return (is_brief_one || block.weight == Weight::support || block.weight == Weight::reference) &&
+        return (is_table_of_comment || is_brief_one || block.weight == Weight::support ||
+                block.weight == Weight::reference) &&
                !summary_of(block).empty();
     }
 
@@ -297,7 +310,10 @@ std::string markdown_text(std::string_view text)
 
 std::string to_markdown(const Document& content)
 {
-    const std::string text = MarkdownWriter{content}.text(content.blocks);
+    const std::string text =
+        (content.comment_marker.empty() ? ""
+                                        : fmt::format("<!-- memsweep {} -->\n", comment_text(content.comment_marker))) +
+        MarkdownWriter{content}.text(content.blocks);
     return content.is_summary ? text + "\n" : text;  // what comes next in a job's summary is not joined to it
 }
 

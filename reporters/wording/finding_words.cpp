@@ -55,6 +55,23 @@ std::string assertion_text(const Finding& finding)
                                    : fmt::format("{} for {}: {}", what, finding.case_id, detail);
 }
 
+// "sort ran 1.07 ± 0.02 times faster than sort -u", the half width of the 95 % interval behind the estimate.
+std::string ranking_text(const Finding& finding)
+{
+    const measure::Shift& shift = *finding.metrics.front().effect;
+    if (!shift.interval) {
+        return fmt::format("{} ran {:.2f} times faster than {}, by too few repetitions to be sure", finding.subject,
+                           shift.estimate, finding.base);
+    }
+    const auto& [low, high] = *shift.interval;
+    if (low <= 1) {
+        return fmt::format("{} and {} are not shown to differ in time: {:.2f} ± {:.2f} times", finding.subject,
+                           finding.base, shift.estimate, (high - low) / 2);
+    }
+    return fmt::format("{} ran {:.2f} ± {:.2f} times faster than {}", finding.subject, shift.estimate, (high - low) / 2,
+                       finding.base);
+}
+
 std::string short_program_text(const Finding& finding)
 {
     constexpr double nothing_else = 1.1;
@@ -237,6 +254,8 @@ std::string sentence(const Finding& finding)
         return more_contrasts_text(finding);
     case FindingKind::trim:
         return fmt::format("trim {}: {}", finding.subject, finding.words);
+    case FindingKind::ranking:
+        return ranking_text(finding);
     case FindingKind::short_program:
         return short_program_text(finding);
     case FindingKind::case_regressed:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 import unittest
+import xml.etree.ElementTree
 
 from memsweep_cli import BINARY, NO_TIMES, CliTest, default_signals, environment, event_lines
 
@@ -145,6 +146,34 @@ class Against(CliTest):
                          "a page names what it compares")
         outcome = self.expect(1, "compare", self.result, "--between", "build=base", "build=candidate", "--metric", "allocations")
         self.assertIn("allocations", outcome.text)
+
+    def report(self, form):
+        return self.expect(0, "report", self.result, "-f", form).text
+
+    def test_a_stored_result_is_the_comparison(self):
+        for code, candidate, tone in ((1, amount(1020), "bad"), (0, amount(1000), "good")):
+            allowed = ["--threshold", "live_bytes_peak=1%", "--threshold", "allocated_bytes=1%"]
+            live = self.compare(code, amount(1000), candidate, *NO_TIMES, *allowed, "-r", "md=s.md", "-r", "html=p.html", "-r", "junit=j.xml")
+            for form, name in (("md", "s.md"), ("html", "p.html"), ("junit", "j.xml")):
+                self.assertEqual(self.report(form), (self.folder / name).read_text(encoding="utf-8"), "as the run has written it")
+            self.assertIn(f'class="verdict {tone}"', self.report("html"))
+            root = xml.etree.ElementTree.fromstring(self.report("junit"))
+            tests = {test.get("name"): test for test in root.iter("testcase")}
+            self.assertLessEqual({*EXACT, "working_set_peak"}, set(tests), "a test for each metric that was judged")
+            failed = {name for name, test in tests.items() if test.find("failure") is not None}
+            self.assertEqual("allocations" in failed, code == 1, "each threshold is that of the run")
+            self.assertRegex(self.report("md"), r"\A<!-- memsweep comparison recorded_amount -->\n### (✗|✓|\?) ")
+            self.assertIn("<details>", self.report("md"))
+            self.assertIn("<svg", self.report("badge"))
+            lines = live.text.splitlines()
+            verdict = next(number for number, line in enumerate(lines) if "regress" in line)
+            table = next(number for number, line in enumerate(lines) if "wall_time" in line)
+            self.assertLess(verdict, table, "the verdict is first")
+
+    def test_what_could_not_be_told_is_no_success(self):
+        self.compare((0, 1, 5), ["sleep", "0.01"], ["sleep", "0.01"], "-n", "2")
+        root = xml.etree.ElementTree.fromstring(self.report("junit"))
+        self.assertTrue(list(root.iter("skipped")))
 
     def test_one_program_is_counted_where_asked(self):
         for options, counted in (((), 0), (("--count",), 1)):

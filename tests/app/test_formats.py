@@ -33,7 +33,7 @@ HOSTILE = ["</script><script>alert(1)</script>", "\"quoted\" 'and' \\back\\slash
            "naïve 数组 🙂 \ufffe\uffff", "=cmd|' /C calc'!A0", "esc \x1b[31m \u202e \x00 \x7f \u2028", "{a=\"b\"} 1\n# EOF", "]]> <!-- & &amp; %s {} ",
            "x" * 20_000]
 FORMATS = ("csv", "csv-summary", "csv-series", "csv-matrix", "gbench", "gha", "gha-smaller", "gha-bigger", "bmf", "prom", "openmetrics",
-           "junit", "trace", "md", "html", "vega", "health", "json", "text")
+           "hyperfine", "badge", "junit", "trace", "md", "html", "vega", "health", "json", "text")
 
 
 @functools.cache

@@ -72,7 +72,7 @@ class Help(CliTest):
                 if not placeholder.isupper():  # a flag, with the first word of its help
                     continue
                 others = [word for other in required if other != name for word in (other, "glibc" if other == "--on" else "rmm" if other == "--format" else "x")]
-                values = ["", ""] if name == "--between" else [""]
+                values = [""] * {"--between": 2, "--parameter-list": 2, "--parameter-scan": 3}.get(name, 1)
                 with self.subTest(command=command, option=name):
                     outcome = self.memsweep(command, *others, *positionals.get(command, ["x"]), name, *values)
                     self.assertEqual(outcome.code, 2, outcome)

@@ -67,10 +67,43 @@ void CommandExecutor::clean_up(const CompiledCase& compiled, const RunLimits& li
     do_beside(compiled, limits, "cleanup", compiled.command().cleanup, attempt);
 }
 
+CommandExecutor::~CommandExecutor()
+{
+    tear_down();
+}
+
+void CommandExecutor::set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt)
+{
+    const model::CommandSpec& command = compiled.command();
+    if (set_up_ && set_up_->command().run == command.run && set_up_->command().setup == command.setup) {
+        return;
+    }
+    tear_down();
+    do_beside(compiled, limits, "setup", command.setup, attempt);
+    if (attempt.ending == Ending::finished && !(command.setup.empty() && command.teardown.empty())) {
+        set_up_ = compiled;
+        set_up_limits_ = limits;
+    }
+}
+
+// Nobody is left to be told that it failed, but the user, by what it prints itself.
+void CommandExecutor::tear_down()
+{
+    if (const std::optional<CompiledCase> ended = std::exchange(set_up_, std::nullopt)) {
+        Attempt ignored;
+        do_beside(*ended, set_up_limits_, "cleanup", ended->command().teardown, ignored);
+    }
+}
+
 Attempt CommandExecutor::run(const CompiledCase& compiled, const RunLimits& limits,
                              const std::function<void(int pid)>& started)
 {
     Attempt attempt;
+    attempt.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
+    set_up(compiled, limits, attempt);
+    if (attempt.ending != Ending::finished) {
+        return attempt;
+    }
     prepare(compiled, limits, attempt);
     if (attempt.ending == Ending::finished) {
         attempt = measure(compiled, limits, started, {});

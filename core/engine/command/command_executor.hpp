@@ -1,7 +1,8 @@
 // Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, and counts allocations in a
 // further run.
 //
-// A program that misbehaves costs its own case.
+// A program that misbehaves costs its own case. What a case sets up lasts until another case runs, so that a plan
+// with set-ups has its cases one after another (Order::sequential).
 //
 // Cost     while the program runs: its tree is sampled from outside, at the case's interval, or so that a fiftieth of
 //          one processor is spent. The first sample comes when short programs have ended.
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +46,11 @@ class CommandExecutor final : public Executor {
     // another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
+    // Ends what the last case has set up.
+    ~CommandExecutor() override;
+    CommandExecutor(const CommandExecutor&) = delete;
+    CommandExecutor& operator=(const CommandExecutor&) = delete;
+
     // From here on nobody asks whose malloc serves a program whose case names an allocator.
     void ask_no_more() { asks_ = false; }
 
@@ -51,6 +58,10 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
   private:
+    // Sets up a case that differs from the one before, which is torn down first.
+    void set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
+    void tear_down();
+
     // Runs the command to prepare, or to clean up after, the program.
     void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
                    const std::vector<std::string>& words, Attempt& attempt) const;
@@ -68,7 +79,9 @@ class CommandExecutor final : public Executor {
     std::vector<std::uint32_t> processors_;
     bool asks_{true};
     std::map<const CompiledCase*, std::string>
-        asked_;  // programs under a named allocator, and why they could not be asked
+        asked_;                           // programs under a named allocator, and why they could not be asked
+    std::optional<CompiledCase> set_up_;  // the case that was set up and is to be torn down
+    RunLimits set_up_limits_;
 };
 
 // The processes of a program that had another malloc than `allocator`, in words; empty: there are none.

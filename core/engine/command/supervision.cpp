@@ -78,7 +78,8 @@ std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeo
         if (end.was_asked_to_end && has_obeyed(end.status)) {
             return {};
         }
-        if (end.status.signal == 0 && end.status.code == static_cast<int>(exit_code)) {
+        if (end.status.signal == 0 &&
+            (exit_code == model::any_exit_code || end.status.code == static_cast<int>(exit_code))) {
             return {};
         }
         end.ending = Ending::crashed;

@@ -1,0 +1,470 @@
+#include "app/commands/command_lines.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/option_values.hpp"
+#include "app/commands/run_session.hpp"
+#include "app/commands/shipped.hpp"
+#include "core/base/command_words.hpp"
+#include "core/base/printable.hpp"
+#include "core/base/text.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "scenarios/reader/fingerprint.hpp"
+#include "scenarios/reader/limits.hpp"
+
+namespace memsweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view command_axis = "command";
+
+// An option of hyperfine's that has another word here, or none.
+OptionValue told(std::string message, Arity arity = Arity::one)
+{
+    return {.take = [message = std::move(message)](const std::vector<std::string>&) -> base::Expected<void> {
+                return refuse(message);
+            },
+            .arity = arity};
+}
+
+OptionValue export_to(RunCommand& run, std::string format)
+{
+    return value::any([&run, format = std::move(format)](const std::string& path) {
+        run.reports.push_back({format, path});
+    });
+}
+
+void add_hidden(Command& command)
+{
+    command.hidden_option("--style STYLE", told("how progress is shown is --progress here, and colours are --color"));
+    command.hidden_option("--sort ORDER", told("has no counterpart: reports keep the order of the commands"));
+    command.hidden_option("-u,--time-unit UNIT", told("has no counterpart: reports choose the unit that suits a value, "
+                                                      "and -r csv has all times in seconds"));
+    command.hidden_option("--reference CMD", told("is --against CMD here, with the other program behind --"));
+    command.hidden_option("--export-asciidoc FILE", told("has no counterpart; --export-markdown has one table"));
+    command.hidden_option("--export-orgmode FILE", told("has no counterpart; --export-markdown has one table"));
+}
+
+std::string lower_name(std::string name)
+{
+    for (char& c : name) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
+    }
+    return name;
+}
+
+bool is_variable_name(std::string_view name)
+{
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    return !name.empty() && is_letter(name.front()) &&
+           std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& with)
+{
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+        text.replace(at, what.size(), with);
+    }
+}
+
+// {NAME} as hyperfine writes a parameter, by the case's value on its axis.
+std::string substituted(std::string text, const CommandLines& lines, const model::Case& one)
+{
+    const auto put_in = [&](const std::vector<std::string>& given, std::size_t apart) {
+        for (std::size_t i = 0; i < given.size(); i += apart) {
+            const auto param = std::ranges::find(one.params, lower_name(given[i]), &model::Param::name);
+            if (param != one.params.end()) {
+                replace_all(text, "{" + given[i] + "}", model::to_text(param->value));
+            }
+        }
+    };
+    put_in(lines.lists, 2);
+    put_in(lines.scans, 3);
+    for (const model::Param& param : one.params) {
+        replace_all(text, "${axis." + param.name + "}", model::to_text(param.value));
+    }
+    return text;
+}
+
+std::vector<std::string> script(const std::string& text, bool shell)
+{
+    return text.empty() ? std::vector<std::string>{}
+           : shell      ? std::vector{text}
+                        : std::vector<std::string>{"/bin/sh", "-c", text};
+}
+
+// Short enough for a case's id, and unlike the names before it.
+std::string case_name(std::string text, std::set<std::string>& taken)
+{
+    for (char& c : text) {
+        c = c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
+    }
+    text = base::printable(text);
+    constexpr std::size_t most = scenarios::max_name_bytes - 6;  // room for a number
+    std::size_t end = 0;
+    while (end < text.size()) {
+        const std::size_t length = std::max<std::size_t>(base::utf8_length(std::string_view{text}.substr(end)), 1);
+        if (end + length > most) {
+            break;
+        }
+        end += length;
+    }
+    text.resize(end);
+    std::string name = text;
+    for (int number = 2; !taken.insert(name).second; ++number) {
+        name = fmt::format("{} ({})", text, number);
+    }
+    return name;
+}
+
+base::Expected<double> number_in(const std::string& text)
+{
+    double value{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+        return refuse(fmt::format("\"{}\" is no number", text), "-P");
+    }
+    return value;
+}
+
+int decimals_of(const std::string& text)
+{
+    const std::size_t point = text.find('.');
+    return point == std::string::npos ? 0 : static_cast<int>(std::min<std::size_t>(text.size() - point - 1, 9));
+}
+
+base::Expected<void> take_parameters(RunCommand& run)
+{
+    CommandLines& lines = run.lines;
+    const auto add = [&](const std::string& name, std::string values) -> base::Expected<void> {
+        const std::string axis = lower_name(name);
+        if (axis == command_axis || std::ranges::count(run.overrides.axes, axis, &value::Pair::first) != 0) {
+            return refuse(fmt::format("there is another axis {}", axis), "-L");
+        }
+        run.overrides.axes.emplace_back(axis, std::move(values));
+        return {};
+    };
+    for (std::size_t i = 0; i + 1 < lines.lists.size(); i += 2) {
+        MEMSWEEP_TRY(add(lines.lists[i], lines.lists[i + 1]));
+    }
+    for (std::size_t i = 0; i + 2 < lines.scans.size(); i += 3) {
+        const std::string step = i / 3 < lines.steps.size() ? lines.steps[i / 3] : "1";
+        std::string values = MEMSWEEP_TRY(scanned_values(lines.scans[i + 1], lines.scans[i + 2], step));
+        MEMSWEEP_TRY(add(lines.scans[i], std::move(values)));
+    }
+    if (lines.steps.size() * 3 > lines.scans.size()) {
+        return refuse("goes with a -P,--parameter-scan NAME MIN MAX before it", "--parameter-step-size");
+    }
+    return {};
+}
+
+bool asks_for_programs(const CommandLines& lines)
+{
+    return !lines.names.empty() || !lines.prepare.empty() || !lines.conclude.empty() || !lines.setup.empty() ||
+           !lines.cleanup.empty() || !lines.shell_program.empty() || lines.no_shell || lines.ignore_failure ||
+           !lines.lists.empty() || !lines.scans.empty() || lines.min_runs || lines.max_runs;
+}
+
+base::Expected<void> check_counts(const CommandLines& lines, std::size_t programs)
+{
+    if (!lines.names.empty() && lines.names.size() != programs) {
+        return refuse(fmt::format("{} names for {} commands", lines.names.size(), programs), "--command-name");
+    }
+    for (const auto& [name, scripts] : {std::pair{"--prepare", &lines.prepare}, {"--conclude", &lines.conclude}}) {
+        if (scripts->size() > 1 && scripts->size() != programs) {
+            return refuse(fmt::format("one for all commands, or one for each: {} for {}", scripts->size(), programs),
+                          name);
+        }
+    }
+    return {};
+}
+
+// A program in the place of a scenario.
+base::Expected<void> check_is_no_program(const std::string& name)
+{
+    std::error_code ignored;
+    const bool is_there = fs::exists(scenario_path(name), ignored);
+    const bool is_file = is_there && !name.ends_with(".json") && fs::is_regular_file(name, ignored) &&
+                         name.find('/') != std::string::npos && ::access(name.c_str(), X_OK) == 0;
+    if (name == "-" || (is_there && !is_file) ||
+        (!is_there && (name.find('/') != std::string::npos || sys::find_program(name).empty()))) {
+        return {};
+    }
+    return refuse(fmt::format("{} is a program, and no scenario; memsweep run -- {} measures it", base::printable(name),
+                              base::printable(name)),
+                  "run");
+}
+
+// A text as the words of the one program that other options (--against, --leaks) want.
+base::Expected<void> take_single(RunCommand& run)
+{
+    if (run.texts.size() != 1) {
+        return refuse("compares two programs: one command line beside it, or give all of them without --against",
+                      "--against");
+    }
+    const std::string text = run.texts.front();
+    run.texts.clear();
+    run.shell = run.shell || !needs_shell(text).empty() || (!run.against.empty() && !needs_shell(run.against).empty());
+    run.words = run.shell ? std::vector{text} : MEMSWEEP_TRY(base::command_words(text));
+    return {};
+}
+
+}  // namespace
+
+void add_command_lines(Command& command, RunCommand& run)
+{
+    CommandLines& lines = run.lines;
+    command.group = "Programs, as hyperfine takes them";
+    command.option("--command-name NAME", value::texts(lines.names, Arity::each_time),
+                   "Call the program this in the report; once for each of several (hyperfine's -n)");
+    command.option("-p,--prepare CMD", value::texts(lines.prepare, Arity::each_time),
+                   "A script of /bin/sh before each repetition, not measured; one for all, or one for each program");
+    command.option("--conclude CMD", value::texts(lines.conclude, Arity::each_time), "The same after each repetition");
+    command.option("--setup CMD", value::text(lines.setup),
+                   "A script before the first repetition of each program, whose repetitions then follow each other");
+    command.option("--cleanup CMD", value::text(lines.cleanup), "The same after the last repetition of each");
+    command.option("-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
+                   "An axis, and {NAME} in the command stands for its value: -L threads 1,2,4 (repeatable)");
+    command.option("-P,--parameter-scan NAME MIN MAX", value::texts(lines.scans, Arity::triple_each_time),
+                   "The same with all numbers from MIN to MAX (repeatable)");
+    command.option("-D,--parameter-step-size STEP", value::texts(lines.steps, Arity::each_time),
+                   "Steps of the scan in front of it (default 1)");
+    command.option("-i,--ignore-failure", value::flag(lines.ignore_failure), "Any exit code is a success");
+    command.flag("-N", lines.no_shell, "No shell reads a command line; one that needs a shell is refused");
+    command.option("-S SHELL", value::text(lines.shell_program),
+                   "Let this shell read every command line: bash, zsh; none is -N");
+    command.option("-m,--min-runs N", value::number(lines.min_runs, 1, 100'000),
+                   "At least so many repetitions, if the usual number is less");
+    command.option("-M,--max-runs N", value::number(lines.max_runs, 1, 100'000),
+                   "At most so many repetitions, if the usual number is more");
+    command.option("--export-json FILE", export_to(run, "hyperfine"), "The times as hyperfine's JSON has them");
+    command.option("--export-markdown FILE", export_to(run, "md"), "The same as -r md=FILE");
+    command.option("--export-csv FILE", export_to(run, "csv-summary"), "The same as -r csv-summary=FILE");
+    add_hidden(command);
+}
+
+bool is_command_line(const std::string& text)
+{
+    std::error_code ignored;
+    const bool is_one_word = text.find_first_of(" \t\n") == std::string::npos;
+    const bool is_plain = is_one_word && (needs_shell(text).empty() || text.ends_with(".json"));
+    return text != "-" && !is_plain && !fs::exists(text, ignored);
+}
+
+std::string needs_shell(std::string_view text)
+{
+    static constexpr std::array<std::string_view, 24> builtins{
+        "cd",    "export", "source", ".",    "ulimit", "eval", "alias", "umask", "set",  "unset", "trap", "if",
+        "while", "for",    "until",  "case", "time",   "exec", "local", "read",  "wait", "shift", "exit", ":"};
+    const std::string_view trimmed = base::trimmed(text);
+    const std::string_view first = trimmed.substr(0, trimmed.find_first_of(" \t\n;&|"));
+    if (std::ranges::find(builtins, first) != builtins.end()) {
+        return std::string{first};
+    }
+    if (const std::size_t sign = first.find('=');
+        sign != std::string_view::npos && is_variable_name(first.substr(0, sign))) {
+        return std::string{first};
+    }
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\\' && quote != '\'') {
+            ++i;
+        } else if (quote != 0) {
+            if (c == quote) {
+                quote = 0;
+            } else if (quote == '"' && (c == '$' || c == '`')) {
+                return std::string{c};
+            }
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '$' && text.substr(i).starts_with("${axis.")) {
+            i = std::min(text.find('}', i), text.size());
+        } else if (std::string_view{"<>|&;()*?$`\n"}.find(c) != std::string_view::npos ||
+                   (c == '~' && (i == 0 || text[i - 1] == ' '))) {
+            return std::string{c == '\n' ? ' ' : c};
+        }
+    }
+    return {};
+}
+
+base::Expected<std::string> scanned_values(const std::string& min, const std::string& max, const std::string& step)
+{
+    const double from = MEMSWEEP_TRY(number_in(min));
+    const double to = MEMSWEEP_TRY(number_in(max));
+    const double by = MEMSWEEP_TRY(number_in(step));
+    const double count = by > 0 ? std::floor((to - from) / by + 1e-9) : -1;
+    if (count < 0 || count >= static_cast<double>(scenarios::max_axis_values)) {
+        return refuse(fmt::format("from {} to {} in steps of {} is no list of up to {} numbers", min, max, step,
+                                  scenarios::max_axis_values),
+                      "-P");
+    }
+    const int decimals = std::max(decimals_of(min), decimals_of(step));
+    std::string values;
+    for (double i = 0; i <= count; ++i) {
+        values += fmt::format("{}{:.{}f}", values.empty() ? "" : ",", from + i * by, decimals);
+    }
+    return values;
+}
+
+base::Expected<void> take_command_lines(RunCommand& run)
+{
+    CommandLines& lines = run.lines;
+    const bool has_lines = std::ranges::any_of(run.scenarios, is_command_line);
+    if (run.words.empty() && (has_lines || asks_for_programs(lines))) {
+        for (const std::string& one : run.scenarios) {
+            std::error_code ignored;
+            if (one == "-" || (one.ends_with(".json") && fs::exists(one, ignored))) {
+                return refuse(fmt::format("{} is a scenario, and what stands beside it is for programs: one run is of "
+                                          "scenarios or of programs",
+                                          one),
+                              "run");
+            }
+        }
+        run.texts = std::exchange(run.scenarios, {});
+    }
+    for (const std::string& one : run.scenarios) {
+        MEMSWEEP_TRY(check_is_no_program(one));
+    }
+    if (run.texts.empty() && run.words.empty()) {
+        return asks_for_programs(lines) ? refuse("is for programs: memsweep run OPTIONS 'CMD ARGS'", "run")
+                                        : base::Expected<void>{};
+    }
+    MEMSWEEP_TRY(take_parameters(run));
+    if (lines.shell_program == "none") {
+        lines.no_shell = true;
+        lines.shell_program.clear();
+    } else if (lines.shell_program == "default") {
+        lines.shell_program.clear();
+        run.shell = true;
+    }
+    if (lines.no_shell && (run.shell || !lines.shell_program.empty())) {
+        return refuse("is the opposite of --shell", "-N");
+    }
+    if (!run.texts.empty() && (!run.against.empty() || !run.leaks.empty())) {
+        MEMSWEEP_TRY(take_single(run));
+    }
+    if (!run.against.empty() &&
+        (!lines.setup.empty() || !lines.cleanup.empty() || !lines.lists.empty() || !lines.scans.empty())) {
+        return refuse("both programs take turns, without --setup, --cleanup and parameters; --prepare and --conclude "
+                      "run around each repetition",
+                      "--against");
+    }
+    if (!lines.names.empty() && run.texts.empty()) {
+        return refuse("names command lines in quotes: memsweep run --command-name NAME 'CMD ARGS'", "--command-name");
+    }
+    MEMSWEEP_TRY(check_counts(lines, std::max<std::size_t>(run.texts.size(), 1)));
+    if (!lines.shell_program.empty() && run.texts.empty()) {
+        return refuse("reads command lines as one text; behind --, put the shell itself: -- bash -c 'SCRIPT'", "-S");
+    }
+    for (const std::string& text : run.texts) {
+        const std::string why = lines.no_shell ? needs_shell(text) : "";
+        if (!why.empty()) {
+            return refuse(
+                fmt::format("\"{}\" needs a shell for \"{}\"; without -N it gets one", base::printable(text), why),
+                "-N");
+        }
+        if (needs_shell(text).empty()) {
+            MEMSWEEP_TRY(base::command_words(text));
+        }
+    }
+    return {};
+}
+
+scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
+                                   const scenarios::Surroundings& surroundings)
+{
+    const CommandLines& lines = run.lines;
+    const std::string description = fmt::format("{}", fmt::join(run.texts, "; "));
+    model::Plan all;
+    std::set<std::string> names;
+    std::vector<model::Scalar> values;
+    for (std::size_t i = 0; i < run.texts.size(); ++i) {
+        const std::string& text = run.texts[i];
+        const bool shell = run.shell || !needs_shell(text).empty();
+        const std::string first = text.substr(0, text.find_first_of(" \t\n"));
+        scenarios::Loaded loaded = scenarios::command_plan({first}, description, overrides, surroundings);
+        if (!loaded) {
+            return loaded;
+        }
+        const std::string name = case_name(lines.names.empty() ? text : lines.names[i], names);
+        values.emplace_back(name);
+        if (i == 0) {
+            all = *loaded;
+            all.cases.clear();
+        } else if (loaded->name != all.name) {
+            all.name = "commands";
+        }
+        for (model::Case& one : loaded->cases) {
+            const std::string line = substituted(text, lines, one);
+            model::CommandSpec& command = *one.command();
+            command.shell = shell && lines.shell_program.empty();
+            if (command.shell) {
+                command.run = {line};
+            } else if (!lines.shell_program.empty()) {
+                command.run = {lines.shell_program, "-c", line};
+            } else if (auto words = base::command_words(line)) {
+                command.run = *std::move(words);
+            } else {
+                return tl::unexpected{std::vector<base::Error>{words.error()}};
+            }
+            if (run.texts.size() > 1 || !lines.names.empty()) {
+                one.params.push_back({std::string{command_axis}, name});
+                std::ranges::sort(one.params, {}, &model::Param::name);
+            }
+            all.cases.push_back(std::move(one));
+        }
+    }
+    if (run.texts.size() > 1 || !lines.names.empty()) {
+        all.axes.push_back({std::string{command_axis}, std::move(values)});
+    }
+    for (model::Case& one : all.cases) {
+        one.scenario = all.name;
+        one.id = model::case_id(all.name, one.params);
+    }
+    scenarios::take_fingerprints(all);
+    return all;
+}
+
+void surround(const CommandLines& lines, model::Plan& plan)
+{
+    const auto script_for = [&](const std::vector<std::string>& scripts, const model::Case& one) -> std::string {
+        if (scripts.size() < 2) {
+            return scripts.empty() ? "" : substituted(scripts.front(), lines, one);
+        }
+        const auto axis = std::ranges::find(plan.axes, command_axis, &model::Axis::name);
+        const auto param = std::ranges::find(one.params, command_axis, &model::Param::name);
+        const auto at = static_cast<std::size_t>(std::ranges::find(axis->values, param->value) - axis->values.begin());
+        return substituted(scripts[at], lines, one);
+    };
+    if (lines.prepare.empty() && lines.conclude.empty() && lines.setup.empty() && lines.cleanup.empty() &&
+        !lines.ignore_failure) {
+        return;
+    }
+    for (model::Case& one : plan.cases) {
+        model::CommandSpec& command = *one.command();
+        command.prepare = script(script_for(lines.prepare, one), command.shell);
+        command.cleanup = script(script_for(lines.conclude, one), command.shell);
+        command.setup = script(substituted(lines.setup, lines, one), command.shell);
+        command.teardown = script(substituted(lines.cleanup, lines, one), command.shell);
+        command.exit_code = lines.ignore_failure ? model::any_exit_code : command.exit_code;
+    }
+    if (!lines.setup.empty() || !lines.cleanup.empty()) {
+        plan.settings.order = model::Order::sequential;
+    }
+    scenarios::take_fingerprints(plan);
+}
+
+}  // namespace memsweep::app

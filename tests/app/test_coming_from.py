@@ -1,0 +1,154 @@
+"""Command lines of other tools with memsweep's name in front: the right column of docs/coming-from.md runs, hyperfine's options keep their
+meanings, and what has another word here says so."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import unittest
+
+from memsweep_cli import SOURCE, CliTest, environment
+
+PAGE = SOURCE / "docs/coming-from.md"
+
+
+def rows(heading):
+    text = PAGE.read_text().split(f"\n## From {heading}\n", 1)[1].split("\n## ", 1)[0]
+    return [tuple(re.findall(r"`([^`]+)`", line)) for line in text.splitlines() if line.startswith("| `")]
+
+
+class ComingFrom(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "n.txt").write_text("".join(f"{n * 7919 % 1000}\n" for n in range(1000)))
+
+    def line(self, text, code=0):
+        words = shlex.split(text)
+        self.assertEqual(words[0], "memsweep")
+        return self.expect(code, *words[1:])
+
+    def times(self, path):
+        return {one["command"]: one["times"] for one in json.loads((self.folder / path).read_text())["results"]}
+
+    def values(self, *arguments):
+        self.expect(0, *arguments, "-o", "r.json", "-q")
+        return json.loads((self.folder / "r.json").read_text())
+
+    def test_page_hyperfine(self):
+        found = rows("hyperfine")
+        self.assertGreater(len(found), 12)
+        for theirs, ours in found:
+            with self.subTest(ours):
+                self.assertTrue(theirs.startswith("hyperfine "))
+                self.line(ours)
+
+    def test_page_heaptrack(self):
+        for theirs, ours in rows("heaptrack"):
+            with self.subTest(theirs):
+                self.line(ours)
+
+    def test_page_google_benchmark(self):
+        for name in ("base", "new"):
+            self.expect(0, "run", "churn", "-n", "5", "-q", "-o", f"{name}.json", "-k", "refcount")
+        for theirs, ours in rows("Google Benchmark"):
+            with self.subTest(theirs):
+                code = self.memsweep(*shlex.split(ours)[1:]).code
+                self.assertIn(code, (0, 1, 5) if "compare" in ours else (0,))
+
+    def test_several_are_ranked(self):
+        outcome = self.expect(0, "run", "--runs", "8", "sleep 0.01", "sleep 0.06", "sleep 0.11")
+        for other in ("0.06", "0.11"):
+            self.assertRegex(outcome.text, rf"sleep 0.01 ran [\d.]+ ± [\d.]+ times faster than sleep {other}")
+
+    def test_names_and_exports(self):
+        self.expect(0, "run", "-q", "-n", "3", "--command-name", "short", "--command-name", "long", "true", "sleep 0.01",
+                    "--export-json", "t.json", "--export-markdown", "t.md", "--export-csv", "t.csv")
+        self.assertEqual({name: len(times) for name, times in self.times("t.json").items()}, {"short": 3, "long": 3})
+        for name in ("t.md", "t.csv"):
+            self.assertIn("long", (self.folder / name).read_text())
+
+    def test_parameters(self):
+        cases = self.values("run", "-n", "1", "-P", "n", "0.5", "1.5", "-D", "0.5", "-L", "word", "a,b", "echo {n} {word} $HOME",
+                            "--stdout", "checksum")["cases"]
+        self.assertEqual({(str(one["params"]["n"]), one["params"]["word"]) for one in cases},
+                         {(n, word) for n in ("0.5", "1.0", "1.5") for word in "ab"})
+        self.assertEqual({one["status"] for one in cases}, {"ok"})
+
+    def test_surroundings_are_run_as_often_as_hyperfine_runs_them(self):
+        self.expect(0, "run", "-q", "-w", "1", "-n", "3", "--setup", "echo setup {n} >> log", "--prepare", "echo prepare {n} >> log",
+                    "--conclude", "echo conclude {n} >> log", "--cleanup", "echo cleanup {n} >> log", "-L", "n", "1,2", "true {n}")
+        log = (self.folder / "log").read_text().split("\n")[:-1]
+        one = [["setup"], *[["prepare"], ["conclude"]] * 4, ["cleanup"]]
+        self.assertEqual(log, [f"{words[0]} {n}" for n in "12" for words in one])
+
+    def test_failures(self):
+        self.expect(3, "run", "-n", "2", "-q", "grep nothing n.txt")
+        self.expect(0, "run", "-n", "2", "-q", "-i", "grep nothing n.txt")
+        self.assertIn("setup", self.expect(3, "run", "-n", "2", "-q", "--setup", "false", "true").errors)
+
+    def test_a_shell_where_one_is_needed(self):
+        self.expect(0, "run", "-n", "1", "-q", "cat n.txt | wc -l > out")
+        self.assertEqual((self.folder / "out").read_text().strip(), "1000")
+        self.expect(0, "run", "-n", "1", "-q", "LC_ALL=C sort n.txt")
+        self.assertIn("needs a shell", self.expect(2, "run", "-N", "cat n.txt | wc -l").errors)
+
+    def test_what_has_another_word_is_told(self):
+        for word, *arguments in (
+                ("--runs 10", "-r", "10", "--", "true"), ("--command-name", "-n", "name", "--", "true"),
+                ("--setup", "-s", "make", "--", "true"), ("--progress", "--style", "full", "true"),
+                ("no counterpart", "--sort", "command", "true"), ("--against", "--reference", "true", "true"),
+                ("is a program", "true"), ("env LC_ALL=C sort", "--", "LC_ALL=C", "sort"), ("--shell", "--", "cd", "/"),
+                ("each word stands alone", "--", "sleep 0.1")):
+            with self.subTest(arguments):
+                self.assertIn(word, self.expect(2, "run", *arguments).errors)
+
+    def test_only_near_words_are_suggested(self):
+        self.assertIn("--warmup", self.expect(2, "run", "--warmpu", "3", "--", "true").errors)
+        for far in ("--fancy", "--zzz", "--reps"):
+            self.assertNotIn("did you mean", self.expect(2, "run", far, "true").errors)
+
+    def test_interpreters_that_are_missing(self):
+        for name, first, says in (("dos", "#!/bin/sh\r\n", "carriage return"), ("gone", "#!/nowhere/perl\n", "/nowhere/perl")):
+            script = self.folder / name
+            script.write_bytes(first.encode() + b"true\n")
+            script.chmod(0o755)
+            self.assertIn(says, self.expect(2, "run", "--", f"./{name}").errors)
+
+    def test_a_program_of_addresssanitizer_is_refused_before_it_ends(self):
+        source = self.folder / "a.c"
+        source.write_text("int main(void) { return 0; }\n")
+        if subprocess.run(["gcc", "-fsanitize=address", "-o", self.folder / "asan", source], capture_output=True, check=False).returncode != 0:
+            self.leave_out(self.id(), "gcc links no program with AddressSanitizer here")
+        self.assertIn("-fsanitize=address", self.expect(2, "record", "-o", "t.mst", "--", "./asan").errors)
+        self.expect(0, "record", "-o", "t.mst", "--", "true")
+
+    def test_files_of_other_tools_are_named(self):
+        for begin, name in (('{"dhatFileVersion":2', "DHAT"), ("desc: --x\ncmd: a\n", "massif"), ("memray\0\0", "memray"),
+                            ("heap profile: 1: 2 [3: 4] @ heapprofile\n", "gperftools"), ("heap_v2/524288\n", "jemalloc")):
+            (self.folder / "f").write_text(begin)
+            for command in (("import", "f", "-o", "t.mst"), ("report", "f")):
+                with self.subTest(command=command, name=name):
+                    self.assertIn(name, self.expect(2, *command).errors)
+
+    # Lines that public READMEs and mailing lists have behind "hyperfine", over programs of these names that do nothing.
+    def test_lines_of_readmes(self):
+        for name in ("fd", "jit", "bf", "target/release/ours", "git_2.50.1", "git_pq", "git"):
+            program = self.folder / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text("#!/bin/sh\ntrue\n")
+            program.chmod(0o755)
+        (self.folder / "in").write_text("0000")
+        path = environment(PATH=f"{self.folder}:{os.environ['PATH']}")
+        for line in ("""--warmup 3 'fd -e jpg' 'find . -iname "*.jpg"'""",
+                     "--warmup 2 './jit mandelbrot.bf' './bf mandelbrot.bf'",
+                     "-m 30 ./target/release/ours",
+                     "-w3 -L git ./git_2.50.1,./git_pq,./git '{git} rev-parse :/^Initial.revision'",
+                     "--warmup=1 'git -c transfer.hideRefs=refs/pull upload-pack . <in' 'git upload-pack . <in'",
+                     "--warmup 1 --runs 5 'sh -c exit' 'bash -c exit'"):
+            with self.subTest(line):
+                self.expect(0, "run", *shlex.split(line), env=path)
+
+
+if __name__ == "__main__":
+    unittest.main()

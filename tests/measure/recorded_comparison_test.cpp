@@ -1,0 +1,101 @@
+#include "core/measure/recorded_comparison.hpp"
+
+#include "core/measure/likeness.hpp"
+#include "core/measure/paired_comparison.hpp"
+#include "core/measure/ranking.hpp"
+#include "tests/measure/samples.hpp"
+#include "tests/measure/words.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+
+namespace {
+
+std::vector<double> twenty(double factor)
+{
+    std::vector<double> values = ten;
+    values.insert(values.end(), ten.begin(), ten.end());
+    return scaled(std::move(values), factor);
+}
+
+model::RunReport two_builds(double factor)
+{
+    model::RunReport report;
+    report.cases.push_back(case_report({{"build", "base"}}, {metric("wall_time", twenty(1))}));
+    report.cases.push_back(case_report({{"build", "candidate"}}, {metric("wall_time", twenty(factor))}));
+    return report;
+}
+
+const model::RatioOf base_build{"build", "base"};
+const model::RatioOf candidate_build{"build", "candidate"};
+
+}  // namespace
+
+TEST_CASE("a result says of itself what its comparison said", "[unit]")
+{
+    for (const double allowed : {0.01, 0.07, 0.1}) {
+        Criteria criteria;
+        criteria.thresholds["wall_time"] = {.relative = allowed, .absolute = 1e-9, .at_most = 12.5};
+        criteria.thresholds["cpu_time"] = {.relative = 1.0 / 3};
+        criteria.only = {"wall_time", "cpu_time"};
+        criteria.informational = {"minor_faults"};
+        criteria.informational_units = {model::Unit::bytes};
+        criteria.strict_counters = true;
+        for (const double factor : {0.9, 1.0, 1.05, 1.2}) {
+            model::RunReport report = two_builds(factor);
+            const Comparison said = compare_rounds(report, base_build, candidate_build, criteria).value();
+            report.run.overrides = record_comparison(base_build, candidate_build, criteria);
+            const auto again = recorded_comparison(report);
+            REQUIRE(again);
+            CHECK(outcome(*again) == outcome(said));
+            REQUIRE(again->metrics.size() == said.metrics.size());
+            for (std::size_t i = 0; i < said.metrics.size(); ++i) {
+                CHECK(again->metrics[i].verdict == said.metrics[i].verdict);
+                CHECK(again->metrics[i].threshold.relative == said.metrics[i].threshold.relative);
+                CHECK(again->metrics[i].threshold.absolute == said.metrics[i].threshold.absolute);
+                CHECK(again->metrics[i].threshold.at_most == said.metrics[i].threshold.at_most);
+            }
+        }
+    }
+}
+
+TEST_CASE("only a result that was measured to compare is a comparison", "[unit]")
+{
+    model::RunReport report = two_builds(2);
+    CHECK_FALSE(recorded_comparison(report));
+    report.run.argv = {"memsweep", "run", "-n", "20", "--", "app", "--against"};
+    CHECK_FALSE(recorded_comparison(report));
+    report.run.argv = {"memsweep", "run", "--against", "old", "--", "app"};
+    REQUIRE(recorded_comparison(report));
+    CHECK(outcome(*recorded_comparison(report)) == ComparisonOutcome::regressed);
+    report.cases.pop_back();
+    CHECK_FALSE(recorded_comparison(report));
+}
+
+TEST_CASE("how a result is judged makes it unlike no other", "[unit]")
+{
+    const model::RunReport plain = two_builds(1);
+    model::RunReport judged = plain;
+    judged.run.overrides = record_comparison(base_build, candidate_build, {});
+    CHECK(differences(plain, judged).empty());
+    judged.run.overrides["axis.n"] = "[1]";
+    CHECK_FALSE(differences(plain, judged).empty());
+}
+
+TEST_CASE("programs of one command line are ranked by their time", "[unit]")
+{
+    model::RunReport report;
+    report.run.argv = {"memsweep", "run", "a", "b", "c"};
+    for (const auto& [name, factor] : {std::pair{"slow", 3.0}, {"fast", 1.0}, {"middle", 2.0}}) {
+        report.cases.push_back(case_report({{"command", name}}, {metric("wall_time", twenty(factor))}));
+    }
+    const std::vector<Finding> found = ranking_findings(report);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].subject == "fast");
+    CHECK(found[0].base == "middle");
+    CHECK(found[1].base == "slow");
+    CHECK(found[1].metrics.front().effect->estimate > 2.9);
+    CHECK(found[1].metrics.front().effect->estimate < 3.1);
+    report.run.scenario_path = "s.json";
+    CHECK(ranking_findings(report).empty());
+}
