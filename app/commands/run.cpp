@@ -65,7 +65,8 @@ void add_cases(Command& command, RunCommand& run)
     command.group = "Cases";
     command.option("-a,--axis NAME=VALUES", value::pairs(run.overrides.axes, "NAME=VALUE"),
                    "Replace an axis: size=[4KiB:1GiB:*4], mode=[refcount,leak], n=4 (repeatable)");
-    command.option("-s,--set VAR=VALUE", value::pairs(run.overrides.variables, "NAME=VALUE"),
+    command.option("-s,--set VAR=VALUE",
+                   value::pairs(run.overrides.variables, "NAME=VALUE; hyperfine's -s CMD is --setup CMD here"),
                    "Set a variable of the scenario (repeatable)");
     command.option("-k,--filter REGEX", value::text(run.filter), "Only cases whose id matches this regular expression");
     command.option("--max-memory SIZE", value::size(run.max_memory_bytes),

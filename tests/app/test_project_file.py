@@ -54,10 +54,10 @@ class ProjectFile(CliTest):
 
     def test_thresholds_and_gate_of_a_comparison(self):
         self.configure(thresholds={"wall_time": "4321%"})
-        self.expect((0, 1, 3), "run", "-n", "5", "-o", "r.json", "--against", "true", "--", "true", cwd=self.below)
+        self.expect((0, 1, 3, 5), "run", "-n", "5", "-o", "r.json", "--against", "true", "--", "true", cwd=self.below)
         overrides = json.loads((self.below / "r.json").read_text())["run"]["overrides"]
         self.assertTrue(overrides["judged.threshold.wall_time"].startswith("43.21"), overrides)
-        self.expect((0, 1, 3), "run", "-n", "5", "-o", "r.json", "--threshold", "wall_time=7%", "--against", "true", "--", "true", cwd=self.below)
+        self.expect((0, 1, 3, 5), "run", "-n", "5", "-o", "r.json", "--threshold", "wall_time=7%", "--against", "true", "--", "true", cwd=self.below)
         overrides = json.loads((self.below / "r.json").read_text())["run"]["overrides"]
         self.assertTrue(overrides["judged.threshold.wall_time"].startswith("0.07"), overrides)
 
