@@ -136,7 +136,7 @@ class MarkdownWriter {
                 }
                 out += out.empty() || part.empty() ? "" : "\n";
                 out += part;
-                is_titled = std::holds_alternative<Heading>(block.part);
+                is_titled = std::holds_alternative<Heading>(block.part) || (is_titled && part.empty());
             });
         return out;
     }
