@@ -130,7 +130,7 @@ std::span<const Format> formats()
         {"badge",
          ".svg",
          "the verdict as a badge for a README or a pull request, SVG",
-         {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr}},
+         {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr, nullptr}},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points",
          of_runs(write_trace)},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", of_runs(as_vega)},
