@@ -275,7 +275,7 @@ class Imports(CallSiteTest):
         sites = self.sites("t.mst", "site")
         self.assertEqual(sites["exact"], "callers")
         self.assertEqual(sites["total"]["bytes_allocated"], asked["bytes_allocated"])
-        self.assertEqual(sum(site["peak_bytes"] for site in sites["sites"]), asked["peak_live_bytes"])
+        self.assertEqual(sites["total"]["peak_live_bytes"], asked["peak_live_bytes"])
 
     def test_a_sample_of_nothing_is_said(self):
         (self.folder / "nothing.c").write_text("int main(void) { return 0; }")
@@ -467,7 +467,7 @@ class DebuggingInformation(CallSiteTest):
         outcome = self.expect(2, "info", "trace.mst", "--by", "site", "--debuginfod", env=environment())
         self.assertIn("DEBUGINFOD_URLS", outcome.errors)
         self.assertIn("--by", self.expect(2, "info", "trace.mst", "--debuginfod", env=environment()).errors)
-        self.assertIn("DEBUGINFOD_URLS", self.expect(2, "report", "trace.mst", "--debuginfod", env=environment()).errors)
+        self.assertIn("call stacks", self.expect(2, "report", "trace.mst", "--debuginfod", env=environment()).errors)
 
     def test_fetching_is_for_traces_with_stacks(self):
         self.write("result.json", "{}")

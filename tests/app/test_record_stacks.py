@@ -270,7 +270,7 @@ class Trees(Recording):
             full, sampled = ({site["function"]: site for site in self.sites(*words, every=every)} for every in ("full", "4KiB"))
             for function in full.keys() & {"leaf_a", "leaf_b", "grower"}:
                 with self.subTest(words[0], function=function):
-                    for figure in ("allocations", "bytes_allocated", "end_bytes", "end_blocks"):
+                    for figure in ("allocations", "bytes_allocated", "end_live_bytes", "end_live_blocks"):
                         self.assertEqual(sampled[function][figure], full[function][figure], figure)
 
     def sites(self, *words, every):
@@ -278,7 +278,7 @@ class Trees(Recording):
         report = json.loads(self.expect(0, "info", self.trace, "--by", "function", "--top", "0", "--json").out)
         info = self.info()
         self.assertEqual(report["exact"], "all" if every == "full" else "callers")
-        for figure, total in (("allocations", "allocations"), ("peak_bytes", "peak_live_bytes"), ("end_blocks", "end_live_blocks")):
+        for figure, total in (("allocations", "allocations"), ("peak_live_bytes", "peak_live_bytes"), ("end_live_blocks", "end_live_blocks")):
             self.assertEqual(report["total"][figure], info[total], figure)
             self.assertEqual(sum(site[figure] for site in report["sites"]), report["total"][figure], figure)
         for site in report["sites"]:

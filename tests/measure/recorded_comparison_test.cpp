@@ -3,6 +3,7 @@
 #include "core/measure/likeness.hpp"
 #include "core/measure/paired_comparison.hpp"
 #include "core/measure/ranking.hpp"
+#include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
 #include "tests/measure/words.hpp"
 
@@ -74,12 +75,17 @@ TEST_CASE("only a result that was measured to compare is a comparison", "[unit]"
 
 TEST_CASE("how a result is judged makes it unlike no other", "[unit]")
 {
-    const model::RunReport plain = two_builds(1);
+    model::RunReport plain = two_builds(1);
+    plain.run.scenario_fingerprint = "a";
+    plain.machine.fingerprint = "m";
     model::RunReport judged = plain;
     judged.run.overrides = record_comparison(base_build, candidate_build, {});
     CHECK(differences(plain, judged).empty());
+    judged.run.scenario_fingerprint = "b";
+    REQUIRE(differences(plain, judged).size() == 1);
+    CHECK(differences(plain, judged).front().find("judged") == std::string::npos);
     judged.run.overrides["axis.n"] = "[1]";
-    CHECK_FALSE(differences(plain, judged).empty());
+    CHECK(differences(plain, judged).front().find("axis.n") != std::string::npos);
 }
 
 TEST_CASE("programs of one command line are ranked by their time", "[unit]")
@@ -88,6 +94,7 @@ TEST_CASE("programs of one command line are ranked by their time", "[unit]")
     report.run.argv = {"memsweep", "run", "a", "b", "c"};
     for (const auto& [name, factor] : {std::pair{"slow", 3.0}, {"fast", 1.0}, {"middle", 2.0}}) {
         report.cases.push_back(case_report({{"command", name}}, {metric("wall_time", twenty(factor))}));
+        report.cases.back().metrics.front().summary = summarize(report.cases.back().metrics.front().values);
     }
     const std::vector<Finding> found = ranking_findings(report);
     REQUIRE(found.size() == 2);

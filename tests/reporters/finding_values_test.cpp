@@ -6,6 +6,7 @@
 #include "core/measure/findings.hpp"
 #include "reporters/json/finding_values.hpp"
 #include "reporters/json/result_json.hpp"
+#include "reporters/wording/reason_words.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
@@ -64,7 +65,7 @@ TEST_CASE("of a finding only what applies is written", "[unit]")
                                                 .effect = measure::Shift{true, 1.1, std::array{1.0, 1.2}}},
                                                {.metric = "cpu_time", .verdict = measure::Verdict::inconclusive}},
                                    .count = 2,
-                                   .words = "the machine was busier"};
+                                   .reason = {.about = measure::Rule::no_round}};
     const Parsed json = Parsed::parse(pretty(finding_json(finding)));
     std::string keys;
     for (const auto& [key, value] : json.items()) {
@@ -76,7 +77,8 @@ TEST_CASE("of a finding only what applies is written", "[unit]")
     CHECK(json["value"] == 2);
     CHECK(json["effect"] == Parsed{{"kind", "ratio"}, {"estimate", 1.1}, {"ci95", {1.0, 1.2}}});
     CHECK(json["more_metrics"] == Parsed::array({{{"metric", "cpu_time"}, {"verdict", "inconclusive"}}}));
-    CHECK(json["text"] == "demo/n=1: wall_time is inconclusive, the machine was busier (1 more alike)");
+    CHECK(json["text"] ==
+          "demo/n=1: wall_time is inconclusive, " + reason_text({.about = measure::Rule::no_round}) + " (1 more alike)");
 }
 
 }  // namespace memsweep::reporters

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 
 #include "reporters/ci/ci_formats.hpp"
@@ -74,8 +75,9 @@ TEST_CASE("a case that failed is told once", "[unit]")
     report.cases[1].status = model::Status::failed;
     CHECK(tests_of(report).size() == 7);  // its assertions say why
     report.assertions.clear();
-    REQUIRE(tests_of(report).size() == 3);
-    CHECK(has(tests_of(report)[0], "<failure type=\"case\""));
+    const auto tests = tests_of(report);
+    REQUIRE(tests.size() == report.cases.size());  // those that ran well pass
+    CHECK(std::ranges::count_if(tests, [](const auto& test) { return has(test, "<failure type=\"case\""); }) == 1);
 }
 
 TEST_CASE("a run without cases has one empty suite", "[unit]")
@@ -91,6 +93,13 @@ TEST_CASE("hostile names make no element of their own in junit", "[unit]")
     const std::string plain = junit(sample_report());
     model::RunReport report = hostile_report();
     report.assertions[0].expression += "\uFFFE\uFFFF";
+    const model::RunReport sample = sample_report();
+    for (std::size_t i = 0; i < report.assertions.size(); ++i) {
+        const auto of = std::ranges::find(sample.cases, sample.assertions[i].case_id, &model::CaseReport::id);
+        if (of != sample.cases.end()) {
+            report.assertions[i].case_id = report.cases[static_cast<std::size_t>(of - sample.cases.begin())].id;
+        }
+    }
     const std::string hostile = junit(report);
     for (const char* element : {"<testcase ", "<failure ", "<error ", "<skipped ", "<testsuite "}) {
         CHECK(count_of(hostile, element) == count_of(plain, element));
