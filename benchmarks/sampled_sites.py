@@ -23,7 +23,7 @@ import tempfile
 import stacks
 
 CALLERS = 12  # the kind of chunk
-FIGURES = {"bytes_allocated": "bytes", "peak_bytes": "peak", "allocations": "allocations"}
+FIGURES = {"bytes_allocated": "bytes", "peak_live_bytes": "peak", "allocations": "allocations"}
 # 30 functions that call malloc themselves, ten of them for others that call them, and 20 that ask by way of one of their own;
 # their sizes are one for each, or any, or that of four others too.
 KNOWN = r"""#include <stdint.h>

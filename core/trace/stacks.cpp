@@ -35,6 +35,17 @@ class KeyNumbers {
     std::vector<Key> keys_;
 };
 
+struct ImageBytes {
+    std::uint64_t live{};
+    std::uint32_t number{};
+};
+// What each process holds, and which image has held the most.
+struct Images {
+    std::map<std::uint32_t, ImageBytes> of;
+    StackImage largest;
+    std::uint64_t peak_bytes{};
+};
+
 class AllocationCount {
   public:
     AllocationCount(CountedBy by, StackSampling sampling, const StackTable* table,
@@ -101,17 +112,6 @@ class AllocationCount {
         std::uint64_t serial{};  // of the allocation, from 1
         std::uint64_t size{};
         CallerStrata::Place place;
-    };
-
-    struct ImageBytes {
-        std::uint64_t live{};
-        std::uint32_t number{};
-    };
-    // What each process holds, and which image has held the most.
-    struct Images {
-        std::map<std::uint32_t, ImageBytes> of;
-        StackImage largest;
-        std::uint64_t peak_bytes{};
     };
 
     void follow_image(const Event& event, const BlockWalk::Change& change)
