@@ -100,7 +100,7 @@ std::string sanitizer_library(const std::string& path)
         for (const Elf64_Dyn& entry : entries_at<Elf64_Dyn>(file, section.sh_offset, section.sh_size)) {
             if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < text.size()) {
                 const char* const name = text.data() + entry.d_un.d_val;
-                const std::string needed{name, ::strnlen(name, text.size() - entry.d_un.d_val)};
+                std::string needed{name, ::strnlen(name, text.size() - entry.d_un.d_val)};
                 for (const std::string_view known : {"libasan.so", "libclang_rt.asan"}) {
                     if (needed.starts_with(known)) {
                         return needed;

@@ -99,12 +99,12 @@ std::string_view verdict_sign(Tone tone)
     return tone == Tone::bad ? "✗ " : tone == Tone::good ? "✓ " : "? ";
 }
 
-// Two hyphens would end a comment.
+// Nothing that could end the comment, or be a command to the log of a CI service.
 std::string comment_text(std::string_view marker)
 {
     std::string text = inert_text(marker);
     for (char& c : text) {
-        c = c == '-' || c == '<' || c == '>' ? '_' : c;
+        c = std::string_view{"-<>#[]:"}.find(c) != std::string_view::npos ? '_' : c;
     }
     return text;
 }

@@ -460,7 +460,7 @@ class Formats(CompareTest):
 
     def test_markdown(self):
         text = self.compare(1, planted(self.base, 1.5, case="small/mode=leak"), "-f", "md").text
-        self.assertRegex(text, r"\A### \u2717 1 of \d+ metrics regressed")
+        self.assertRegex(text, r"\A<!-- memsweep comparison small -->\n### \u2717 1 of \d+ metrics regressed")
         self.assertIn("**regressed**", text)
         self.assertEqual(text.count("<details>"), 1, "what did not change is folded")
         self.assertEqual(text.count("</details>"), 1)

@@ -410,7 +410,8 @@ class PythonStacks(Recording):
         self.script(MODULE, "odd_module.py")
         self.recorded(PYTHONS[0], script, options=("--stacks=1KiB",))
         places = self.by_place()
-        self.assertEqual(places["program.py", lines_of(SCRIPT)["in_thread"]][0]["allocations"], 12, "none of 80 kB is missed")
+        # Small blocks of the same caller that are outside the sample may be counted there too.
+        self.assertGreaterEqual(places["program.py", lines_of(SCRIPT)["in_thread"]][0]["allocations"], 12, "none of 80 kB is missed")
 
     def test_in_the_flame_graph_and_in_exports(self):
         script = self.script(SCRIPT)

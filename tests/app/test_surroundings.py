@@ -56,7 +56,7 @@ class Names(CliTest):
         return sum(tag == "script" for tag, _ in page.tags)
 
     def test_texts_of_the_scenario_and_the_command_line(self):
-        self.small(repetitions=2, series={"interval": "2ms"}, steps=[alloc(), idle("10ms")])
+        self.small(repetitions=2, series={"interval": "2ms"}, steps=[alloc(), idle("10ms")], axes={"v": ["a", "b", "c"]})
         self.expect(0, "run", "small.json", "-q", "-o", "r.json")
         plain = self.scripts(self.check_reports()[1])
         # Axis values become case ids.

@@ -5,6 +5,8 @@
 #error "only the backend of HIP reads this"
 #endif
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
+
 // The same word with another prefix.
 #define cudaCpuDeviceId hipCpuDeviceId
 #define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
@@ -114,3 +116,5 @@
 // What comes nearest.
 #define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // what registering needs
 #define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // it tells no more
+
+// NOLINTEND(readability-identifier-naming)

@@ -283,11 +283,16 @@ class CallersDecoder {
     [[nodiscard]] constexpr bool next(std::uint64_t& address) noexcept
     {
         std::uint64_t step{};
-        if (damaged_ || left_ == 0 || (damaged_ = !cursor_.number(step))) {
+        if (damaged_ || left_ == 0) {
+            return false;
+        }
+        damaged_ = !cursor_.number(step);
+        if (damaged_) {
             return false;
         }
         --left_;
-        address = last_ += unzigzag(step);
+        last_ += unzigzag(step);
+        address = last_;
         return true;
     }
     // Behind the last address.
