@@ -462,8 +462,8 @@ class Formats(CompareTest):
         text = self.compare(1, planted(self.base, 1.5, case="small/mode=leak"), "-f", "md").text
         self.assertRegex(text, r"\A<!-- memsweep comparison small -->\n### \u2717 1 of \d+ metrics regressed")
         self.assertIn("**regressed**", text)
-        self.assertEqual(text.count("<details>"), 1, "what did not change is folded")
-        self.assertEqual(text.count("</details>"), 1)
+        self.assertEqual(text.count("<details>"), 2, "the tables are folded")
+        self.assertEqual(text.count("</details>"), 2)
         for block in re.findall(r"(?m)(?:^\|.*\n)+", text):
             self.assertEqual(len({line.count("|") for line in block.splitlines()}), 1, "as many cells in every row")
         hostile = self.compare(1, self.hostile(), "-f", "md").text

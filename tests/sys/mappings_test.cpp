@@ -14,6 +14,7 @@
 
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::tests::mapped_pages {
 namespace {
@@ -111,6 +112,9 @@ TEST_CASE("the pages of a standing process are what it has touched, and add up t
     }
     const Standing child;
     const auto by = GENERATE(sys::PagesBy::best, sys::PagesBy::pagemap);
+    if (tests::sanitized && by == sys::PagesBy::pagemap) {
+        return;  // an entry for each page of the shadow's tebibytes
+    }
     const auto space = sys::read_address_space(child.pid(), by);
     REQUIRE(space);
     CHECK(pages_in(*space, known.islands, island_pages).anonymous == island_pages / 2);
