@@ -1,6 +1,7 @@
 #include "reporters/markdown/markdown_writer.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <array>
 
 #include <fmt/format.h>
@@ -99,12 +100,14 @@ std::string_view verdict_sign(Tone tone)
     return tone == Tone::bad ? "✗ " : tone == Tone::good ? "✓ " : "? ";
 }
 
-// Nothing that could end the comment, or be a command to the log of a CI service.
+// Letters and digits alone, so that nothing ends the comment, mentions anybody, or is a command to the log of a CI
+// service. Bytes of other scripts stay.
 std::string comment_text(std::string_view marker)
 {
     std::string text = inert_text(marker);
     for (char& c : text) {
-        c = std::string_view{"-<>#[]:"}.find(c) != std::string_view::npos ? '_' : c;
+        const auto byte = static_cast<unsigned char>(c);
+        c = byte >= 0x80 || std::isalnum(byte) != 0 || c == ' ' || c == '.' ? c : '_';
     }
     return text;
 }
