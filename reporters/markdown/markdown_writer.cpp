@@ -1,8 +1,8 @@
 #include "reporters/markdown/markdown_writer.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
