@@ -103,8 +103,7 @@ struct AllocatorChoice {
     [[nodiscard]] std::span<const ChosenSetting> settings() const;
 };
 
-// What is tried on a program, the most promising first: of 28 choices that really ran on 19 programs these were within
-// 5 % of the best on all of them, and the first eight on most.
+// The settings to try on a program, the most promising first.
 [[nodiscard]] std::span<const AllocatorChoice> allocator_choices();
 
 // "glibc trim_threshold=128KiB", "mimalloc", "jemalloc dirty_decay=1s background_thread=true".
