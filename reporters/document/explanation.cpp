@@ -191,11 +191,10 @@ Tone tone_of_word(MemoryWord word)
 
 Table ledger_table(const Explanation& one)
 {
-    Table table{
-        .title = "Every resident page",
-        .note = fmt::format("{} resident; recorded up to event {}", size_of(one.ledger.rss_bytes), one.event),
-        .columns = {Column::word_key("what"), Column::number("size"), Column::number("share"),
-                    Column::number("pages")}};
+    Table table{.title = "Every resident page",
+                .note = fmt::format("{} resident; recorded up to event {}", size_of(one.ledger.rss_bytes), one.event),
+                .columns = {Column::word_key("what"), Column::number("size"), Column::number("share"),
+                            Column::number("pages")}};
     for (std::size_t i = 0; i < measure::memory_categories; ++i) {
         const auto category = static_cast<MemoryCategory>(i);
         const measure::CategoryFigure& figure = one.ledger.of(category);

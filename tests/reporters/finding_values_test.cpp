@@ -77,8 +77,8 @@ TEST_CASE("of a finding only what applies is written", "[unit]")
     CHECK(json["value"] == 2);
     CHECK(json["effect"] == Parsed{{"kind", "ratio"}, {"estimate", 1.1}, {"ci95", {1.0, 1.2}}});
     CHECK(json["more_metrics"] == Parsed::array({{{"metric", "cpu_time"}, {"verdict", "inconclusive"}}}));
-    CHECK(json["text"] ==
-          "demo/n=1: wall_time is inconclusive, " + reason_text({.about = measure::Rule::no_round}) + " (1 more alike)");
+    CHECK(json["text"] == "demo/n=1: wall_time is inconclusive, " + reason_text({.about = measure::Rule::no_round}) +
+                              " (1 more alike)");
 }
 
 }  // namespace memsweep::reporters
