@@ -124,7 +124,7 @@ std::string_view name_in(std::string_view line) noexcept
 
 bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& found) noexcept
 {
-    const long maps = kernel(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    const long maps = kernel(SYS_openat, AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
     if (maps < 0) {
         return false;
     }
