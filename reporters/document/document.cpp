@@ -1,6 +1,9 @@
 #include "reporters/document/document.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace memsweep::reporters {
 
@@ -56,6 +59,22 @@ void Document::add_table(TableBlock block, Weight weight)
     if (!block.table.rows.empty()) {
         add(std::move(block), weight);
     }
+}
+
+void Document::add_stack(std::string_view site, std::span<const std::string> frames, Weight weight)
+{
+    constexpr std::size_t most_frames = 24;
+    if (frames.empty()) {
+        return;
+    }
+    Items items;
+    for (const std::string& frame : frames.first(std::min(frames.size(), most_frames))) {
+        items.items.push_back({frame});
+    }
+    if (frames.size() > most_frames) {
+        items.items.push_back({"..."});
+    }
+    add(Section{.title = fmt::format("Stack of {}", site), .blocks = {{std::move(items), Weight::answer}}}, weight);
 }
 
 void Document::add_later(Weight weight, std::function<TableBlock()> table)

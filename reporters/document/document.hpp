@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -176,7 +178,9 @@ struct Document {
     {
         blocks.push_back({std::move(part), weight});
     }
-    void add_table(TableBlock block, Weight weight = {});              // unless it has no rows
+    void add_table(TableBlock block, Weight weight = {});  // unless it has no rows
+    // The call stack of a site, innermost frame first: 24 of them. Nothing without frames.
+    void add_stack(std::string_view site, std::span<const std::string> frames, Weight weight);
     void add_later(Weight weight, std::function<TableBlock()> table);  // likewise
 };
 

@@ -17,7 +17,6 @@ using measure::MemoryWord;
 
 constexpr std::size_t most_explained_sites = 20;
 constexpr std::size_t most_explained_stacks = 3;
-constexpr std::size_t most_explained_frames = 24;
 
 std::string size_of(std::uint64_t bytes)
 {
@@ -256,20 +255,7 @@ Facts beside(const Explanation& one)
 void add_explained_stacks(const Explanation& one, Document& document)
 {
     for (std::size_t i = 0; i < std::min(one.sites.size(), most_explained_stacks); ++i) {
-        const ExplainedSite& site = one.sites[i];
-        Items items;
-        for (const std::string& frame : site.stack) {
-            if (items.items.size() == most_explained_frames) {
-                items.items.push_back({"..."});
-                break;
-            }
-            items.items.push_back({frame});
-        }
-        if (!items.items.empty()) {
-            document.add(Section{.title = fmt::format("Stack of {}", site.place),
-                                 .blocks = {{std::move(items), Weight::answer}}},
-                         Weight::reference);
-        }
+        document.add_stack(one.sites[i].place, one.sites[i].stack, Weight::reference);
     }
 }
 

@@ -17,7 +17,6 @@ namespace {
 using measure::Growth;
 
 constexpr std::size_t most_leak_stacks = 5;
-constexpr std::size_t most_leak_frames = 24;
 
 std::string_view moment_of(const LeaksReport& report)
 {
@@ -106,19 +105,7 @@ void add_stacks(const LeaksReport& report, Document& document)
 {
     for (std::size_t i = 0; i < std::min(report.sites.size(), most_leak_stacks); ++i) {
         const LeakSite& site = report.sites[i];
-        Items items;
-        for (const std::string& frame : site.stack) {
-            if (items.items.size() == most_leak_frames) {
-                items.items.push_back({"..."});
-                break;
-            }
-            items.items.push_back({frame});
-        }
-        if (!items.items.empty()) {
-            document.add(Section{.title = fmt::format("Stack of {}", site.place),
-                                 .blocks = {{std::move(items), Weight::answer}}},
-                         i == 0 ? Weight::support : Weight::reference);
-        }
+        document.add_stack(site.place, site.stack, i == 0 ? Weight::support : Weight::reference);
     }
 }
 
