@@ -14,6 +14,8 @@
 #include "core/base/text.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/process_probe.hpp"
+#include "core/sys/process_stat.hpp"
 #include "core/trace/format/given_back.hpp"
 
 namespace memsweep::app {
@@ -22,6 +24,12 @@ namespace {
 bool is_all_zero(const std::vector<char>& bytes)
 {
     return bytes.empty() || (bytes.front() == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+// What the recorder has left of its try, in lines; empty: there was none.
+std::string answer_of(const std::string& folder, pid_t process)
+{
+    return sys::read_word(fmt::format("{}/{}.0{}", folder, process, trace::given_back_ending));
 }
 
 }  // namespace
@@ -71,11 +79,26 @@ std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
     return parts;
 }
 
+OtherProcesses other_processes(const std::string& folder, pid_t process)
+{
+    OtherProcesses others{.are_running = !sys::descendants_of(process).empty()};
+    const std::string text = answer_of(folder, process);
+    std::string_view rest = text;
+    static_cast<void>(base::take_until(rest, '\n'));
+    if (base::take_until(rest, ' ') == trace::given_back_children) {
+        others.page_faults = base::parse_number(base::take_until(rest, ' ')).value_or(0);
+        others.peak_bytes = base::parse_number(rest).value_or(0) << 10U;
+    } else if (const auto stat = sys::read_process_stat(fmt::format("/proc/{}/", process))) {
+        others.page_faults = stat->children_minor_faults + stat->children_major_faults;
+    }
+    return others;
+}
+
 measure::TriedRequest tried_request(const std::string& folder, pid_t process)
 {
     measure::TriedRequest tried;
-    const std::string text = sys::read_word(fmt::format("{}/{}.0{}", folder, process, trace::given_back_ending));
-    std::string_view rest = text;
+    const std::string text = answer_of(folder, process);
+    std::string_view rest = std::string_view{text}.substr(0, text.find('\n'));
     const std::string_view word = base::take_until(rest, ' ');
     if (word.empty()) {
         tried.why_not = "the program did not end by exit()";

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ namespace memsweep::app {
 // Cost     some 0.2 ms a MiB of huge pages.
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
                                                                const sys::ForeignMemory& memory);
+
+// The processes that a program has started, without the copy in which the recorder tried a request.
+struct OtherProcesses {
+    std::uint64_t page_faults{};  // by those that it has waited for, and by theirs
+    std::uint64_t peak_bytes{};   // the resident set of the largest of them; 0: not known
+    bool are_running{};
+};
+[[nodiscard]] OtherProcesses other_processes(const std::string& folder, pid_t process);
 
 // What the recorder tried in a copy of the process, or why it did not.
 [[nodiscard]] measure::TriedRequest tried_request(const std::string& folder, pid_t process);

@@ -336,11 +336,26 @@ class Explaining {
         }
     }
 
+    void warn_of_other_processes()
+    {
+        const OtherProcesses others = other_processes(program_.folder, end_.process);
+        if (others.page_faults == 0 && !others.are_running) {
+            return;
+        }
+        const std::string peak = others.peak_bytes == 0 ? ""
+                                                        : fmt::format(", the largest of which held up to {}",
+                                                                      base::format_size(others.peak_bytes));
+        warn(fmt::format("It has started other processes{}. They are not explained here: explain the program that does "
+                         "the work.",
+                         peak));
+    }
+
     void warn(std::string text) { explanation_.warnings.push_back(std::move(text)); }
 
     void take_warnings(bool has_memory, const trace::TraceReader& reader, const trace::Symbolizer& symbolizer)
     {
         const measure::MemoryLedger& ledger = explanation_.ledger;
+        warn_of_other_processes();
         if (image_.facts.foreign_malloc != 0) {
             warn("The program brings its own malloc, whose calls the recorder does not see: its heap is not told "
                  "apart.");

@@ -14,6 +14,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/output_file.hpp"
+#include "core/sys/process_stat.hpp"
 #include "core/trace/format/stack_recording.hpp"
 
 namespace memsweep::app {
@@ -42,10 +43,8 @@ void take_recording(const std::string& path, LeftRecordings& into)
 
 bool is_alive(const std::string& process)
 {
-    const std::string text = sys::read_word(fmt::format("/proc/{}/stat", process));
-    const std::size_t name_end = text.rfind(')');
-    return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
-           text[name_end + 2] != 'X';
+    const auto stat = sys::read_process_stat(fmt::format("/proc/{}/", process));
+    return stat && stat->state != 'Z' && stat->state != 'X';
 }
 
 // Its inode; 0: not known.

@@ -17,6 +17,7 @@
 #include "core/base/text.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/process_stat.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -37,34 +38,6 @@ struct Member {
     bool shares{};  // may share anonymous or shared memory with another
     Resident resident;
 };
-
-struct Stat {
-    pid_t parent{};
-    std::uint64_t flags{};
-    std::uint64_t minor_faults{};  // by the process and the children that it has waited for
-    std::uint64_t major_faults{};
-};
-
-// Also of one that has ended and was not waited for.
-std::optional<Stat> read_stat(pid_t process)
-{
-    const auto text = read_kernel_text(fmt::format("/proc/{}/stat", process));
-    const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
-    if (name_end == std::string::npos) {
-        return std::nullopt;
-    }
-    std::string_view rest = std::string_view{*text}.substr(name_end + 1);
-    static_cast<void>(take_word(rest));  // state
-    enum : std::size_t { ppid, pgrp, session, tty_nr, tpgid, flags, minflt, cminflt, majflt, cmajflt, fields };
-    std::array<std::uint64_t, fields> numbers{};
-    for (std::uint64_t& number : numbers) {
-        number = base::parse_number(take_word(rest)).value_or(0);
-    }
-    return Stat{.parent = static_cast<pid_t>(numbers[ppid]),
-                .flags = numbers[flags],
-                .minor_faults = numbers[minflt] + numbers[cminflt],
-                .major_faults = numbers[majflt] + numbers[cmajflt]};
-}
 
 // Empty for one that has ended.
 std::optional<Resident> resident_of(pid_t process)
@@ -132,11 +105,11 @@ TreeSample sample_descendants(pid_t of)
     std::vector<Member> members;
     for (const pid_t process : descendants_of(of)) {
         // First stat: one that executes a program in between is then taken for a sharer, which with_shared_once tells.
-        const auto stat = read_stat(process);
+        const auto stat = read_process_stat(fmt::format("/proc/{}/", process));
         const auto resident = stat ? resident_of(process) : std::nullopt;
         if (stat) {
-            sample.minor_faults += stat->minor_faults;
-            sample.major_faults += stat->major_faults;
+            sample.minor_faults += stat->minor_faults + stat->children_minor_faults;
+            sample.major_faults += stat->major_faults + stat->children_major_faults;
         }
         if (resident) {
             members.push_back({.pid = process,

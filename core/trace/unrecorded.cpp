@@ -22,6 +22,7 @@
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/process_stat.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -74,14 +75,8 @@ bool runs_secure(const std::string& folder)
 // Whether its environment can be read: not while the kernel sets its program up, nor after its end.
 bool has_environment(const std::string& folder)
 {
-    constexpr int env_end = 51;  // proc_pid_stat(5)
-    const std::string text = sys::read_kernel_text(folder + "stat").value_or("");
-    std::string_view rest{text};
-    rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));  // behind the name, field 2
-    for (int field = 3; field < env_end; ++field) {
-        static_cast<void>(sys::take_word(rest));
-    }
-    return base::parse_number(sys::take_word(rest)).value_or(0) != 0;
+    const auto stat = sys::read_process_stat(folder);
+    return stat && stat->env_end != 0;
 }
 
 // It has not got so far yet: it was started with the library, and can load it.

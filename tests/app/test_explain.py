@@ -4,8 +4,9 @@ account is the observer that everything must add up to."""
 import ctypes
 import json
 import os
-import platform
 import pathlib
+import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -216,6 +217,21 @@ class Explain(CliTest):
         self.ask(sys.executable, "-c", code)
         code = "import threading, os, time\nthreading.Thread(target=time.sleep, args=(100,), daemon=True).start()\nos.execvp('true', ['true'])\n"
         self.ask(sys.executable, "-c", code)
+
+    def test_a_thread_that_outlives_the_first_one_has_stacks(self):
+        report = self.ask(PROGRAM, "little", "thread")
+        self.assertRegex(report["sites"][0]["site"], r"keep_row.*\(recorded_memory\.cpp:\d+\)")
+        self.assertGreaterEqual(report["sites"][0]["live"], 25_000_000)
+
+    def test_what_others_did_is_said_to_be_missing(self):
+        for script in (f"{PROGRAM} cache; true", f"{PROGRAM} cache & sleep 0.2; exit 0"):
+            report = self.ask("sh", "-c", script)
+            self.assertIn("It has started other processes", report["warnings"][0])
+        code = f"import subprocess; subprocess.run(['{PROGRAM}', 'cache'])"
+        held = re.search(r"the largest of which held up to ([\d.]+) MiB", self.ask(sys.executable, "-c", code)["warnings"][0])
+        self.assertGreater(float(held[1]), 23)
+        report = self.ask(PROGRAM, "little")
+        self.assertEqual([one for one in report["warnings"] if "other processes" in one], [])
 
     def test_a_command_that_cannot_be_run(self):
         outcome = self.expect(2, "explain", "--", "/no/such/program")

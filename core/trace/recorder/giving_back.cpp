@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t child_signal = 1ULL << (SIGCHLD - 1);
 
 std::uint64_t anonymous_bytes() noexcept
 {
-    const long file = kernel(SYS_openat, AT_FDCWD, "/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+    const long file = kernel(SYS_openat, AT_FDCWD, "/proc/thread-self/smaps_rollup", O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return 0;
     }
@@ -63,11 +64,34 @@ void leave_answer(long process, const char* text) noexcept
     }
 }
 
-void leave_answer(const char* word, int problem) noexcept
+// What was done by the processes that this one has waited for.
+struct Children {
+    unsigned long long page_faults{};
+    unsigned long long peak_kib{};
+};
+
+Children children() noexcept
+{
+    rusage usage{};
+    kernel(SYS_getrusage, RUSAGE_CHILDREN, &usage);
+    return {static_cast<unsigned long long>(usage.ru_minflt + usage.ru_majflt),
+            static_cast<unsigned long long>(usage.ru_maxrss)};
+}
+
+// `first`: the first line.
+void leave_answer(long process, const char* first, const Children& done) noexcept
+{
+    std::array<char, 192> text{};
+    std::snprintf(text.data(), text.size(), "%s\n%s %llu %llu\n", first, given_back_children, done.page_faults,
+                  done.peak_kib);
+    leave_answer(process, text.data());
+}
+
+void leave_answer(const char* word, int problem, const Children& done) noexcept
 {
     std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%s %d\n", word, problem);
-    leave_answer(kernel(SYS_getpid), text.data());
+    std::snprintf(text.data(), text.size(), "%s %d", word, problem);
+    leave_answer(kernel(SYS_getpid), text.data(), done);
 }
 
 using MallctlCall = int (*)(const char*, void*, std::size_t*, void*, std::size_t);
@@ -107,7 +131,7 @@ const char* ask(const Allocator& served_by) noexcept
     return "malloc_trim";
 }
 
-[[noreturn]] void try_in_copy() noexcept
+[[noreturn]] void try_in_copy(const Children& done) noexcept
 {
     go_without_log(LogState::ignored);
     const Allocator served_by = allocator();
@@ -115,9 +139,9 @@ const char* ask(const Allocator& served_by) noexcept
     const char* const request = ask(served_by);
     const std::uint64_t after = anonymous_bytes();
     std::array<char, 128> text{};
-    std::snprintf(text.data(), text.size(), "%s %llu %llu\n", request, static_cast<unsigned long long>(before),
+    std::snprintf(text.data(), text.size(), "%s %llu %llu", request, static_cast<unsigned long long>(before),
                   static_cast<unsigned long long>(after));
-    leave_answer(kernel(SYS_getppid), text.data());
+    leave_answer(kernel(SYS_getppid), text.data(), done);
     for (;;) {
         kernel(SYS_exit_group, 0);
     }
@@ -148,14 +172,15 @@ void try_giving_back() noexcept
     const SignalsBlocked blocked;
     std::uint64_t pending = 0;
     kernel(SYS_rt_sigpending, &pending, sizeof pending);
+    const Children done = children();
     const pid_t copy = ::fork();
     if (copy == 0) {
-        try_in_copy();
+        try_in_copy(done);
     }
     if (copy < 0) {
-        leave_answer(given_back_refused, errno);
+        leave_answer(given_back_refused, errno, done);
     } else if (!wait_for(copy)) {
-        leave_answer(given_back_late, 0);
+        leave_answer(given_back_late, 0, done);
     }
     if ((pending & child_signal) == 0) {
         constexpr timespec at_once{};
