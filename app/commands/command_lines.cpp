@@ -203,7 +203,7 @@ base::Expected<void> check_is_no_program(const std::string& name)
         return {};
     }
     return refuse(fmt::format("{} is a program, and no scenario; memsweep run -- {} measures it", base::printable(name),
-                              base::printable(name)),
+                              base::printable(base::shell_word(name))),
                   "run");
 }
 

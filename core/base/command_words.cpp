@@ -105,6 +105,19 @@ Expected<std::vector<std::string>> command_words(std::string_view text)
     return WordReader{text}.read();
 }
 
+std::string shell_word(const std::string& word)
+{
+    constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
+    if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) {
+        return word;
+    }
+    std::string quoted = "'";
+    for (const char c : word) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
 std::string shell_operator(const std::vector<std::string>& words)
 {
     const bool is_find = std::ranges::any_of(words, is_of_find);

@@ -16,6 +16,9 @@ namespace memsweep::base {
 
 [[nodiscard]] Expected<std::vector<std::string>> command_words(std::string_view text);
 
+// A word as a shell takes it for one: in quotes if it needs them.
+[[nodiscard]] std::string shell_word(const std::string& word);
+
 // The first word that is nothing but an operator of a shell, such as "|" or "2>"; empty: there is none. Words behind --
 // have lost their quotes, so an operator may be meant for the program: `expr 1 '<' 2`, and find's ";".
 [[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);

@@ -6,29 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/command_words.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
-namespace {
-
-std::string shell_word(const std::string& argument)
-{
-    constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
-    if (!argument.empty() && argument.find_first_not_of(safe) == std::string::npos) {
-        return argument;
-    }
-    std::string quoted = "'";
-    for (const char c : argument) {
-        quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return quoted + "'";
-}
-
-}  // namespace
-
 void Table::add_numbers(std::initializer_list<const char*> titles)
 {
     for (const char* name : titles) {
@@ -90,7 +74,7 @@ std::string command_line(const std::vector<std::string>& arguments)
 {
     std::string line;
     for (const std::string& argument : arguments) {
-        line += (line.empty() ? "" : " ") + shell_word(argument);
+        line += (line.empty() ? "" : " ") + base::shell_word(argument);
     }
     return line;
 }

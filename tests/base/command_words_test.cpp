@@ -47,3 +47,12 @@ TEST_CASE("a word that is an operator is found among words, and no other is", "[
     CHECK(shell_operator({"find", ".", "-exec", "rm", "{}", ";", "|", "wc"}) == "|");
     CHECK(shell_operator({"./a", ";", "./b"}) == ";");
 }
+
+TEST_CASE("a word is written as a shell and this reader take it for one", "[unit]")
+{
+    CHECK(memsweep::base::shell_word("./app+x=1%") == "./app+x=1%");
+    for (const std::string word : {"", "my prog", "it's", "$HOME", "a\tb", "\"", "~", "a;b"}) {
+        CHECK(command_words(memsweep::base::shell_word(word)).value() == Words{word});
+        CHECK(memsweep::base::shell_word(word).front() == '\'');
+    }
+}
