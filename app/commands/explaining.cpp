@@ -339,7 +339,9 @@ class Explaining {
     void warn_of_other_processes()
     {
         const OtherProcesses others = other_processes(program_.folder, end_.process);
-        if (others.page_faults == 0 && !others.are_running) {
+        constexpr std::uint64_t shares = 4;  // less than a fourth of what is explained changes no answer
+        const bool are_small = others.peak_bytes != 0 && others.peak_bytes < explanation_.ledger.rss_bytes / shares;
+        if (!others.are_running && (others.page_faults == 0 || are_small)) {
             return;
         }
         const std::string peak = others.peak_bytes == 0 ? ""
@@ -356,6 +358,13 @@ class Explaining {
     {
         const measure::MemoryLedger& ledger = explanation_.ledger;
         warn_of_other_processes();
+        if (space_.peak_rss_bytes > 2 * space_.rss_bytes() &&
+            space_.peak_rss_bytes - space_.rss_bytes() >= measure::noticed_waste_bytes) {
+            warn(fmt::format(
+                "Up to {} were resident before its end: what it has given back by then, as interpreters do on "
+                "their way out, is not explained.",
+                base::format_size(space_.peak_rss_bytes)));
+        }
         if (image_.facts.foreign_malloc != 0) {
             warn("The program brings its own malloc, whose calls the recorder does not see: its heap is not told "
                  "apart.");

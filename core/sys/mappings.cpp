@@ -216,6 +216,7 @@ base::Expected<AddressSpace> look(pid_t process, PagesBy by)
     space.areas = MEMSWEEP_TRY(parse_smaps(smaps));
     const std::string status = MEMSWEEP_TRY(read_all(folder + "status"));
     space.page_tables_bytes = find_kib_field(status, "VmPTE").value_or(0);
+    space.peak_rss_bytes = find_kib_field(status, "VmHWM").value_or(0);
     const UniqueFd pagemap{::open((folder + "pagemap").c_str(), O_RDONLY | O_CLOEXEC)};
     if (!pagemap.valid()) {
         return base::fail(base::os_error("cannot be read", errno, folder + "pagemap"));

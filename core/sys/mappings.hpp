@@ -70,6 +70,7 @@ struct AddressSpace {
     std::vector<MappedArea> areas;  // by address
     std::vector<PageRun> pages;     // by address
     std::uint64_t page_tables_bytes{};
+    std::uint64_t peak_rss_bytes{};  // VmHWM: the most that was resident since it began; 0: not known
     PagesFrom from{};
 
     [[nodiscard]] std::uint64_t rss_bytes() const noexcept;

@@ -233,6 +233,12 @@ class Explain(CliTest):
         report = self.ask(PROGRAM, "little")
         self.assertEqual([one for one in report["warnings"] if "other processes" in one], [])
 
+    def test_what_was_given_back_before_the_end_is_said_to_be_missing(self):
+        report = self.ask(PROGRAM, "mapped")
+        self.assertNotIn("before its end", " ".join(report["warnings"]))
+        code = "import mmap; m = mmap.mmap(-1, 80 << 20); m.write(b'1' * (80 << 20)); m.close()"
+        self.assertRegex(" ".join(self.ask(sys.executable, "-c", code)["warnings"]), r"Up to [\d.]+ MiB were resident before its end")
+
     def test_a_command_that_cannot_be_run(self):
         outcome = self.expect(2, "explain", "--", "/no/such/program")
         self.assertIn("/no/such/program", outcome.errors)
