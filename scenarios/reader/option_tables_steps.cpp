@@ -1,7 +1,12 @@
 // The keys of steps: what all carry, and one table per operation, by the struct that it is read into.
 #include <algorithm>
 #include <array>
+#include <ranges>
+#include <string>
 #include <type_traits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/model/concat_case.hpp"
 #include "core/model/step.hpp"
@@ -248,8 +253,13 @@ OptionTable<model::ScopeStep> keys_of(Of<model::ScopeStep> /*operation*/)
 OptionTable<model::ParallelStep> keys_of(Of<model::ParallelStep> /*operation*/)
 {
     using P = model::ParallelStep;
+    static const std::string steps_help = [] {
+        auto can = model::operations() | std::views::filter(&model::OperationInfo::is_for_threads) |
+                   std::views::transform(&model::OperationInfo::name);
+        return fmt::format("what each thread does: {}", fmt::join(can, ", "));
+    }();
     return {rows::integer<&P::threads>("threads", 1, 64, "how many; pinned to the processors in turn"),
-            steps_key<P>("what each thread does: alloc, alloc_free, write, read, drop, pass, idle, repeat, prefetch")};
+            steps_key<P>(steps_help)};
 }
 
 OptionTable<model::PassStep> keys_of(Of<model::PassStep> /*operation*/)
