@@ -40,7 +40,7 @@ class Usage {
     [[nodiscard]] bool has(const std::string& key) const { return used_.contains(key); }
 
   private:
-    void add(const std::string& section, const json& object)
+    void add(std::string_view section, const json& object)
     {
         for (const auto& member : object.items()) {
             used_.insert(fmt::format("{}.{}", section, member.key()));
@@ -50,8 +50,10 @@ class Usage {
     void add_scenario(const json& file)
     {
         const json none = json::object();
-        for (const char* section : {"requires", "memory", "release", "safety", "allocators", "command", "series"}) {
-            add(section, file.value(section, none));
+        for (const scenarios::OptionSection& section : scenarios::option_sections()) {
+            if (const auto found = file.find(section.name); found != file.end() && found->is_object()) {
+                add(section.name, *found);
+            }
         }
         const json memory = file.value("memory", none);
         add("numa", memory.value("numa", none));
