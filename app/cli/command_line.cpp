@@ -142,6 +142,37 @@ std::string option_hint(const std::vector<std::string>& unexpected, const Comman
     return {};
 }
 
+bool has_option(const Command& command, std::string_view name)
+{
+    return std::ranges::any_of(command.options, [&](const Option& option) {
+        return std::ranges::find(option.names, name) != option.names.end();
+    });
+}
+
+// Commands that measure write reports with -r, as many as they are asked for; those that read write one with -f.
+std::string report_hint(std::string_view unexpected, const Command& given)
+{
+    if ((unexpected == "-f" || unexpected.starts_with("--format")) && has_option(given, "-r")) {
+        return "; a report is -r FMT[=FILE], as in -r html=page.html";
+    }
+    if ((unexpected == "-r" || unexpected.starts_with("--report")) && has_option(given, "-f")) {
+        return has_option(given, "-o") ? "; a report is -f FMT -o FILE" : "; a report is -f FMT";
+    }
+    return {};
+}
+
+// What was not expected, and what to type instead: only the first option, since words behind it may be its values.
+std::string unexpected_message(const std::vector<std::string>& words, const Command& root, const Command& given)
+{
+    const auto option = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+    if (option == words.end()) {
+        return fmt::format("not expected here: {}", fmt::join(words, " "));
+    }
+    const std::string name = option->substr(0, option->find('='));
+    const std::string hint = report_hint(name, given);
+    return fmt::format("{} is no option here{}", name, hint.empty() ? option_hint(words, root, given) : hint);
+}
+
 // The words behind the first "--", where the command that stands before it takes them by themselves.
 std::vector<std::string> take_behind_dashes(const Command& root, int& argc, const char* const* argv)
 {
@@ -294,8 +325,8 @@ base::Expected<Request> parse(const Command& root, int argc, const char* const* 
         app.parse(std::move(meant));
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
-    } catch (const CLI::ExtrasError& error) {
-        return usage_error(root, error.what() + option_hint(app.remaining(true), root, *given().command), argc, argv);
+    } catch (const CLI::ExtrasError&) {
+        return usage_error(root, unexpected_message(app.remaining(true), root, *given().command), argc, argv);
     } catch (const CLI::ParseError& error) {
         return usage_error(root, error.what(), argc, argv);
     }

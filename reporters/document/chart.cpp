@@ -97,6 +97,28 @@ std::string_view axis_label(model::Unit unit)
     return on_axes(unit).label;
 }
 
+Json axis_from_zero(model::Unit unit, double largest)
+{
+    constexpr double most_steps = 6;
+    constexpr double most_in_units = 0x1p50;
+    Json axis{{"labelExpr", axis_label(unit)}};
+    if (unit != model::Unit::bytes || largest < most_steps || largest > most_in_units) {
+        axis["tickCount"] = 6;
+        return axis;
+    }
+    // In the unit of a step: 0.2 MiB is no round number of KiB.
+    constexpr std::array steps{1, 2, 5, 10, 20, 50, 100, 128, 256, 512, 1024};
+    const double least_step = largest / most_steps;
+    const double factor = chart_unit(unit, least_step).factor;
+    const auto* const step = std::ranges::find_if(steps, [&](int one) { return one * factor >= least_step; });
+    Json values = Json::array();
+    for (double mark = 0; mark <= largest; mark += *step * factor) {
+        values.push_back(mark);
+    }
+    axis["values"] = std::move(values);
+    return axis;
+}
+
 std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit)
 {
     std::vector<std::size_t> kept;

@@ -43,6 +43,10 @@ struct ChartUnit {
 // A Vega expression that writes an axis value of this unit: "4 KiB", "1.2 ms", "13 GB/s".
 [[nodiscard]] std::string_view axis_label(model::Unit unit);
 
+// The "axis" of a linear scale from 0 to `largest`: about six marks. Bytes have them at whole KiB, MiB and GiB, which
+// Vega would not choose.
+[[nodiscard]] Json axis_from_zero(model::Unit unit, double largest);
+
 // Long curves made short without losing their extremes.
 
 // The indices of at most `limit` (at least 4) values, in ascending order: the first, the last, and the lowest and the

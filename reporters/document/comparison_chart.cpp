@@ -32,7 +32,7 @@ constexpr std::string_view comparison_spec = R"json({
     {"field": "candidate", "type": "nominal", "title": "candidate"}, {"field": "ratio", "type": "nominal", "title": "ratio"},
     {"field": "interval", "type": "nominal", "title": "95 % interval"}, {"field": "verdict", "type": "nominal", "title": "verdict"}]},
 "layer": [
-  {"data": {"values": [{"x": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 3], "style": "none"},
+  {"data": {"values": [{"x": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 3], "style": "reference"},
    "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": null, "tooltip": null}},
   {"mark": {"type": "rule", "strokeWidth": 2},
    "encoding": {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"},
@@ -146,6 +146,27 @@ Json domain(const std::vector<const MetricComparison*>& metrics)
     return Json::array({chart_number(low), chart_number(high)});
 }
 
+// What got worse has the colour of what is bad, whichever of the two there is.
+void colour_by_verdict(Json& spec, const std::vector<const MetricComparison*>& metrics)
+{
+    Json there = Json::array();
+    for (const Verdict verdict : {Verdict::regressed, Verdict::improved}) {
+        if (std::ranges::find(metrics, verdict, &MetricComparison::verdict) != metrics.end()) {
+            there.push_back(std::string{model::name_of(verdict)});
+        }
+    }
+    const Json both =
+        Json::array({std::string{model::name_of(Verdict::regressed)}, std::string{model::name_of(Verdict::improved)}});
+    for (std::size_t layer = 1; layer <= 2; ++layer) {
+        Json& colour = spec["layer"][layer]["encoding"]["color"];
+        colour["scale"] = {{"domain", both}, {"range", "ordinal"}};
+        colour["legend"]["values"] = there;
+    }
+    Json& shape = spec["layer"][2]["encoding"]["shape"];
+    shape["scale"] = {{"domain", both}};
+    shape["legend"]["values"] = there;
+}
+
 Table data_table(const std::vector<const MetricComparison*>& metrics, const std::vector<std::string>& names)
 {
     Table table{.title = "Ratios", .note = "candidate / base"};
@@ -179,6 +200,9 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
         spec["data"]["values"].push_back(comparison_record(*metrics[i], names[i]));
     }
     spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = domain(metrics);
+    if (changed) {
+        colour_by_verdict(spec, metrics);
+    }
     const MetricComparison& most = *metrics.front();
     return Chart{.title = changed ? "What changed" : "Time, base and candidate",
                  .about = changed ? "Each metric that changed, as candidate / base with its 95 % interval; the dashed "

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "reporters/document/dot_chart.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -172,6 +173,26 @@ Table capacity_table(const FitReport& report)
         table.rows.push_back(row_of(fit));
     }
     return table;
+}
+
+// Of a single policy the sentence says it all.
+std::vector<ChartSection> capacities(const FitReport& report)
+{
+    if (report.policies.size() < 2 || report.granted_peak == 0) {
+        return {};
+    }
+    std::vector<Dot> dots;
+    for (const trace::PolicyFit& fit : report.policies) {
+        dots.push_back({.name = std::string{fit.policy}, .value = static_cast<double>(fit.capacity)});
+    }
+    return {{.title = {},
+             .charts = {dot_chart({.quantity = "smallest capacity",
+                                   .unit = model::Unit::bytes,
+                                   .alternative = "policy",
+                                   .value = "capacity",
+                                   .about = "The dashed line is what is live at the peak: no policy can do with less.",
+                                   .reference = static_cast<double>(report.granted_peak)},
+                                  dots)}}};
 }
 
 constexpr std::string_view picture_text = R"json({
@@ -357,6 +378,7 @@ Document document(const FitReport& report)
                                        base::format_size(report.live_peak),
                                        base::format_count(static_cast<double>(report.live_peak)),
                                        base::exact_size(report.options.alignment), memory, sizes)});
+    document.add(Charts{.title = {}, .sections = [&report] { return capacities(report); }});
     document.add(TableBlock{.table = capacity_table(report), .id = "capacities", .is_sortable = true});
     document.add(Charts{.title = "Pictures", .sections = [&report] { return pictures(report); }});
     return document;

@@ -42,8 +42,8 @@ struct CurveDetail {
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 // The answer as a picture: each case with its time and its peak, or with the two metrics that the scenario names first,
-// as medians with their intervals. More than 40 cases that differ on two axes make a map. Empty for one case alone, for
-// more than 40 cases otherwise, and without figures.
+// as medians with their intervals. More than 40 cases that differ on two or three axes make a map. Empty for one case
+// alone, for more than 40 cases otherwise, and without figures.
 [[nodiscard]] std::vector<ChartSection> answer_charts(const Cases& cases, const std::vector<std::string>& headline);
 
 // Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis

@@ -70,6 +70,14 @@ std::string listed(const std::vector<std::string>& texts, std::string_view betwe
     return fmt::format("{}", fmt::join(texts, between));
 }
 
+std::string capitalised(std::string text)
+{
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text;
+}
+
 std::string command_line(const std::vector<std::string>& arguments)
 {
     std::string line;

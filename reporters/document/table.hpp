@@ -71,6 +71,8 @@ template <typename TextOf>  // text_of(double) -> std::string
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);                              // "2 cores"
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts, std::string_view between = ", ");  // "a, b"
 
+[[nodiscard]] std::string capitalised(std::string text);  // "Two cores"
+
 // Arguments as a shell would read them back.
 [[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 

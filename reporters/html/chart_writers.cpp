@@ -20,7 +20,7 @@ constexpr std::string_view vega_lite = "https://vega.github.io/schema/vega-lite/
 
 struct Colours {
     Json background;
-    std::string text, muted, line, phase, bad;
+    std::string text, muted, line, phase, bad, good;
     Json series;
 };
 
@@ -53,12 +53,13 @@ Json theme(const Colours& colours)
               {"labelFontSize", 12},
               {"labelLimit", 260},
               {"symbolStrokeWidth", 2}}},
-            {"range", {{"category", colours.series}}},
+            {"range", {{"category", colours.series}, {"ordinal", Json::array({colours.bad, colours.good})}}},
             {"style",
              {{"phase", {{"color", colours.phase}, {"stroke", colours.line}, {"strokeWidth", 1}}},
               {"curve-area", {{"color", colours.series.elements().front()}, {"opacity", 0.16}}},
               {"heat", {{"color", colours.series.elements().front()}}},
               {"answer", {{"color", colours.series.elements().front()}}},
+              {"reference", {{"color", colours.muted}}},
               {"phase-name", {{"color", colours.muted}, {"fontSize", 10}}},
               {"slice", {{"color", colours.text}, {"fillOpacity", 0.12}}},
               {"value", {{"color", colours.text}, {"fontSize", 11}}},
@@ -72,14 +73,15 @@ Json page_chart_theme()
     for (int number = 1; number <= 8; ++number) {
         series.push_back(fmt::format("var(--series-{})", number));
     }
-    return theme({nullptr, "var(--text)", "var(--muted)", "var(--line)", "var(--phase)", "var(--bad)", series});
+    return theme(
+        {nullptr, "var(--text)", "var(--muted)", "var(--line)", "var(--phase)", "var(--bad)", "var(--good)", series});
 }
 
 // Dark on white, for a chart that stands alone.
 Json plain_chart_theme()
 {
     return theme(
-        {"#ffffff", "#1a2129", "#55606d", "#d8dee6", "#f4f6f8", "#ae1f17",
+        {"#ffffff", "#1a2129", "#55606d", "#d8dee6", "#f4f6f8", "#ae1f17", "#17653a",
          Json::array({"#1f5fa8", "#b3541e", "#2a7a4b", "#8a3fa0", "#a3324f", "#4d5b68", "#7a6a00", "#00757a"})});
 }
 

@@ -50,7 +50,7 @@ std::string folded_html(const Folded& folded, std::string_view what)
 std::string verdict_html(const Headline& line, const std::vector<Statement>& findings)
 {
     constexpr std::size_t most_alarms = 4;
-    constexpr std::size_t most_notes = 6;
+    constexpr std::size_t most_notes = 3;
     std::string items;
     Folded alarms{.most = most_alarms};
     Folded notes{.most = most_notes};

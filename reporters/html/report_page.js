@@ -82,27 +82,54 @@
     figure.querySelector('.plot').after(box);
   }
 
-  // The chart as a file that stands alone: colours of the page in place of its variables.
-  async function saveSvg(figure) {
-    const style = getComputedStyle(document.documentElement);
-    const svg = (await views.get(figure).toSVG()).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
-    const ground = style.getPropertyValue('--surface').trim();
-    const filled = svg.replace(/(<svg[^>]*>)/, `$1<rect width="100%" height="100%" fill="${ground}"/>`);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([filled], { type: 'image/svg+xml' }));
-    link.download = `${figure.querySelector('h3').textContent.toLowerCase().replace(/[^a-z0-9]+/g, '_')}.svg`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  function specOf(figure, config) {
+    const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    return charts.parse(charts.compile(sized(spec, figure), { config }).spec, null, { ast: true });
   }
 
-  function saveButton(figure) {
+  const themeText = () => document.getElementById('chart-theme').textContent;
+
+  // The chart as it is shown, for a file that stands alone: colours of the page in place of its variables.
+  function plainView(figure) {
+    const style = getComputedStyle(document.documentElement);
+    const valueOf = (name) => style.getPropertyValue(name).trim();
+    const config = JSON.parse(themeText().replace(/var\((--[\w-]+)\)/g, (_, name) => valueOf(name)));
+    config.background = valueOf('--surface');
+    const view = new charts.View(specOf(figure, config), { expr: charts.expressionInterpreter, renderer: 'none' });
+    const shown = views.get(figure);
+    const zoom = zoomSignal(shown);
+    if (zoom) view.signal(zoom, shown.signal(zoom));
+    return view.runAsync();
+  }
+
+  const files = {
+    svg: async (view) => new Blob([await view.toSVG()], { type: 'image/svg+xml' }),
+    png: async (view) => {
+      const canvas = await view.toCanvas(2); // twice the pixels, for paper and dense screens
+      return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+    },
+  };
+
+  async function save(figure, kind) {
+    const view = await plainView(figure);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await files[kind](view));
+    link.download = `${figure.querySelector('h3').textContent.toLowerCase().replace(/[^a-z0-9]+/g, '_')}.${kind}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    view.finalize();
+  }
+
+  function saveButtons(figure) {
     if (figure.querySelector('.save')) return;
     const box = document.createElement('p');
     box.className = 'zoom save';
-    const made = box.appendChild(document.createElement('button'));
-    made.type = 'button';
-    made.textContent = 'Save as SVG';
-    made.addEventListener('click', () => saveSvg(figure));
+    for (const kind of Object.keys(files)) {
+      const made = box.appendChild(document.createElement('button'));
+      made.type = 'button';
+      made.textContent = `Save as ${kind.toUpperCase()}`;
+      made.addEventListener('click', () => save(figure, kind));
+    }
     figure.querySelector('.plot').after(box);
   }
 
@@ -113,11 +140,8 @@
 
   function draw(figure) {
     const plot = figure.querySelector('.plot');
-    const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
-    const config = JSON.parse(document.getElementById('chart-theme').textContent);
-    const compiled = charts.compile(sized(spec, figure), { config }).spec;
     views.get(figure)?.finalize();
-    const view = new charts.View(charts.parse(compiled, null, { ast: true }), {
+    const view = new charts.View(specOf(figure, JSON.parse(themeText())), {
       container: plot,
       expr: charts.expressionInterpreter,
       hover: true,
@@ -128,7 +152,7 @@
     view.run();
     plot.querySelector('svg').setAttribute('aria-hidden', 'true'); // the element around it says what it shows
     if (zoomSignal(view)) zoomButtons(figure, view);
-    saveButton(figure);
+    saveButtons(figure);
   }
 
   const figures = [...document.querySelectorAll('figure')];

@@ -82,8 +82,8 @@ std::string short_program_text(const Finding& finding)
         fmt::format("{} takes {}{}", finding.case_id, base::format_duration(*wall_time.value), others);
     const std::string cost = base::format_duration(*wall_time.base_value);
     return *wall_time.value > nothing_else * *wall_time.base_value
-               ? fmt::format("{}, of which {} go into starting any program: programs differ by more than their "
-                             "wall_time does",
+               ? fmt::format("{}, of which {} go into starting any program: the programs differ more than their "
+                             "wall_time",
                              takes, cost)
                : fmt::format("{}, hardly more than starting any program does ({}): its wall_time says nothing of what "
                              "it does",

@@ -102,6 +102,15 @@ class ComingFrom(CliTest):
             with self.subTest(arguments):
                 self.assertIn(word, self.expect(2, "run", *arguments).errors)
 
+    def test_the_word_for_a_report_of_a_sibling_is_told(self):
+        for words in (("run", "-f", "html", "x"), ("run", "--format=html", "x"),
+                      ("advise", "-f", "html", "-o", "x", "--", "true")):
+            errors = self.expect(2, *words).errors
+            self.assertIn("a report is -r FMT[=FILE]", errors)
+            self.assertNotIn("true", errors)
+        for words in (("explain", "-r", "html", "--", "true"), ("report", "--report", "html", "x")):
+            self.assertIn("a report is -f FMT -o FILE", self.expect(2, *words).errors)
+
     def test_only_near_words_are_suggested(self):
         self.assertIn("--warmup", self.expect(2, "run", "--warmpu", "3", "--", "true").errors)
         for far in ("--fancy", "--zzz", "--reps"):

@@ -547,6 +547,32 @@ describe('what a page says and does', concurrently, () => {
       }));
   }
 
+  for (const colorScheme of ['light', 'dark']) {
+    test(`a chart is saved as it is shown, in ${colorScheme}`, () =>
+      opened(subjects.replay, { colorScheme }, async (page) => {
+        await drawAll(page);
+        const figure = page.locator('figure').first();
+        const saved = async (kind) => {
+          const coming = page.waitForEvent('download');
+          await figure.getByRole('button', { name: `Save as ${kind.toUpperCase()}`, exact: true }).click();
+          const download = await coming;
+          assert.match(download.suggestedFilename(), new RegExp(`^[a-z0-9_]+[.]${kind}$`));
+          return readFileSync(await download.path());
+        };
+        const svg = (await saved('svg')).toString();
+        const ground = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--surface').trim());
+        assert.ok(!svg.includes('var('), 'colours stand in the file');
+        assert.ok(svg.includes(`fill="${ground}"`), `on ${ground}`);
+        for (const label of await figure.locator('.plot svg text').allTextContents()) {
+          if (label.trim() && !/[<>&"]/.test(label)) assert.ok(svg.includes(label), label);
+        }
+        const png = await saved('png');
+        assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n');
+        const shown = await figure.locator('.plot svg').evaluate((one) => Number(one.getAttribute('width')));
+        assert.ok(Math.abs(png.readUInt32BE(16) - 2 * shown) <= 4, `${png.readUInt32BE(16)} pixels of ${shown}`);
+      }));
+  }
+
   test('the wheel zooms with Ctrl alone, so that a page can be scrolled over its charts', () =>
     opened(pages.modes, {}, async (page) => {
       await drawAll(page);

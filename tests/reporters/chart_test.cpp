@@ -216,6 +216,61 @@ TEST_CASE("chart units leave one to four digits before the point", "[unit]")
     CHECK(chart_number(1.0 / 0.0).is_null());
 }
 
+TEST_CASE("an axis of bytes has its marks at whole units", "[unit]")
+{
+    const auto marks = [](double largest) {
+        return Parsed::parse(compact(axis_from_zero(model::Unit::bytes, largest)))["values"].get<std::vector<double>>();
+    };
+    CHECK(marks(36.5 * 0x1p20) == std::vector<double>{0, 10 * 0x1p20, 20 * 0x1p20, 30 * 0x1p20});
+    CHECK(marks(1.2 * 0x1p30) == std::vector<double>{0, 256 * 0x1p20, 512 * 0x1p20, 768 * 0x1p20, 0x1p30});
+    for (double largest = 6; largest < 0x1p50; largest *= 1.37) {
+        const std::vector<double> all = marks(largest);
+        INFO(largest);
+        CHECK(all.size() >= 2);
+        CHECK(all.size() <= 7);
+        CHECK(all.back() <= largest);
+    }
+    for (const double no_size : {0.0, 0x1p62}) {
+        CHECK(Parsed::parse(compact(axis_from_zero(model::Unit::bytes, no_size)))["tickCount"] == 6);
+    }
+    CHECK(Parsed::parse(compact(axis_from_zero(model::Unit::seconds, 3)))["tickCount"] == 6);
+}
+
+TEST_CASE("many cases on two or three axes are a map, others are no picture", "[unit]")
+{
+    const auto report_of = [](std::size_t sizes, const std::vector<std::string>& modes,
+                              const std::vector<std::string>& places) {
+        model::RunReport report;
+        for (const std::string& place : places) {
+            for (std::size_t size = 1; size <= sizes; ++size) {
+                for (const std::string& mode : modes) {
+                    model::CaseReport one = sample_report().cases[0];
+                    one.params = {{"size", static_cast<std::int64_t>(size)}, {"mode", mode}, {"place", place}};
+                    one.id = fmt::format("map/size={}/mode={}/place={}", size, mode, place);
+                    report.cases.push_back(one);
+                }
+            }
+        }
+        return report;
+    };
+    const model::RunReport three = report_of(20, {"a", "b"}, {"here", "there"});
+    const auto maps = answer_charts(cases_of(three), {});
+    REQUIRE(maps.size() == 1);
+    REQUIRE(maps[0].charts.size() == 2);
+    const Parsed spec = spec_of(maps[0].charts[0]);
+    CHECK(spec["data"]["values"].size() == 80);
+    CHECK(spec["encoding"]["x"]["scale"]["domain"] == Parsed({"a, here", "a, there", "b, here", "b, there"}));
+    CHECK(maps[0].charts[0].title.ends_with(" by size and mode, place"));
+
+    CHECK(answer_charts(cases_of(report_of(70, {"a"}, {"here", "there"})), {}).empty());
+    model::RunReport twice = three;
+    twice.cases.push_back(twice.cases.front());
+    CHECK(answer_charts(cases_of(twice), {}).empty());
+    const model::RunReport few = report_of(10, {"a", "b"}, {"here"});
+    REQUIRE(answer_charts(cases_of(few), {}).size() == 1);
+    CHECK(spec_of(answer_charts(cases_of(few), {})[0].charts[0])["layer"].size() == 3);
+}
+
 TEST_CASE("vega writes every chart once, and parameters of no two have the same name", "[unit]")
 {
     const Parsed spec = Parsed::parse(to_vega(sample_report()));
