@@ -1,5 +1,6 @@
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/end_snapshot.hpp"
 #include "app/commands/explaining.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/recording_folder.hpp"
@@ -22,6 +24,7 @@
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/stopped_end.hpp"
+#include "core/trace/format/given_back.hpp"
 #include "core/trace/format/recording_layout.hpp"
 #include "reporters/html/html_writer.hpp"
 #include "reporters/json/subject_json.hpp"
@@ -91,6 +94,113 @@ ExitCode put_out(const ExplainCommand& command, const Explanation& explanation, 
                       path);
 }
 
+// A program that is run to be explained.
+class ExplainedRun {
+  public:
+    ExplainedRun(const ExplainCommand& command, RecordedBy recorded, ProgramCopy copy)
+        : command_{command}, recorded_{std::move(recorded)}, copy_{std::move(copy)}
+    {
+    }
+
+    base::Expected<sys::ExitStatus> run()
+    {
+        sys::ProgramStops stops{.at_end = [this](const sys::StoppedEnd& end) { take_end(end); },
+                                .call_mark = trace::tracer_call_mark,
+                                .at_call = [this](const sys::StoppedMoment& moment,
+                                                  std::uint32_t call) { take_call(moment, call); }};
+        return sys::StoppedAtEnd::run(recorded(command_, recorded_.library, recorded_.folder), stops);
+    }
+
+    // Once it has ended so; absent: it was gone before it could be stopped.
+    std::optional<base::Expected<Explanation>> explanation(const sys::ExitStatus& status)
+    {
+        if (!explained_ && snapshot_) {
+            explain(snapshot_.has_value() && copy_.is_there() ? copy_.memory() : nullptr,
+                    "The copy of the program may not be read here");
+        }
+        if (explained_ && *explained_) {
+            (*explained_)->ended_by = status.describe();
+        }
+        return std::move(explained_);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void take(pid_t process, pid_t thread, Clock::time_point since)
+    {
+        auto taken = take_snapshot(recorded_, process, thread, trace::SnapshotAt::end);
+        if (!taken) {
+            explained_ = base::fail(taken.error());
+            return;
+        }
+        explained_.reset();
+        snapshot_ = *std::move(taken);
+        since_ = since;
+        process_ = process;
+        others_ = other_processes(process);
+        stood();
+    }
+
+    void stood()
+    {
+        snapshot_->stopped_nanoseconds = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - since_).count());
+    }
+
+    void take_call(const sys::StoppedMoment& moment, std::uint32_t call)
+    {
+        if (call == trace::tracer_call_look) {
+            take(moment.process, moment.thread, moment.since);
+        } else if ((call & trace::tracer_call_copied) != 0 && snapshot_ && !copy_.is_there()) {
+            copy_.take(moment.process, static_cast<pid_t>(call & trace::tracer_call_number));
+            stood();
+        }
+    }
+
+    // Of a program that has not called, there is no copy: what its memory holds is read while it stands.
+    void take_end(const sys::StoppedEnd& end)
+    {
+        if (snapshot_) {
+            return;
+        }
+        take(end.process, end.thread, end.since);
+        if (!snapshot_) {
+            return;
+        }
+        const auto memory = sys::ForeignMemory::open(end.thread);
+        explain(memory ? &*memory : nullptr, "The program's memory may not be read here");
+        stood();
+        if (explained_ && *explained_) {
+            constexpr double nanoseconds = 1e9;
+            (*explained_)->stopped_seconds = static_cast<double>(snapshot_->stopped_nanoseconds) / nanoseconds;
+        }
+    }
+
+    void explain(const sys::ForeignMemory* memory, std::string why_no_memory)
+    {
+        const ExplainedMoment moment{.command = command_.command,
+                                     .at = "end",
+                                     .snapshot = &*snapshot_,
+                                     .memory = memory,
+                                     .why_no_memory = std::move(why_no_memory),
+                                     .ask = [this] { return copy_.ask(process_); },
+                                     .others = others_,
+                                     .warnings = {}};
+        const std::string path = recorded_.folder + "/end.trace";
+        explained_ = assemble_trace(recorded_.folder, path).and_then([&] { return explain_moment(path, moment); });
+    }
+
+    const ExplainCommand& command_;
+    RecordedBy recorded_;
+    ProgramCopy copy_;
+    pid_t process_{};
+    Clock::time_point since_;
+    OtherProcesses others_;
+    std::optional<trace::Snapshot> snapshot_;
+    std::optional<base::Expected<Explanation>> explained_;
+};
+
 base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_out(command.out, {}));
@@ -102,11 +212,9 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
     }
     MEMSWEEP_TRY(check_room(folder->path()));
-    const ExplainedProgram program{command.command, library, folder->path()};
-    std::optional<base::Expected<Explanation>> explained;
-    const sys::ExitStatus status = MEMSWEEP_TRY(
-        sys::StoppedAtEnd::run(recorded(command, library, folder->path()),
-                               [&](const sys::StoppedEnd& end) { explained = explain_at_end(program, end); }));
+    ExplainedRun program{command, {library, folder->path()}, MEMSWEEP_TRY(ProgramCopy::await(folder->path()))};
+    const sys::ExitStatus status = MEMSWEEP_TRY(program.run());
+    const auto explained = program.explanation(status);
     const int code = sys::shell_status(status);
     ExitCode written = ExitCode::bad_input;
     if (!explained) {

@@ -7,11 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/resource.h>
-
 #include <fmt/format.h>
 
-#include "app/commands/end_snapshot.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/quantity.hpp"
@@ -37,25 +34,25 @@ using reporters::Explanation;
 
 class Explaining {
   public:
-    Explaining(const ExplainedProgram& program, const sys::StoppedEnd& end, sys::AddressSpace space,
-               const trace::RecordedImage& image)
-        : program_{program}, end_{end}, space_{std::move(space)}, image_{image},
-          served_by_{image.facts.served_by, ::strnlen(image.facts.served_by, sizeof image.facts.served_by)}
+    explicit Explaining(const ExplainedMoment& moment)
+        : moment_{moment}, snapshot_{*moment.snapshot}, space_{snapshot_.space}
     {
-        explanation_.command = program.command;
-        explanation_.allocator = measure::allocator_of_file(served_by_);
-        explanation_.allocator_file = reporters::inert_text(served_by_);
-        explanation_.ended_by = sys::exit_status(end.status, rusage{}).describe();
+        explanation_.command = moment.command;
+        explanation_.at = moment.at;
+        constexpr double nanoseconds = 1e9;
+        explanation_.stopped_seconds = static_cast<double>(snapshot_.stopped_nanoseconds) / nanoseconds;
+        explanation_.allocator = measure::allocator_of_file(snapshot_.served_by);
+        explanation_.allocator_file = reporters::inert_text(snapshot_.served_by);
     }
 
-    base::Expected<Explanation> make(trace::TraceReader& reader, const sys::ForeignMemory* memory)
+    base::Expected<Explanation> make(trace::TraceReader& reader)
     {
         const trace::StackTable& table = reader.read_stacks();
         const trace::ProgramNotes& notes = reader.read_notes();
         trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
         const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
         const auto history = trace::HeapHistory::read(reader, notes,
-                                                      {.process = trace::number_in_trace(image_.facts),
+                                                      {.process = snapshot_.process,
                                                        .page_bytes = sys::page_size(),
                                                        .site_of_stack = sites.of,
                                                        .sites = static_cast<std::uint32_t>(sites.places.size())});
@@ -63,6 +60,7 @@ class Explaining {
         take_blocks(history, notes);
         const auto mappers = mappers_of(history, notes);
         const auto stacks = stacks_of(history);
+        const sys::ForeignMemory* const memory = moment_.memory;
         const auto zeroes = memory == nullptr ? std::vector<AddressRange>{} : zero_parts_of(space_, *memory);
         const measure::LedgerInput input{.space = &space_,
                                          .page_bytes = sys::page_size(),
@@ -71,15 +69,15 @@ class Explaining {
                                          .mappers = mappers,
                                          .stacks = stacks,
                                          .zero_parts = zeroes,
-                                         .recorder_library = program_.recorder,
-                                         .recorder_folder = program_.folder,
+                                         .recorder_library = snapshot_.recorder_library,
+                                         .recorder_folder = snapshot_.recorder_folder,
                                          .sites = sites.places.size()};
         explanation_.ledger = measure::memory_ledger(input);
         if (memory != nullptr) {
             look_for_pointers(input, *memory);
         }
         take_growth(history, reader);
-        explanation_.tried = tried_request(program_.folder, end_.process);
+        take_answer(moment_.ask());
         explanation_.verdict = measure::memory_verdict({.ledger = &explanation_.ledger,
                                                         .tried = &explanation_.tried,
                                                         .growth = growth_,
@@ -88,7 +86,7 @@ class Explaining {
                                                         .has_threads = history.threads() != 0});
         take_totals(history);
         take_sites(table, symbolizer, sites);
-        take_warnings(memory != nullptr, reader, symbolizer);
+        take_warnings(reader, symbolizer);
         return std::move(explanation_);
     }
 
@@ -112,7 +110,7 @@ class Explaining {
                                       : glibc::usable_in_heap(block.size, block.alignment).least;
             result.header = static_cast<std::uint32_t>(is_mapped ? glibc::mapped_header : glibc::header);
         } else if (const auto usable =
-                       notes.usable_size({trace::number_in_trace(image_.facts), block.size, block.alignment})) {
+                       notes.usable_size({snapshot_.process, block.size, block.alignment})) {
             result.usable = std::max(*usable, block.size);
         }
         return result;
@@ -134,12 +132,13 @@ class Explaining {
     [[nodiscard]] std::vector<measure::MapperRange> mappers_of(const trace::HeapHistory& history,
                                                                const trace::ProgramNotes& notes) const
     {
+        const std::string_view server = snapshot_.served_by;
         std::vector<measure::MapperRange> ranges;
         for (const trace::HeapHistory::Mapped& one : history.mapped()) {
             const std::string_view path =
                 one.module == 0 ? std::string_view{} : notes.modules()[one.module - 1].module.path;
             const bool is_allocator =
-                !path.empty() && !served_by_.empty() && (path.ends_with(served_by_) || served_by_.ends_with(path));
+                !path.empty() && !server.empty() && (path.ends_with(server) || server.ends_with(path));
             ranges.push_back({one.begin, one.end, is_allocator});
         }
         return ranges;
@@ -227,6 +226,33 @@ class Explaining {
         }
     }
 
+    // Of the ledger what the allocator counts as in use, with what it adds to blocks.
+    [[nodiscard]] std::uint64_t in_blocks(bool is_mapped) const
+    {
+        std::uint64_t bytes = 0;
+        for (const HeldBlock& block : blocks_) {
+            const bool was_mapped = is_glibc() && block.header == trace::glibc::mapped_header;
+            bytes += was_mapped == is_mapped ? block.usable + block.header : 0;
+        }
+        return bytes;
+    }
+
+    void take_answer(const CopyAnswer& answer)
+    {
+        explanation_.tried = answer.tried;
+        children_peak_bytes_ = answer.children_peak_bytes;
+        for (const auto& [name, bytes] : answer.figures) {
+            if (name == "stats.arenas.4096.tcache_bytes" && !explanation_.allocator_says.empty()) {
+                std::uint64_t& allocated = explanation_.allocator_says.back().bytes;
+                allocated -= std::min(allocated, bytes);
+                continue;
+            }
+            const bool is_mapped = name == reporters::mapped_blocks_figure;
+            explanation_.allocator_says.push_back(
+                {name == "stats.allocated" ? "allocated" : name, bytes, in_blocks(is_mapped)});
+        }
+    }
+
     void take_growth(const trace::HeapHistory& history, const trace::TraceReader& reader)
     {
         constexpr std::uint64_t least_bytes = 64U << 10U;
@@ -253,7 +279,7 @@ class Explaining {
             growth_[site] = is_lost ? measure::SiteGrowth::leak : measure::SiteGrowth::grows;
         }
         const double ticks =
-            static_cast<double>(history.last_ticks() - std::min(history.last_ticks(), image_.facts.start_ticks));
+            static_cast<double>(history.last_ticks() - std::min(history.last_ticks(), snapshot_.start_ticks));
         const auto rate = reader.header().ticks_per_second;
         explanation_.seconds = rate == 0 ? 0 : ticks / static_cast<double>(rate);
     }
@@ -338,15 +364,15 @@ class Explaining {
 
     void warn_of_other_processes()
     {
-        const OtherProcesses others = other_processes(program_.folder, end_.process);
         constexpr std::uint64_t shares = 4;  // less than a fourth of what is explained changes no answer
-        const bool are_small = others.peak_bytes != 0 && others.peak_bytes < explanation_.ledger.rss_bytes / shares;
-        if (!others.are_running && (others.page_faults == 0 || are_small)) {
+        const bool are_small =
+            children_peak_bytes_ != 0 && children_peak_bytes_ < explanation_.ledger.rss_bytes / shares;
+        if (!moment_.others.are_running && (moment_.others.page_faults == 0 || are_small)) {
             return;
         }
-        const std::string peak = others.peak_bytes == 0 ? ""
-                                                        : fmt::format(", the largest of which held up to {}",
-                                                                      base::format_size(others.peak_bytes));
+        const std::string peak = children_peak_bytes_ == 0 ? ""
+                                                           : fmt::format(", the largest of which held up to {}",
+                                                                         base::format_size(children_peak_bytes_));
         warn(fmt::format("It has started other processes{}. They are not explained here: explain the program that does "
                          "the work.",
                          peak));
@@ -354,18 +380,30 @@ class Explaining {
 
     void warn(std::string text) { explanation_.warnings.push_back(std::move(text)); }
 
-    void take_warnings(bool has_memory, const trace::TraceReader& reader, const trace::Symbolizer& symbolizer)
+    void warn_of_what_is_past()
     {
-        const measure::MemoryLedger& ledger = explanation_.ledger;
-        warn_of_other_processes();
-        if (space_.peak_rss_bytes > 2 * space_.rss_bytes() &&
-            space_.peak_rss_bytes - space_.rss_bytes() >= measure::noticed_waste_bytes) {
+        const bool is_much = space_.peak_rss_bytes > 2 * space_.rss_bytes() &&
+                             space_.peak_rss_bytes - space_.rss_bytes() >= measure::noticed_waste_bytes;
+        if (!is_much) {
+            return;
+        }
+        if (moment_.at == "end") {
             warn(fmt::format(
                 "Up to {} were resident before its end: what it has given back by then, as interpreters do on "
                 "their way out, is not explained.",
                 base::format_size(space_.peak_rss_bytes)));
+        } else {
+            warn(fmt::format("Up to {} had been resident before: what it had given back by then is not explained.",
+                             base::format_size(space_.peak_rss_bytes)));
         }
-        if (image_.facts.foreign_malloc != 0) {
+    }
+
+    void take_warnings(const trace::TraceReader& reader, const trace::Symbolizer& symbolizer)
+    {
+        const measure::MemoryLedger& ledger = explanation_.ledger;
+        warn_of_other_processes();
+        warn_of_what_is_past();
+        if (snapshot_.has_own_malloc) {
             warn("The program brings its own malloc, whose calls the recorder does not see: its heap is not told "
                  "apart.");
         } else if (measure::does_not_see(ledger)) {
@@ -388,11 +426,15 @@ class Explaining {
             warn("This kernel has no PAGEMAP_SCAN (Linux 6.7): parts of huge pages are not told apart, and the page of "
                  "zeroes counts as the program's.");
         }
-        if (!has_memory) {
-            warn("The program's memory may not be read here: whether something points to a block, and which parts of "
-                 "huge pages are zero, is not known.");
+        if (moment_.memory == nullptr) {
+            warn(fmt::format("{}: whether something points to a block, and which parts of huge pages are zero, is not "
+                             "known.",
+                             moment_.why_no_memory));
         }
-        if (image_.facts.lost_events != 0 || image_.facts.stopped_errno != 0) {
+        for (const std::string& warning : moment_.warnings) {
+            warn(warning);
+        }
+        if (snapshot_.has_lost_events) {
             warn("Some of its events could not be recorded: blocks are missing, or were freed.");
         }
         if (reader.damage().corrupted_chunks != 0 || reader.damage().missing_chunks != 0) {
@@ -403,11 +445,10 @@ class Explaining {
         }
     }
 
-    const ExplainedProgram& program_;
-    const sys::StoppedEnd& end_;
-    sys::AddressSpace space_;
-    const trace::RecordedImage& image_;
-    std::string served_by_;
+    const ExplainedMoment& moment_;
+    const trace::Snapshot& snapshot_;
+    const sys::AddressSpace& space_;
+    std::uint64_t children_peak_bytes_{};
     std::vector<HeldBlock> blocks_;
     const std::vector<trace::LiveHeapBlock>* live_{};
     std::vector<std::uint64_t> unreachable_;  // by site
@@ -418,22 +459,20 @@ class Explaining {
 
 }  // namespace
 
-base::Expected<Explanation> explain_at_end(const ExplainedProgram& program, const sys::StoppedEnd& end)
+base::Expected<void> assemble_trace(const std::string& folder, const std::string& path)
 {
-    std::vector<trace::RecordedImage> images;
-    const trace::RecordedImage image = MEMSWEEP_TRY(recorded_image(program.folder, end.process, images));
-    trace::ExactCut cut;
-    MEMSWEEP_TRY(trace::add_to_cut(image, cut));
-    sys::AddressSpace space = MEMSWEEP_TRY(sys::read_address_space(end.thread));
-    auto memory = sys::ForeignMemory::open(end.thread);
-    const std::string path = program.folder + "/end.trace";
+    std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(folder));
     auto output = MEMSWEEP_TRY(TraceOutput::open(path));
     MEMSWEEP_TRY(trace::assemble(std::move(images), trace::read_clocks(), is_running, output.taker(),
                                  {{"source", "memsweep explain"}, {"stacks", "full"}}));
-    MEMSWEEP_TRY(output.commit());
+    return output.commit();
+}
+
+base::Expected<Explanation> explain_moment(const std::string& path, const ExplainedMoment& moment)
+{
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
-    reader.read_until(cut);
-    return Explaining{program, end, std::move(space), image}.make(reader, memory ? &*memory : nullptr);
+    reader.read_until(moment.snapshot->cut);
+    return Explaining{moment}.make(reader);
 }
 
 }  // namespace memsweep::app

@@ -1,27 +1,37 @@
-// Explains the memory of a program that is stopped at its end, from what the kernel says of it and what the recorder
+// Explains the memory of a program at one moment, from what the kernel said of it when it stood and what the recorder
 // has written until then.
 //
-// Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers. The program is stopped
-//          meanwhile.
-// Errors   those of the recording, and of reading the process.
+// Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
+// Errors   those of the recording, and of reading it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "app/commands/end_snapshot.hpp"
 #include "core/base/expected.hpp"
-#include "core/sys/stopped_end.hpp"
+#include "core/trace/snapshot.hpp"
 #include "reporters/document/explanation.hpp"
 
 namespace memsweep::app {
 
-struct ExplainedProgram {
+struct ExplainedMoment {
     std::vector<std::string> command;
-    std::string recorder;  // the library
-    std::string folder;    // that it records to
+    std::string at;  // "end", "peak" or "time"
+    const trace::Snapshot* snapshot{};
+    const sys::ForeignMemory* memory{};  // as it was then; null: it is not there
+    std::string why_no_memory;           // a sentence without its full stop
+    std::function<CopyAnswer()> ask;     // called once the memory has been read
+    OtherProcesses others;
+    std::vector<std::string> warnings;  // further ones
 };
 
-[[nodiscard]] base::Expected<reporters::Explanation> explain_at_end(const ExplainedProgram& program,
-                                                                    const sys::StoppedEnd& end);
+// Makes a trace of what was recorded in the folder so far.
+[[nodiscard]] base::Expected<void> assemble_trace(const std::string& folder, const std::string& path);
+
+// `path`: a trace that has the moment.
+[[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
+                                                                    const ExplainedMoment& moment);
 
 }  // namespace memsweep::app

@@ -46,6 +46,13 @@ struct TriedRequest {
     [[nodiscard]] bool was_tried() const noexcept { return !request.empty(); }
 };
 
+// What an allocator counts itself, beside the same of the ledger.
+struct AllocatorFigure {
+    std::string name;  // as the allocator calls it
+    std::uint64_t bytes{};
+    std::uint64_t ledger{};
+};
+
 enum class SiteGrowth : std::uint8_t { none, grows, leak };
 [[nodiscard]] std::string_view name_of(SiteGrowth growth);
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <system_error>
@@ -104,10 +105,7 @@ long call_of(pid_t process, pid_t thread)
 
 class Tracing {
   public:
-    Tracing(pid_t process, const std::function<void(const StoppedEnd&)>& at_end)
-        : process_{process}, at_end_{at_end}, running_{process}
-    {
-    }
+    Tracing(pid_t process, const ProgramStops& stops) : process_{process}, stops_{stops}, running_{process} {}
 
     ExitStatus wait()
     {
@@ -116,12 +114,27 @@ class Tracing {
             if (!ended_) {
                 wait_a_moment();
                 release_before_exec();
+                give_up_if_late();
+                ask_meanwhile();
             }
         }
         return *ended_;
     }
 
   private:
+    using Clock = std::chrono::steady_clock;
+    // How a thread that stands goes on.
+    struct Held {
+        int signal{};
+        bool listens{};  // it was stopped with its whole process, and stays so
+    };
+    // All threads are to stand.
+    struct Gathering {
+        std::optional<std::uint32_t> call;  // absent: it was asked for
+        pid_t thread{};
+        Clock::time_point since;
+    };
+
     void take_all()
     {
         for (;;) {
@@ -147,6 +160,7 @@ class Tracing {
                 }
                 stop_if_all_stand();
             }
+            look_if_gathered();
         }
     }
 
@@ -164,34 +178,125 @@ class Tracing {
             if (::ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &message) == 0) {
                 running_.insert(static_cast<pid_t>(message));
             }
-            go_on(thread, 0);
+            go_on_or_stand(thread, {});
             return;
         case PTRACE_EVENT_EXEC:  // the thread has the process's number now, and is alone
             standing_.clear();
+            held_.clear();
             running_ = {process_};
-            go_on(thread, 0);
+            has_executed_ = true;
+            go_on_or_stand(thread, {});
             return;
         case PTRACE_EVENT_STOP:
             running_.insert(thread);  // a new one may come here before its parent has told of it
-            if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
-                ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);
-            } else {
-                go_on(thread, 0);
-            }
+            go_on_or_stand(thread, {.listens = signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+                                               signal == SIGTTOU});
             return;
         default:
-            go_on(thread, signal);
+            if (const auto call = call_of_program(thread, signal)) {
+                take_call(thread, *call);
+            } else {
+                go_on_or_stand(thread, {.signal = signal});
+            }
             return;
         }
+    }
+
+    [[nodiscard]] std::optional<std::uint32_t> call_of_program(pid_t thread, int signal) const
+    {
+        siginfo_t info{};
+        if (stops_.call_mark == 0 || signal != ProgramStops::call_signal ||
+            ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) != 0 || info.si_code != SI_QUEUE) {
+            return std::nullopt;
+        }
+        const auto value = reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr);
+        constexpr unsigned half = 32;
+        return value >> half == stops_.call_mark ? std::optional{static_cast<std::uint32_t>(value)} : std::nullopt;
+    }
+
+    void take_call(pid_t thread, std::uint32_t call)
+    {
+        if (gathering_) {
+            held_[thread] = {};
+            waiting_call_ = {{call, thread, Clock::now()}};
+            return;
+        }
+        held_[thread] = {};
+        gather({call, thread, Clock::now()});
+    }
+
+    void gather(const Gathering& what)
+    {
+        gathering_ = what;
+        for (const pid_t thread : running_) {
+            if (!held_.contains(thread)) {
+                ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+            }
+        }
+        look_if_gathered();
+    }
+
+    void look_if_gathered()
+    {
+        if (!gathering_ || held_.size() < running_.size() || held_.empty()) {
+            return;
+        }
+        const Gathering now = *gathering_;
+        if (now.call) {
+            stops_.at_call({.process = process_, .thread = now.thread, .since = now.since}, *now.call);
+        } else {
+            stops_.at_asked({.process = process_, .thread = held_.begin()->first, .since = now.since});
+        }
+        end_gathering();
+    }
+
+    void end_gathering()
+    {
+        gathering_.reset();
+        const auto next = std::exchange(waiting_call_, std::nullopt);
+        for (const auto& [thread, held] : std::exchange(held_, {})) {
+            if (next && next->thread == thread) {
+                held_[thread] = held;
+            } else {
+                release(thread, held);
+            }
+        }
+        if (next) {
+            gather(*next);
+        }
+    }
+
+    // A thread in a system call that nothing interrupts, as behind vfork(2), may not stand for long.
+    void give_up_if_late()
+    {
+        constexpr std::chrono::seconds patience{2};
+        if (gathering_ && Clock::now() - gathering_->since > patience) {
+            end_gathering();
+        }
+    }
+
+    void ask_meanwhile()
+    {
+        if (!stops_.meanwhile || !has_executed_ || gathering_ || running_.empty() || Clock::now() < next_ask_) {
+            return;
+        }
+        if (stops_.meanwhile(process_)) {
+            gather({.call = std::nullopt, .thread = process_, .since = Clock::now()});
+        }
+        next_ask_ = Clock::now() + stops_.pause;
     }
 
     // One thread that ends while others go on is let go at once; those of an ending process stand until all do.
     void take_exit(pid_t thread, int status)
     {
         running_.erase(thread);
+        held_.erase(thread);
         if (has_stopped_ || (call_of(process_, thread) == SYS_exit && !running_.empty())) {
             go_on(thread, 0);
             return;
+        }
+        if (standing_.empty()) {
+            ending_since_ = Clock::now();
         }
         standing_.insert(thread);
         status_ = status;
@@ -203,13 +308,17 @@ class Tracing {
         if (standing_.empty() || !running_.empty()) {
             return;
         }
+        gathering_.reset();
         if (!std::exchange(has_stopped_, true)) {
-            at_end_({.process = process_, .thread = *standing_.begin(), .status = status_});
+            stops_.at_end({.process = process_,
+                           .thread = *standing_.begin(),
+                           .status = status_,
+                           .since = ending_since_});
         }
-        release();
+        release_ending();
     }
 
-    void release()
+    void release_ending()
     {
         for (const pid_t thread : std::exchange(standing_, {})) {
             go_on(thread, 0);
@@ -223,7 +332,7 @@ class Tracing {
                 const long call = call_of(process_, thread);
                 return call == SYS_execve || call == SYS_execveat;
             })) {
-            release();
+            release_ending();
         }
     }
 
@@ -231,27 +340,60 @@ class Tracing {
     {
         running_.erase(thread);
         standing_.erase(thread);
+        held_.erase(thread);
+    }
+
+    void go_on_or_stand(pid_t thread, const Held& how)
+    {
+        if (gathering_) {
+            held_[thread] = how;
+        } else {
+            release(thread, how);
+        }
+    }
+
+    static void release(pid_t thread, const Held& how)
+    {
+        if (how.listens) {
+            ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);
+        } else {
+            go_on(thread, how.signal);
+        }
     }
 
     static void go_on(pid_t thread, int signal) { ::ptrace(PTRACE_CONT, thread, nullptr, signal); }
 
+    [[nodiscard]] std::chrono::nanoseconds patience() const
+    {
+        constexpr std::chrono::milliseconds at_rest{100};
+        constexpr std::chrono::milliseconds ending{5};
+        const std::chrono::nanoseconds longest = standing_.empty() && !gathering_ ? at_rest : ending;
+        return stops_.meanwhile ? std::min(longest, stops_.pause) : longest;
+    }
+
     void wait_a_moment() const
     {
-        const timespec patience{0, standing_.empty() ? 100'000'000 : 5'000'000};
+        const timespec most{0, patience().count()};
         const sigset_t set = awaited_signals();
         siginfo_t info{};
-        const int signal = ::sigtimedwait(&set, &info, &patience);
+        const int signal = ::sigtimedwait(&set, &info, &most);
         if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) {
             ::kill(process_, signal);  // somebody's, not the terminal's
         }
     }
 
     pid_t process_;
-    const std::function<void(const StoppedEnd&)>& at_end_;
-    std::set<pid_t> running_;
-    std::set<pid_t> standing_;
+    const ProgramStops& stops_;
+    std::set<pid_t> running_;        // those that do not stand at their end
+    std::set<pid_t> standing_;       // at their end
+    std::map<pid_t, Held> held_;     // of those that run, while all are to stand
+    std::optional<Gathering> gathering_;
+    std::optional<Gathering> waiting_call_;
+    Clock::time_point ending_since_;
+    Clock::time_point next_ask_;
     int status_{};
     bool has_stopped_{};
+    bool has_executed_{};
     std::optional<ExitStatus> ended_;
 };
 
@@ -291,8 +433,7 @@ base::Expected<void> can_trace()
     return {};
 }
 
-base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program,
-                                             const std::function<void(const StoppedEnd&)>& at_end)
+base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program, const ProgramStops& stops)
 {
     const std::string& name = program.argv.front();
     const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(program));
@@ -321,15 +462,15 @@ base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program,
     const bool is_told = retry_interrupted([&] { return ::write(gate.write.get(), "g", 1); }) == 1;
     gate.write.reset();
     int problem = 0;
-    const auto look_at_end = [&](const StoppedEnd& end) {
+    ProgramStops told = stops;
+    told.at_end = [&](const StoppedEnd& end) {
         // What was not started has no end.
         const bool has_begun = is_told && ::read(refusal.read.get(), &problem, sizeof problem) == 0;
         if (has_begun) {
-            at_end(end);
+            stops.at_end(end);
         }
     };
-    const std::function<void(const StoppedEnd&)> at_stop{look_at_end};
-    const ExitStatus status = Tracing{child, at_stop}.wait();
+    const ExitStatus status = Tracing{child, told}.wait();
     if (problem != 0) {
         return base::fail(base::os_error("cannot be run", problem, name));
     }

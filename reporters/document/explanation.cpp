@@ -240,6 +240,15 @@ Table explained_sites_table(const Explanation& one)
     return table;
 }
 
+std::string moment_words(const Explanation& one)
+{
+    if (one.at == "end") {
+        return "at the program's end";
+    }
+    return fmt::format("{}, {:.3f} s after its start",
+                       one.at == "peak" ? "when the program held the most" : "while the program ran", one.seconds);
+}
+
 Facts beside(const Explanation& one)
 {
     Facts facts;
@@ -248,7 +257,14 @@ Facts beside(const Explanation& one)
                   {"zero page", size_of(one.ledger.zero_page_bytes)},
                   {"swapped", size_of(one.ledger.swapped_bytes)},
                   {"allocator", one.allocator_file.empty() ? "not known" : one.allocator_file},
-                  {"ended", one.ended_by}};
+                  {"stood for it", fmt::format("{:.1f} ms", one.stopped_seconds * 1000)}};
+    if (!one.ended_by.empty()) {
+        facts.list.push_back({"ended", one.ended_by});
+    }
+    for (const measure::AllocatorFigure& figure : one.allocator_says) {
+        facts.list.push_back({fmt::format("{} says {}", measure::name_of(one.allocator), figure.name),
+                              fmt::format("{}; the ledger {}", size_of(figure.bytes), size_of(figure.ledger))});
+    }
     return facts;
 }
 
@@ -282,6 +298,22 @@ std::string_view category_words(MemoryCategory category)
     return words.at(static_cast<std::size_t>(category));
 }
 
+std::string_view meaning_of_figure(std::string_view name)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> meanings{
+        {{"uordblks", "chunks that are in use for glibc; beyond the ledger are those that thread caches keep"},
+         {mapped_blocks_figure, "blocks that glibc mapped one by one"},
+         {"allocated", "what jemalloc has given out, without what its thread caches keep"},
+         {"current_allocated_bytes", "what tcmalloc has given out, without what its thread caches keep"},
+         {"heap.used", "blocks in use in mimalloc's heap of the thread that ended the program"}}};
+    for (const auto& [figure, meaning] : meanings) {
+        if (figure == name) {
+            return meaning;
+        }
+    }
+    return "what the allocator has given out";
+}
+
 std::vector<std::string> headlines_of(const Explanation& explanation)
 {
     std::vector<std::string> lines{first_line(explanation), second_line(explanation)};
@@ -299,7 +331,7 @@ Document document(const Explanation& explanation)
     }
     Document document{.kicker = "memsweep explain",
                       .title = std::move(command),
-                      .description = "Where every resident page comes from at the program's end."};
+                      .description = fmt::format("Where every resident page comes from {}.", moment_words(explanation))};
     const std::vector<std::string> lines = headlines_of(explanation);
     document.add(Opening{.headline = {lines.front(), tone_of_word(explanation.verdict.word)}});
     for (std::size_t i = 1; i < lines.size(); ++i) {

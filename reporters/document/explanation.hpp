@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/measure/memory_ledger.hpp"
@@ -31,7 +32,9 @@ struct Explanation {
     std::string allocator_file;  // inert
     std::uint64_t event{};       // that the recording had then
     double seconds{};            // since the recording began
-    std::string ended_by;        // "exit code 0"
+    std::string at;              // the moment: "end", "peak", "time"
+    double stopped_seconds{};    // how long the program stood for it
+    std::string ended_by;        // "exit code 0"; empty: not known
     measure::MemoryLedger ledger;
     std::uint64_t pss_bytes{};
     std::uint64_t anonymous_bytes{};
@@ -39,11 +42,17 @@ struct Explanation {
     std::uint64_t unreachable_bytes{};
     bool has_reachability{};  // whether it could be looked for
     measure::TriedRequest tried;
+    std::vector<measure::AllocatorFigure> allocator_says;  // in a copy of the program
     measure::MemoryVerdict verdict;
     std::vector<ExplainedSite> sites;  // those that have anything, the most first; the ledger's numbers are others
     std::optional<std::size_t> main_site;
     std::vector<std::string> warnings;  // inert
 };
+
+// Of the figures that allocators have of themselves: glibc's of the blocks that it mapped one by one.
+inline constexpr std::string_view mapped_blocks_figure = "hblkhd";
+// What a figure counts, and what its difference from the ledger is.
+[[nodiscard]] std::string_view meaning_of_figure(std::string_view name);
 
 // Three sentences: what it is; what a request returns; who left it behind and which setting changes it.
 [[nodiscard]] std::vector<std::string> headlines_of(const Explanation& explanation);

@@ -45,16 +45,24 @@ std::string to_json(const Explanation& one)
     if (one.tried.was_tried()) {
         tried.push_back(Json{{"request", one.tried.request}, {"where", "fork"}, {"returned", one.tried.returned}});
     }
+    Json says = Json::array();
+    for (const measure::AllocatorFigure& figure : one.allocator_says) {
+        says.push_back(Json{{"name", figure.name},
+                            {"bytes", figure.bytes},
+                            {"ledger", figure.ledger},
+                            {"meaning", meaning_of_figure(figure.name)}});
+    }
     const Json document{{"format", "memsweep-explain"},
                         {"format_version", 1},
                         {"command", std::move(command)},
                         {"allocator", Json{{"name", measure::name_of(one.allocator)}, {"file", one.allocator_file}}},
-                        {"moment", Json{{"at", "end"},
+                        {"moment", Json{{"at", one.at},
                                         {"event", one.event},
                                         {"seconds", one.seconds},
                                         {"stopped", true},
+                                        {"stopped_seconds", one.stopped_seconds},
                                         {"cut", "exact"},
-                                        {"ended_by", one.ended_by}}},
+                                        {"ended_by", one.ended_by.empty() ? Json() : Json(one.ended_by)}}},
                         {"rss", one.ledger.rss_bytes},
                         {"pss", one.pss_bytes},
                         {"anonymous", one.anonymous_bytes},
@@ -67,6 +75,7 @@ std::string to_json(const Explanation& one)
                                       {"blocks", one.ledger.live_blocks},
                                       {"resident", one.ledger.bytes(measure::MemoryCategory::live)},
                                       {"unreachable", one.has_reachability ? Json(one.unreachable_bytes) : Json()}}},
+                        {"allocator_says", std::move(says)},
                         {"tried", std::move(tried)},
                         {"not_tried", one.tried.was_tried() ? Json() : Json(one.tried.why_not)},
                         {"verdict", Json{{"word", measure::name_of(one.verdict.word)},

@@ -23,7 +23,7 @@ struct Seen {
 
 base::Expected<sys::ExitStatus> run(const std::string& script, Seen& seen)
 {
-    return sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", script}}, [&](const sys::StoppedEnd& end) {
+    return sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", script}}, {.at_end = [&](const sys::StoppedEnd& end) {
         ++seen.stops;
         seen.status = end.status;
         const auto space = sys::read_address_space(end.thread);
@@ -31,7 +31,7 @@ base::Expected<sys::ExitStatus> run(const std::string& script, Seen& seen)
             seen.rss_bytes = space->rss_bytes();
             seen.page_bytes = space->resident_bytes();
         }
-    });
+    }});
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ TEST_CASE("signals that a program handles, and children that it starts, do not s
 TEST_CASE("a command that cannot be run is an error that names it, and has no end", "[unit]")
 {
     int stops = 0;
-    const auto ended = sys::StoppedAtEnd::run({.argv = {"/no/such/program"}}, [&](const sys::StoppedEnd&) { ++stops; });
+    const auto ended = sys::StoppedAtEnd::run({.argv = {"/no/such/program"}}, {.at_end = [&](const sys::StoppedEnd&) { ++stops; }});
     REQUIRE(!ended);
     CHECK(stops == 0);
     if (sys::can_trace()) {

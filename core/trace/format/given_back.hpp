@@ -1,22 +1,40 @@
-// What a process's allocator would return if it were asked at the end, as the recorder leaves it in the folder of the
-// recording: <process>.0.given, two lines. The first is one of
+// What memsweep and the recorder of a process that it traces say to each other at the process's end.
+//
+// The recorder calls for a look at the process (tracer_call_look): the threads stand then. It forks a copy, tells its
+// number (tracer_call_copied), and the process goes on and ends. The copy closes its descriptors and reads from the
+// FIFO <folder>/copy.gate: memsweep reads its memory meanwhile, and when it writes a byte there the copy tries the
+// request. When the FIFO has no writer any more, the copy ends.
+//
+// The answer is <process>.0.given in the folder of the recording, in lines. The first is one of
 //
 //   malloc_trim 67108864 4096     the request, and the anonymous memory (smaps_rollup) before and after it, bytes
-//   refused 11                    no copy of the process could be made: errno
-//   late 0                        the copy was not done in time, and ended
+//   refused 11                    no copy of the process could be made, or it could not be asked: errno
 //
-// and the second has what the process's own children had done before, which the copy is not one of:
+// the second has what the process's own children had done before, which the copy is not one of:
 //
 //   children 195313 25600         page faults of those that it has waited for, and the peak of the largest in KiB
 //
+// and the rest are figures that the allocator had of itself before the request:
+//
+//   says stats.allocated 70336    bytes
+//
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
+
+#include <cstdint>
 
 namespace memsweep::trace {
 
 inline constexpr const char* given_back_ending = ".given";
 inline constexpr const char* given_back_refused = "refused";
-inline constexpr const char* given_back_late = "late";
 inline constexpr const char* given_back_children = "children";
+inline constexpr const char* given_back_says = "says";
+inline constexpr const char* copy_gate = "copy.gate";
+
+// SIGURG, queued with a value: the mark in its upper half, the call in the lower one.
+inline constexpr std::uint32_t tracer_call_mark = 0x4D53574DU;
+inline constexpr std::uint32_t tracer_call_look = 1U << 30U;
+inline constexpr std::uint32_t tracer_call_copied = 2U << 30U;  // and the copy's number
+inline constexpr std::uint32_t tracer_call_number = (1U << 30U) - 1;
 
 }  // namespace memsweep::trace

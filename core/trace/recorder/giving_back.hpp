@@ -1,15 +1,17 @@
-// Tries in a copy of the process what the allocator would give back if it were asked now. The process itself stays as
-// it is. The answer is a file in the folder of the recording (format/given_back.hpp).
+// Has memsweep look at the process before it ends, and leaves it a copy of the process, in which it is asked what the
+// allocator has and would give back. The process itself stays as it is, and does not wait for the answer: both are in
+// format/given_back.hpp.
 //
-// Sources  malloc_trim(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas; mi_collect of mimalloc;
-//          MallocExtension_ReleaseFreeMemory of tcmalloc.
-// Cost     a fork(2), and what the request takes; the process waits for it, 10 s at most.
+// Sources  malloc_trim(3), mallinfo2(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas, stats.allocated;
+//          mi_collect and mi_heap_visit_blocks of mimalloc; MallocExtension_ReleaseFreeMemory and _GetNumericProperty of
+//          tcmalloc.
+// Cost     a fork(2), and the two stops in which memsweep looks.
 // Errors   none is reported to the program, whose errno and signals are left as they were.
-// Threads  the last one: the process is about to end.
+// Threads  the last one, or any that ends the process.
 #pragma once
 
 namespace memsweep::trace::recorder {
 
-void try_giving_back() noexcept;
+void leave_copy() noexcept;
 
 }  // namespace memsweep::trace::recorder

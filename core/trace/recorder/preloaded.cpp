@@ -104,7 +104,7 @@ __attribute__((destructor)) void end() noexcept
     if (first_process == ::getpid()) {
         note_heap_pages(heap_pages_bytes());
         if (choice().gives_back && has_recording()) {
-            try_giving_back();
+            leave_copy();
         }
     }
 }

@@ -1,0 +1,41 @@
+// A recorded process as it stood at one moment: its address space by pages, and exactly where that moment is in its log.
+// With the trace it says where every resident page came from, also when the process is long gone.
+//
+// Units    bytes; addresses of that process; ticks of the stamps' clock.
+// Memory   as sys::AddressSpace.
+// Errors   none: what cannot be read is absent.
+// Threads  any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/sys/mappings.hpp"
+#include "core/trace/exact_cut.hpp"
+
+namespace memsweep::trace {
+
+enum class SnapshotAt : std::uint8_t {
+    end,   // the process was about to end
+    time,  // while it ran
+};
+
+struct Snapshot {
+    std::uint32_t process{};  // as the trace calls it
+    SnapshotAt at{};
+    std::uint64_t stopped_nanoseconds{};  // how long it stood
+    ExactCut cut;                         // of that process
+    sys::AddressSpace space;
+
+    // What is known of the program that it had become.
+    std::uint64_t start_ticks{};
+    bool has_own_malloc{};
+    bool has_lost_events{};
+    std::string served_by;  // the end of the path of the file that malloc comes from
+
+    // By which the recorder's memory is told.
+    std::string recorder_library;
+    std::string recorder_folder;
+};
+
+}  // namespace memsweep::trace
