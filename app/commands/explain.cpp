@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,18 +20,28 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/end_snapshot.hpp"
 #include "app/commands/explaining.hpp"
+#include "app/commands/growing_trace.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/results.hpp"
+#include "app/commands/sealing.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
+#include "core/measure/format.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/sys/left_behind.hpp"
+#include "core/sys/page_ops.hpp"
 #include "core/sys/stopped_end.hpp"
 #include "core/trace/format/given_back.hpp"
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/snapshot.hpp"
+#include "core/trace/trace_reader.hpp"
 #include "reporters/html/html_writer.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/markdown/markdown_writer.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -39,8 +51,34 @@ using reporters::Explanation;
 constexpr sys::PassingShape explained_folders{
     .before = "memsweep-explain-", .after = "", .tells_boot = false, .digits = 6};
 
+// The moment that is explained.
+struct AskedMoment {
+    enum class Kind : std::uint8_t { end, peak, time };
+    Kind kind{};
+    std::chrono::nanoseconds time{};  // from the start of the recording on
+
+    [[nodiscard]] std::string name() const
+    {
+        return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time";
+    }
+};
+
+base::Expected<AskedMoment> read_moment(const std::string& text)
+{
+    AskedMoment moment;
+    if (text == "end" || text == "peak") {
+        moment.kind = text == "end" ? AskedMoment::Kind::end : AskedMoment::Kind::peak;
+        return moment;
+    }
+    moment.kind = AskedMoment::Kind::time;
+    moment.time = MEMSWEEP_TRY(base::parse_duration(text));
+    return moment;
+}
+
 struct ExplainCommand {
     std::vector<std::string> command;
+    std::string trace;  // empty: the command is run
+    AskedMoment at;
     std::string format{"text"};
     std::string out;
     std::optional<measure::MemoryWord> fail_on;
@@ -58,6 +96,8 @@ std::array<std::pair<std::string_view, measure::MemoryWord>, measure::memory_wor
 
 sys::SpawnOptions recorded(const ExplainCommand& command, const std::string& library, const std::string& folder)
 {
+    // Of another moment than the end there is no copy.
+    const char* const copy = command.at.kind == AskedMoment::Kind::end ? "give-back," : "";
     const char* const others = std::getenv("LD_PRELOAD");
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     return {.argv = command.command,
@@ -65,7 +105,7 @@ sys::SpawnOptions recorded(const ExplainCommand& command, const std::string& lib
                 {"LD_PRELOAD", preload},
                 {trace::recording_folder_variable, folder},
                 {trace::recording_options_variable,
-                 fmt::format("stacks,give-back,namespace={},only-child-of={}", own_pid_namespace(), ::getpid())}}};
+                 fmt::format("stacks,{}namespace={},only-child-of={}", copy, own_pid_namespace(), ::getpid())}}};
 }
 
 reporters::TerminalStyle style_of_errors(const GlobalOptions& global)
@@ -94,6 +134,23 @@ ExitCode put_out(const ExplainCommand& command, const Explanation& explanation, 
                       path);
 }
 
+constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
+
+CopyAnswer not_asked()
+{
+    CopyAnswer answer;
+    answer.tried.why_not = "only a copy of the living program at its end could try it";
+    return answer;
+}
+
+std::uint64_t resident_bytes(pid_t process)
+{
+    const std::string statm = sys::read_word(fmt::format("/proc/{}/statm", process));
+    std::string_view rest = statm;
+    static_cast<void>(sys::take_word(rest));
+    return base::parse_number(sys::take_word(rest)).value_or(0) * sys::page_size();
+}
+
 // A program that is run to be explained.
 class ExplainedRun {
   public:
@@ -108,6 +165,14 @@ class ExplainedRun {
                                 .call_mark = trace::tracer_call_mark,
                                 .at_call = [this](const sys::StoppedMoment& moment,
                                                   std::uint32_t call) { take_call(moment, call); }};
+        if (command_.at.kind != AskedMoment::Kind::end) {
+            stops.meanwhile = [this](pid_t process) { return is_due(process); };
+            stops.at_asked = [this](const sys::StoppedMoment& moment) {
+                take(moment.process, moment.thread, moment.since, trace::SnapshotAt::time);
+            };
+            stops.pause = between_peeks;
+        }
+        sealing_.emplace(recorded_.folder, trace_);
         return sys::StoppedAtEnd::run(recorded(command_, recorded_.library, recorded_.folder), stops);
     }
 
@@ -115,8 +180,8 @@ class ExplainedRun {
     std::optional<base::Expected<Explanation>> explanation(const sys::ExitStatus& status)
     {
         if (!explained_ && snapshot_) {
-            explain(snapshot_.has_value() && copy_.is_there() ? copy_.memory() : nullptr,
-                    "The copy of the program may not be read here");
+            explain(copy_.memory(), copy_.is_there() ? "The copy of the program may not be read here"
+                                                     : "No copy of the program was left");
         }
         if (explained_ && *explained_) {
             (*explained_)->ended_by = status.describe();
@@ -126,15 +191,19 @@ class ExplainedRun {
 
   private:
     using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds between_peeks{1};
 
-    void take(pid_t process, pid_t thread, Clock::time_point since)
+    void take(pid_t process, pid_t thread, Clock::time_point since, trace::SnapshotAt at)
     {
-        auto taken = take_snapshot(recorded_, process, thread, trace::SnapshotAt::end);
+        auto taken = take_snapshot(recorded_, process, thread, at);
         if (!taken) {
-            explained_ = base::fail(taken.error());
+            if (!snapshot_) {
+                explained_ = base::fail(taken.error());
+            }
             return;
         }
         explained_.reset();
+        ++snapshots_;
         snapshot_ = *std::move(taken);
         since_ = since;
         process_ = process;
@@ -148,10 +217,24 @@ class ExplainedRun {
             std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - since_).count());
     }
 
+    // Of the peak: a snapshot at each new maximum, which is 5 % above the last one.
+    bool is_due(pid_t process)
+    {
+        if (command_.at.kind == AskedMoment::Kind::time) {
+            return snapshots_ == 0 && Clock::now() - begun_ >= command_.at.time;
+        }
+        constexpr std::uint64_t most_snapshots = 400;
+        constexpr std::uint64_t least_growth = 1U << 20U;
+        constexpr std::uint64_t growth_percent = 105;
+        const std::uint64_t held = resident_bytes(process);
+        const std::uint64_t last = snapshot_ ? snapshot_->space.rss_bytes() : 0;
+        return snapshots_ < most_snapshots && held > last * growth_percent / 100 && held >= last + least_growth;
+    }
+
     void take_call(const sys::StoppedMoment& moment, std::uint32_t call)
     {
         if (call == trace::tracer_call_look) {
-            take(moment.process, moment.thread, moment.since);
+            take(moment.process, moment.thread, moment.since, trace::SnapshotAt::end);
         } else if ((call & trace::tracer_call_copied) != 0 && snapshot_ && !copy_.is_there()) {
             copy_.take(moment.process, static_cast<pid_t>(call & trace::tracer_call_number));
             stood();
@@ -161,10 +244,14 @@ class ExplainedRun {
     // Of a program that has not called, there is no copy: what its memory holds is read while it stands.
     void take_end(const sys::StoppedEnd& end)
     {
+        if (command_.at.kind != AskedMoment::Kind::end) {
+            take_end_of_another_moment(end);
+            return;
+        }
         if (snapshot_) {
             return;
         }
-        take(end.process, end.thread, end.since);
+        take(end.process, end.thread, end.since, trace::SnapshotAt::end);
         if (!snapshot_) {
             return;
         }
@@ -177,33 +264,172 @@ class ExplainedRun {
         }
     }
 
+    // Its end may be the moment at which it held the most.
+    void take_end_of_another_moment(const sys::StoppedEnd& end)
+    {
+        const bool is_peak = command_.at.kind == AskedMoment::Kind::peak &&
+                             (!snapshot_ || resident_bytes(end.thread) > snapshot_->space.rss_bytes());
+        if (is_peak) {
+            take(end.process, end.thread, end.since, trace::SnapshotAt::end);
+        }
+        most_resident_ = sys::find_kib_field(
+                             sys::read_kernel_text(fmt::format("/proc/{}/status", end.thread)).value_or(""), "VmHWM")
+                             .value_or(0);
+    }
+
+    [[nodiscard]] std::vector<std::string> warnings() const
+    {
+        std::vector<std::string> texts;
+        if (command_.at.kind == AskedMoment::Kind::peak) {
+            constexpr std::uint64_t noticed_percent = 106;
+            const std::uint64_t held = snapshot_->space.rss_bytes();
+            if (most_resident_ > held * noticed_percent / 100) {
+                texts.push_back(fmt::format("It held {} at a moment between two looks: this is the moment with {}.",
+                                            base::format_size(most_resident_), base::format_size(held)));
+            }
+        }
+        return texts;
+    }
+
     void explain(const sys::ForeignMemory* memory, std::string why_no_memory)
     {
+        const bool is_end = command_.at.kind == AskedMoment::Kind::end;
         const ExplainedMoment moment{.command = command_.command,
-                                     .at = "end",
+                                     .at = command_.at.name(),
                                      .snapshot = &*snapshot_,
                                      .memory = memory,
-                                     .why_no_memory = std::move(why_no_memory),
-                                     .ask = [this] { return copy_.ask(process_); },
+                                     .why_no_memory = is_end ? std::move(why_no_memory) : std::string{no_memory_then},
+                                     .ask = [&] { return is_end ? copy_.ask(process_) : not_asked(); },
                                      .others = others_,
-                                     .warnings = {}};
-        const std::string path = recorded_.folder + "/end.trace";
-        explained_ = assemble_trace(recorded_.folder, path).and_then([&] { return explain_moment(path, moment); });
+                                     .warnings = warnings()};
+        explained_ = complete_trace().and_then(
+            [&] { return explain_moment(unfinished_trace_in(recorded_.folder), moment); });
+    }
+
+    // Of all that was recorded so far. Most of it is in the trace by then.
+    base::Expected<void> complete_trace()
+    {
+        trace::TraceProgress progress = sealing_->finish();
+        std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(recorded_.folder));
+        const trace::FileHeader header = trace::trace_header(images, trace::read_clocks());
+        MEMSWEEP_TRY(trace::put_rest(images, is_running, trace_.taker(),
+                                     {{"source", "memsweep explain"}, {"stacks", "full"}}, std::move(progress)));
+        return trace_.complete(header);
     }
 
     const ExplainCommand& command_;
     RecordedBy recorded_;
     ProgramCopy copy_;
+    GrowingTrace trace_{unfinished_trace_in(recorded_.folder)};
+    std::optional<SealingMeanwhile> sealing_;
     pid_t process_{};
+    Clock::time_point begun_{Clock::now()};
     Clock::time_point since_;
+    std::uint64_t snapshots_{};
+    std::uint64_t most_resident_{};
     OtherProcesses others_;
     std::optional<trace::Snapshot> snapshot_;
     std::optional<base::Expected<Explanation>> explained_;
 };
 
+std::string seconds_text(const trace::TraceReader& reader, std::uint64_t ticks)
+{
+    const trace::FileHeader& header = reader.header();
+    const std::uint64_t since = ticks - std::min(ticks, header.start_ticks);
+    return header.ticks_per_second == 0 ? "a moment that is not known"
+                                        : fmt::format("{:.3f} s", static_cast<double>(since) /
+                                                                      static_cast<double>(header.ticks_per_second));
+}
+
+base::Expected<trace::FoundSnapshot> wanted_snapshot(const AskedMoment& at, const trace::TraceReader& reader,
+                                                     const std::vector<trace::FoundSnapshot>& found,
+                                                     const std::string& path)
+{
+    if (found.empty()) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "has no snapshot of where memory is: record it again with `memsweep record --stacks "
+                          "--snapshot-at-end -o FILE -- CMD` or with --snapshot-every, or run `memsweep explain -- CMD`",
+                          path);
+    }
+    if (at.kind == AskedMoment::Kind::peak) {
+        return *std::ranges::max_element(found, {}, &trace::FoundSnapshot::rss_bytes);
+    }
+    if (at.kind == AskedMoment::Kind::end) {
+        const auto end = std::ranges::find_if(
+            found, [](const trace::FoundSnapshot& one) { return one.at == trace::SnapshotAt::end; });
+        if (end != found.end()) {
+            return *end;
+        }
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            fmt::format("has no snapshot of the end, but {} from {} to {}: give --at peak, or a time; --snapshot-at-end "
+                        "of `memsweep record` takes one at the end",
+                        measure::counted(found.size(), "other"), seconds_text(reader, found.front().ticks),
+                        seconds_text(reader, found.back().ticks)),
+            path);
+    }
+    const trace::FileHeader& header = reader.header();
+    constexpr double nanoseconds = 1e9;
+    const double wanted = static_cast<double>(at.time.count()) / nanoseconds;
+    const auto distance = [&](const trace::FoundSnapshot& one) {
+        const std::uint64_t since = one.ticks - std::min(one.ticks, header.start_ticks);
+        const auto rate = static_cast<double>(std::max<std::uint64_t>(header.ticks_per_second, 1));
+        return std::abs(static_cast<double>(since) / rate - wanted);
+    };
+    return *std::ranges::min_element(found, {}, distance);
+}
+
+base::Expected<void> check_recording(const trace::Facts& facts, const std::string& path)
+{
+    for (const char* const choice : {"min_size", "sample"}) {
+        if (facts.contains(choice)) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              "has not all blocks (record --min-size, --sample): what lies on a page is not known", path);
+        }
+    }
+    return {};
+}
+
+base::Expected<ExitCode> explain_trace(const ExplainCommand& command, const GlobalOptions& global)
+{
+    const auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
+    trace::ReadAt read = MEMSWEEP_TRY(trace::open_for_reading(command.trace));
+    auto file = MEMSWEEP_TRY(trace::TraceFile::open(std::move(read), command.trace));
+    const std::vector<trace::FoundSnapshot> found = trace::find_snapshots(file);
+    const auto wanted = MEMSWEEP_TRY(wanted_snapshot(command.at, reader, found, command.trace));
+    MEMSWEEP_TRY(check_recording(reader.facts(), command.trace));
+    const auto snapshot = trace::read_snapshot(file, wanted);
+    if (!snapshot) {
+        return base::fail(base::ErrorCode::invalid_input, "the snapshot in it is damaged", command.trace);
+    }
+    ExplainedMoment moment{.at = command.at.name(),
+                           .snapshot = &*snapshot,
+                           .why_no_memory = std::string{no_memory_then},
+                           .ask = not_asked};
+    const trace::Facts& facts = reader.facts();
+    if (const auto recorded = facts.find("command"); recorded != facts.end()) {
+        moment.command = {recorded->second};
+    }
+    if (const auto processes = facts.find("processes"); processes != facts.end() && processes->second != "1") {
+        moment.warnings.push_back(fmt::format(
+            "The recording has {} processes: the one that the command began with is explained.",
+            reporters::inert_text(processes->second)));
+    }
+    if (!facts.contains("stacks")) {
+        moment.warnings.emplace_back("It was recorded without --stacks: who allocated is not known by name.");
+    }
+    const Explanation explanation = MEMSWEEP_TRY(explain_moment(command.trace, moment));
+    const bool is_found = command.fail_on && explanation.verdict.word == *command.fail_on;
+    const ExitCode written = put_out(command, explanation, global);
+    return is_found ? worse(written, ExitCode::finding) : written;
+}
+
 base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_out(command.out, {}));
+    if (!command.trace.empty()) {
+        return explain_trace(command, global);
+    }
     MEMSWEEP_TRY(sys::can_be_preloaded(command.command));
     const std::string library = MEMSWEEP_TRY(recorder_library());
     MEMSWEEP_TRY(sys::can_trace());
@@ -235,9 +461,15 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
 
 void add_explain(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("explain", "Where a program's memory is at its end, and what would give it back");
+    Command& command = root.command("explain", "Where a program's memory is, and what would give it back");
     auto& explain = arguments_of<ExplainCommand>(command, global, execute);
-    command.positional("command CMD", value::texts(explain.command), "The program and its arguments, behind --");
+    command.optional_positional("trace FILE", value::text(explain.trace),
+                                "A trace (.mst) that was recorded with snapshots");
+    command.words_behind_dashes("command CMD", value::texts(explain.command),
+                                "The program and its arguments to run and explain, behind --");
+    command.option("--at MOMENT", value::offering(value::parsed(explain.at, read_moment), {"end", "peak"}),
+                   "end, peak (when it held the most), or a time since its start, as in 10s; of a trace the snapshot "
+                   "that is nearest");
     command.format_option(explain.format, value::word(explain.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(explain.out),
@@ -246,9 +478,18 @@ void add_explain(Command& root, const GlobalOptions& global)
     command.option("--fail-on WORD", value::choice(explain.fail_on, verdict_words()),
                    "Exit with 1 when this is the verdict, as in leak");
     command.footer =
-        "The program is recorded with all its call stacks and stopped once, at its end. Exits with the status of the "
+        "The program is recorded with all its call stacks and stopped: once, at its end, or with --at peak at each new "
+        "maximum. Exits with the status of the "
         "program (128+N when signal N killed it); of one that ends with 0: 0, 1 with --fail-on, or 2: it cannot be "
-        "recorded or stopped, or the output cannot be written.";
+        "recorded or stopped, the trace has no such snapshot, or the output cannot be written.";
+    command.check = [&explain]() -> base::Expected<void> {
+        if (explain.command.empty() == explain.trace.empty()) {
+            return refuse(explain.command.empty() ? "give a trace, or the program to run behind --"
+                                                  : "give a trace or a program, not both",
+                          "command");
+        }
+        return {};
+    };
 }
 
 }  // namespace memsweep::app

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "app/commands/recording_folder.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
@@ -279,7 +278,7 @@ class Explaining {
             growth_[site] = is_lost ? measure::SiteGrowth::leak : measure::SiteGrowth::grows;
         }
         const double ticks =
-            static_cast<double>(history.last_ticks() - std::min(history.last_ticks(), snapshot_.start_ticks));
+            static_cast<double>(snapshot_.cut.ticks - std::min(snapshot_.cut.ticks, snapshot_.start_ticks));
         const auto rate = reader.header().ticks_per_second;
         explanation_.seconds = rate == 0 ? 0 : ticks / static_cast<double>(rate);
     }
@@ -458,15 +457,6 @@ class Explaining {
 };
 
 }  // namespace
-
-base::Expected<void> assemble_trace(const std::string& folder, const std::string& path)
-{
-    std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(folder));
-    auto output = MEMSWEEP_TRY(TraceOutput::open(path));
-    MEMSWEEP_TRY(trace::assemble(std::move(images), trace::read_clocks(), is_running, output.taker(),
-                                 {{"source", "memsweep explain"}, {"stacks", "full"}}));
-    return output.commit();
-}
 
 base::Expected<Explanation> explain_moment(const std::string& path, const ExplainedMoment& moment)
 {

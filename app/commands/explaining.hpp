@@ -27,9 +27,6 @@ struct ExplainedMoment {
     std::vector<std::string> warnings;  // further ones
 };
 
-// Makes a trace of what was recorded in the folder so far.
-[[nodiscard]] base::Expected<void> assemble_trace(const std::string& folder, const std::string& path);
-
 // `path`: a trace that has the moment.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
                                                                     const ExplainedMoment& moment);

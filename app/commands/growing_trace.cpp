@@ -35,11 +35,16 @@ base::Expected<void> GrowingTrace::append(std::string_view bytes)
     return outcome(file_->append(bytes), path_);
 }
 
+base::Expected<void> GrowingTrace::complete(const trace::FileHeader& header)
+{
+    const auto overwrite = [this](std::string_view bytes) { return outcome(file_->overwrite(bytes), path_); };
+    return trace::put_header(overwrite, header);
+}
+
 base::Expected<void> GrowingTrace::finish(const trace::FileHeader& header, const std::string& out)
 {
     const auto target = MEMSWEEP_TRY(sys::find_output_target(out));
-    const auto overwrite = [this](std::string_view bytes) { return outcome(file_->overwrite(bytes), path_); };
-    MEMSWEEP_TRY(trace::put_header(overwrite, header));
+    MEMSWEEP_TRY(complete(header));
     if (target.replaceable()) {
         if (target.existing) {
             static_cast<void>(file_->take_mode_of(*target.existing));

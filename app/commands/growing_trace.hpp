@@ -21,6 +21,8 @@ class GrowingTrace {
 
     // The first bytes make the file.
     [[nodiscard]] trace::TakeBytes taker();
+    // Call when it is whole, and read it where it lies: with this header it is a trace.
+    [[nodiscard]] base::Expected<void> complete(const trace::FileHeader& header);
     // Call when it is whole: with this header it becomes `out`. It also stays in the folder until that is removed.
     [[nodiscard]] base::Expected<void> finish(const trace::FileHeader& header, const std::string& out);
 

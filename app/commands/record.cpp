@@ -19,6 +19,7 @@
 #include "app/commands/recorder.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
+#include "app/commands/snapshots.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
 #include "core/base/quantity.hpp"
@@ -28,6 +29,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/signals.hpp"
+#include "core/sys/stopped_end.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -86,6 +88,7 @@ struct RecordCommand {
     std::vector<std::string> command;
     std::string out;
     RecordingChoice choice;
+    SnapshotChoice snapshots;
     std::string recover;  // the folder of a recording that was cut off; empty: record
 };
 
@@ -240,11 +243,46 @@ base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& comm
         MEMSWEEP_TRY(unless_stopped(command.out));
         return put(bytes);
     };
+    MEMSWEEP_TRY(put_snapshots(found.snapshots, take));
     auto summary =
         MEMSWEEP_TRY(trace::put_rest(images, is_running, take, facts_of(command, found), std::move(progress)));
     MEMSWEEP_TRY(unless_stopped(command.out));
     MEMSWEEP_TRY(trace.finish(header, command.out));
     return summary;
+}
+
+base::Expected<sys::ExitStatus> run_recorded(const sys::SpawnOptions& program, const std::function<void()>& begin_sealing,
+                                             const std::function<void(pid_t)>& look_at)
+{
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program, .as_child = true}));
+    begin_sealing();
+    return running.wait(between_looks, [&] { look_at(running.pid()); });
+}
+
+base::Expected<sys::ExitStatus> run_with_snapshots(const RecordCommand& command, const sys::SpawnOptions& program,
+                                                   const std::string& folder,
+                                                   const std::function<void()>& begin_sealing,
+                                                   const std::function<void(pid_t)>& look_at)
+{
+    MEMSWEEP_TRY(sys::can_trace());
+    SnapshotsMeanwhile snapshots{{MEMSWEEP_TRY(recorder_library()), folder}, command.snapshots};
+    sys::ProgramStops stops = snapshots.stops(between_looks);
+    std::chrono::steady_clock::time_point next_look;
+    stops.meanwhile = [&, take = std::move(stops.meanwhile)](pid_t process) {
+        if (std::chrono::steady_clock::now() >= next_look) {
+            look_at(process);
+            next_look = std::chrono::steady_clock::now() + between_looks;
+        }
+        return take(process);
+    };
+    begin_sealing();
+    const sys::ExitStatus status = MEMSWEEP_TRY(sys::StoppedAtEnd::run(program, stops));
+    snapshots.finish();
+    if (snapshots.problem()) {
+        print_note(fmt::format("{}: {} could not be kept: {}", command.out,
+                               measure::counted(snapshots.lost(), "snapshot"), base::describe(*snapshots.problem())));
+    }
+    return status;
 }
 
 base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOptions& global)
@@ -267,26 +305,33 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(environment.error());
     }
     trace::make_starts(folder);
-    auto running = sys::ForegroundCommand::start(
-        {.program = {.argv = command.command, .environment = *environment}, .as_child = true});
-    if (!running) {
-        remove_recording(folder, {trace::starts_in(folder)});
-        return base::fail(running.error());
-    }
     trace::TreeLooks looks{MEMSWEEP_TRY(recorder_library())};
-    GrowingTrace trace{unfinished_trace_in(folder)};
-    SealingMeanwhile sealing{folder, trace};
-    const int status = sys::shell_status(running->wait(between_looks, [&] {
+    std::optional<GrowingTrace> trace;
+    std::optional<SealingMeanwhile> sealing;
+    const auto begin_sealing = [&] {
+        trace.emplace(unfinished_trace_in(folder));
+        sealing.emplace(folder, *trace);
+    };
+    const auto look_at = [&](pid_t process) {
         if (!command.choice.no_children) {
-            std::vector<pid_t> processes = sys::descendants_of(running->pid());
-            processes.push_back(running->pid());
+            std::vector<pid_t> processes = sys::descendants_of(process);
+            processes.push_back(process);
             looks.look(processes);
         }
-    }));
+    };
+    const sys::SpawnOptions program_options{.argv = command.command, .environment = *environment};
+    const auto ended = command.snapshots.is_on() ? run_with_snapshots(command, program_options, folder, begin_sealing, look_at)
+                                                 : run_recorded(program_options, begin_sealing, look_at);
+    if (!ended) {
+        sealing.reset();
+        remove_recording(folder, {trace::starts_in(folder), unfinished_trace_in(folder)});
+        return base::fail(ended.error());
+    }
+    const int status = sys::shell_status(*ended);
     const sys::StopSignals signals;  // those that come from here on are for us
-    trace::TraceProgress progress = sealing.finish();
+    trace::TraceProgress progress = sealing->finish();
     const auto complete = [&](LeftRecordings& found, const trace::ClockReading& now) {
-        return complete_trace(command, found, now, trace, std::move(progress));
+        return complete_trace(command, found, now, *trace, std::move(progress));
     };
     const ExitCode code = settled(finish(command, folder, global, looks, complete));
     static_cast<void>(signals.pending());  // it has had its effect
@@ -304,6 +349,7 @@ base::Expected<trace::RecordingSummary> recover_trace(const RecordCommand& comma
     auto output = MEMSWEEP_TRY(TraceOutput::open(command.out));
     auto summary = MEMSWEEP_TRY(trace::assemble(std::move(found.images), now, is_running, output.taker(),
                                                 facts_of(command, found), unfinished));
+    MEMSWEEP_TRY(put_snapshots(found.snapshots, output.taker()));
     MEMSWEEP_TRY(output.commit());
     return summary;
 }
@@ -338,6 +384,10 @@ void add_record(Command& root, const GlobalOptions& global)
             value::each([&record](const std::string& text) { return read_stacks_choice(text, record.choice); }),
             "full"),
         "The call stack of every allocation too; with a size of a sample of them, so many bytes apart on average");
+    command.flag("--snapshot-at-end", record.snapshots.at_end,
+                 "Also where the program's memory is at its end, for memsweep explain TRACE");
+    command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
+                   "Also where its memory is, from time to time, as in 10s: it is stopped for it, some 20 ms a GiB");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),
@@ -349,6 +399,13 @@ void add_record(Command& root, const GlobalOptions& global)
         if (record.command.empty() == record.recover.empty()) {
             return record.command.empty() ? refuse("give the program to record behind --", "command")
                                           : refuse("records nothing: leave the program out", "--recover");
+        }
+        if (record.snapshots.every.count() < 0) {
+            return refuse("must be above 0", "--snapshot-every");
+        }
+        if (record.snapshots.is_on() && (record.choice.sample > 1 || record.choice.min_size_bytes > 0)) {
+            return refuse("what lies on a page is not known without all blocks: leave --sample and --min-size out",
+                          record.snapshots.at_end ? "--snapshot-at-end" : "--snapshot-every");
         }
         if (record.out == "-") {
             return refuse("the standard output belongs to the program: name a file", "--out");

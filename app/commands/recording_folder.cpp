@@ -1,5 +1,6 @@
 #include "app/commands/recording_folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/snapshots.hpp"
 #include "core/base/quantity.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/left_behind.hpp"
@@ -128,8 +130,12 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
             take_recording(path.string(), found);
         } else if (path.extension() == trace::refusal_ending) {
             take_refusal(path, found);
+        } else if (path.extension() == snapshot_ending) {
+            found.snapshots.push_back(path.string());
         }
     }
+    std::ranges::sort(found.snapshots);
+    found.taken.insert(found.taken.end(), found.snapshots.begin(), found.snapshots.end());
     std::vector<trace::ImageStart> begun;
     for (const trace::RecordedImage& image : found.images) {
         begun.push_back({image.facts.process, image.facts.pid_namespace, image.facts.start_nanoseconds});

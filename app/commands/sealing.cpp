@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <new>
@@ -46,11 +47,16 @@ std::optional<ImageName> image_name(const std::filesystem::path& path)
 SealingMeanwhile::SealingMeanwhile(std::string folder, GrowingTrace& trace)
     : folder_{std::move(folder)}, take_{trace.taker()}
 {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for whoever waits for the command
     try {
         thread_ = std::jthread{[this](const std::stop_token& stop) { seal(stop); }};
     } catch (const std::system_error&) {
-        return;
+        static_cast<void>(thread_);  // what it would have done is left to the end
     }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 trace::TraceProgress SealingMeanwhile::finish()

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/sys/mappings.hpp"
 #include "core/trace/exact_cut.hpp"
+#include "core/trace/trace_writer.hpp"
 
 namespace memsweep::trace {
 
@@ -37,5 +40,23 @@ struct Snapshot {
     std::string recorder_library;
     std::string recorder_folder;
 };
+
+// Writes its chunks, of kind `snapshot` (docs/trace-format.md). `number`: of the process's snapshots, each has another.
+[[nodiscard]] base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number);
+
+// A snapshot of a trace, before it is read.
+struct FoundSnapshot {
+    std::uint32_t process{};
+    std::uint64_t number{};
+    SnapshotAt at{};
+    std::uint64_t ticks{};
+    std::uint64_t rss_bytes{};
+    std::vector<ChunkPlace> parts;
+};
+
+// Those whose parts are all there, by their moment.
+[[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
+// Absent: it is not what memsweep writes.
+[[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);
 
 }  // namespace memsweep::trace

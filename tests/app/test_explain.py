@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from memsweep_cli import BINARY, MIB, CliTest
@@ -256,6 +257,129 @@ class Explain(CliTest):
         outcome = self.expect(0, "explain", "--", sys.executable, "-c", code,
                               prepare=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
         self.assertEqual(outcome.text, "True\n")
+
+    def moment(self, report, at):
+        self.assertEqual(report["moment"]["at"], at)
+        self.assertEqual((report["moment"]["stopped"], report["moment"]["cut"]), (True, "exact"))
+        self.assertGreater(report["moment"]["stopped_seconds"], 0)
+
+    def test_the_copy_that_answers_is_gone_afterwards(self):
+        report = self.ask(PROGRAM, "cache")
+        self.moment(report, "end")
+        self.assertIsNotNone(report["live"]["unreachable"])
+        self.assertEqual(self.returned(report), 0)
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                self.assertFalse((process / "comm").read_text().startswith(PROGRAM.name[:15]) and
+                                 str(self.folder) in os.readlink(process / "cwd"), process)
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+
+    def test_a_signal_of_the_recorders_kind_still_reaches_the_program(self):
+        code = ("import signal, os\nsignal.signal(signal.SIGURG, lambda *_: print('urgent', flush=True))\n"
+                "os.kill(os.getpid(), signal.SIGURG)\n")
+        outcome = self.expect(0, "explain", "--", sys.executable, "-c", code)
+        self.assertEqual(outcome.text, "urgent\n")
+
+    def test_allocators_own_figures_agree_with_the_ledger(self):
+        figures = {"glibc": {"uordblks", "hblkhd"}, "jemalloc": {"allocated"}, "tcmalloc": {"current_allocated_bytes"}, "mimalloc": {"heap.used"}}
+        for name, expected in figures.items():
+            path = "" if name == "glibc" else library(name)
+            if path is None:
+                print(f"\nskipped: {self.id()}: {name} is not installed", file=sys.stderr, flush=True)
+                continue
+            for kind in ("cache", "pins"):
+                with self.subTest(name=name, kind=kind):
+                    report = self.ask("env", *([f"LD_PRELOAD={path}"] if path else []), PROGRAM, kind)
+                    says = report["allocator_says"]
+                    self.assertEqual({one["name"] for one in says}, expected)
+                    for one in says:
+                        self.assertTrue(one["meaning"])
+                        self.assertLessEqual(abs(one["bytes"] - one["ledger"]), max(report["rss"] * 3 // 100, 64 << 10), one)
+                    if kind == "cache":
+                        self.assertGreaterEqual(sum(one["bytes"] for one in says), 25_000_000)
+
+    def explain_trace(self, trace, *options, code=0):
+        result = self.folder / "explained.json"
+        self.expect(code, "explain", "-f", "json", "-o", result, *options, trace)
+        report = json.loads(result.read_text())
+        self.check(report)
+        return report
+
+    def test_a_trace_with_a_snapshot_of_the_end_says_the_same(self):
+        trace = self.folder / "t.mst"
+        for kind in ("retain", "pins", "cache"):
+            with self.subTest(kind):
+                self.expect(0, "record", "--stacks", "--snapshot-at-end", "-o", trace, "--", PROGRAM, kind)
+                self.assertEqual([one for one in os.listdir(self.folder) if "recording" in one], [])
+                self.expect(0, "info", trace)
+                live = self.ask(PROGRAM, kind)
+                report = self.explain_trace(trace)
+                self.moment(report, "end")
+                self.assertEqual((report["live"]["requested"], report["live"]["blocks"]), (live["live"]["requested"], live["live"]["blocks"]))
+                for name in ("kept_free", "holes", "live", "headers", "stacks"):
+                    self.assertLessEqual(abs(self.of(report, name) - self.of(live, name)), 8 * 4096, name)
+                self.assertEqual(report["sites"][0]["site"], live["sites"][0]["site"])
+                self.assertEqual((report["tried"], report["allocator_says"], report["live"]["unreachable"]), ([], [], None))
+                self.assertIn("was not read", " ".join(report["warnings"]))
+
+    def test_snapshots_while_it_runs_add_up(self):
+        trace = self.folder / "t.mst"
+        self.expect(0, "record", "--stacks", "--snapshot-every", "20ms", "-o", trace, "--", PROGRAM, "peak")
+        peak = self.explain_trace(trace, "--at", "peak")
+        self.moment(peak, "peak")
+        self.assertGreaterEqual(peak["live"]["requested"], 40 * MIB)
+        self.assertIn("climb", peak["sites"][0]["site"])
+        for at in ("1ms", "100ms", "10s"):
+            self.moment(self.explain_trace(trace, "--at", at), "time")
+        error = self.expect(2, "explain", trace).errors
+        self.assertIn("has no snapshot of the end", error)
+        self.assertIn("--at peak", error)
+
+    def test_a_trace_without_snapshots_says_how_to_get_one(self):
+        trace = self.folder / "t.mst"
+        self.expect(0, "record", "-o", trace, "--", PROGRAM, "little")
+        self.assertIn("record it again with `memsweep record --stacks --snapshot-at-end", " ".join(self.expect(2, "explain", trace).errors.split()))
+        self.assertIn("leave --sample and --min-size out",
+                      self.expect(2, "record", "--sample", "10", "--snapshot-at-end", "-o", trace, "--", PROGRAM, "little").errors)
+        self.assertIn("not both", self.expect(2, "explain", trace, "--", PROGRAM).errors)
+
+    def test_snapshots_survive_a_kill(self):
+        trace = self.folder / "t.mst"
+        folder = self.folder / "t.mst.recording"
+        with subprocess.Popen([BINARY, "record", "--stacks", "--snapshot-every", "20ms", "-o", trace, "--", "sh", "-c", f"exec {PROGRAM} peak"],
+                              stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as running:
+            while running.poll() is None and len(list(folder.glob("*.snapshot"))) < 3:
+                time.sleep(0.005)
+            running.send_signal(signal.SIGKILL)
+        kept = len(list(folder.glob("*.snapshot")))
+        self.assertGreaterEqual(kept, 3)
+        self.expect(0, "record", "--recover", folder, "-o", trace)
+        self.assertGreater(self.explain_trace(trace, "--at", "peak")["rss"], 0)
+        self.assertEqual([one for one in os.listdir(self.folder) if "recording" in one], [])
+
+    def test_a_snapshot_that_finds_no_room_costs_only_itself(self):
+        """A folder stands where its file would be."""
+        trace = self.folder / "t.mst"
+        code = f"import os, glob\nos.mkdir({str(trace)!r} + '.recording/0.snapshot')\nos.execv({str(PROGRAM)!r}, ['p', 'cache'])\n"
+        outcome = self.expect(0, "record", "--stacks", "--snapshot-at-end", "-o", trace, "--", sys.executable, "-c", code)
+        self.assertIn("1 snapshot could not be kept", outcome.errors)
+        self.assertIn("memsweep record --stacks --snapshot-at-end", " ".join(self.expect(2, "explain", trace).errors.split()))
+
+    def test_the_moment_when_it_held_the_most(self):
+        result = self.folder / "explained.json"
+        self.expect(0, "explain", "--at", "peak", "-f", "json", "-o", result, "--", PROGRAM, "peak")
+        report = json.loads(result.read_text())
+        self.check(report)
+        self.moment(report, "peak")
+        self.assertGreaterEqual(report["live"]["requested"], 40 * MIB * 100 // 106 - MIB)
+        self.assertIn("climb", report["sites"][0]["site"])
+        self.assertEqual((report["tried"], report["live"]["unreachable"]), ([], None))
+        end = self.ask(PROGRAM, "peak")
+        self.assertLess(end["live"]["requested"], 2 * MIB)
+        # Where it only grows, its end is that moment.
+        self.expect(0, "explain", "--at", "peak", "-f", "json", "-o", result, "--", PROGRAM, "cache")
+        self.assertGreaterEqual(json.loads(result.read_text())["live"]["requested"], 25_000_000 * 100 // 106)
 
     def test_text_says_three_things_first(self):
         outcome = self.expect(0, "explain", "--", PROGRAM, "retain")

@@ -1,6 +1,8 @@
-// recorded_memory KIND [END]: a program whose memory at its end is known by kind, and which ends as asked: exit (the
+// recorded_memory KIND [END]: a program (hold:MIB holds so much) whose memory at its end is known by kind, and which ends as asked: exit (the
 // default), _exit, abort, term or kill. It prints a line, so that what it prints can be compared.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -195,6 +197,49 @@ void shared()
 }
 
 void little() {}
+
+[[gnu::noinline]] char* climb(std::size_t bytes)
+{
+    return load_index(bytes);
+}
+
+// 40 MiB are held for a third of a second, while another thread allocates and frees, and are given back then.
+void peak()
+{
+    constexpr std::size_t block = 64'000;
+    std::atomic<bool> is_over{false};
+    std::thread other{[&is_over] {
+        std::array<char*, 64> blocks{};
+        for (std::uint32_t i = 0; !is_over; ++i) {
+            char*& place = blocks.at(i * 2654435761U >> 26U);
+            std::free(place);
+            place = static_cast<char*>(std::malloc(16 + i % 2000));
+        }
+        for (char* const one : blocks) {
+            std::free(one);
+        }
+    }};
+    std::vector<char*> blocks;
+    for (std::size_t held = 0; held < 40 * mib; held += block) {
+        blocks.push_back(climb(block));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    for (char* const one : blocks) {
+        std::free(one);
+    }
+    ::malloc_trim(0);
+    is_over = true;
+    other.join();
+}
+
+void hold(std::size_t bytes)
+{
+    constexpr std::size_t block = 100'000;
+    static std::vector<char*> blocks;
+    for (std::size_t held = 0; held < bytes; held += block) {
+        blocks.push_back(load_index(block));
+    }
+}
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables,cppcoreguidelines-no-malloc)
 
 void end_as(std::string_view how)
@@ -229,12 +274,17 @@ int main(int count, char** words)
     const std::map<std::string_view, Function> kinds{{"retain", retain}, {"aligned", aligned}, {"arenas", arenas},
                                                      {"huge", huge},     {"leak", leak},       {"grow", grow},
                                                      {"cache", cache},   {"pins", pins},       {"mapped", mapped},
-                                                     {"shared", shared}, {"little", little}};
+                                                     {"shared", shared}, {"little", little}, {"peak", peak}};
     const auto found = count < 2 ? kinds.end() : kinds.find(words[1]);
-    if (found == kinds.end()) {
+    const std::string_view asked = count < 2 ? "" : words[1];
+    constexpr std::string_view hold_kind = "hold:";
+    if (asked.starts_with(hold_kind)) {
+        hold(std::strtoull(words[1] + hold_kind.size(), nullptr, 10) * mib);
+    } else if (found == kinds.end()) {
         return 2;
+    } else {
+        found->second();
     }
-    found->second();
     std::puts("done");
     end_as(count < 3 ? "exit" : words[2]);
     return 0;

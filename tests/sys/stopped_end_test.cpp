@@ -2,13 +2,17 @@
 #include "core/sys/stopped_end.hpp"
 
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include <unistd.h>
 
+#include "core/sys/file_text.hpp"
 #include "core/sys/mappings.hpp"
+#include "core/sys/process_probe.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::tests::stops {
@@ -71,6 +75,43 @@ TEST_CASE("signals that a program handles, and children that it starts, do not s
     REQUIRE(ended);
     CHECK(ended->code == 7);
     CHECK(seen.stops == 1);
+}
+
+TEST_CASE("all threads of a command stand whenever that is asked, and go on", "[machine]")
+{
+    if (const auto traced = sys::can_trace(); !traced) {
+        WARN("skipped: a command that is asked to stand: " + traced.error().message);
+        return;
+    }
+    const auto folder = sys::own_program_folder();
+    const std::string program = (folder ? *folder : std::string{}) + "/recorded_memory";
+    if (!std::filesystem::exists(program)) {
+        WARN("skipped: a command that is asked to stand: recorded_memory is not built");
+        return;
+    }
+    int asked = 0;
+    int threads = 0;
+    int moving = 0;
+    int ends = 0;
+    sys::ProgramStops stops{.at_end = [&](const sys::StoppedEnd&) { ++ends; }};
+    stops.meanwhile = [](pid_t) { return true; };
+    stops.at_asked = [&](const sys::StoppedMoment& moment) {
+        ++asked;
+        const auto tasks = std::filesystem::path{"/proc"} / std::to_string(moment.process) / "task";
+        for (const auto& task : std::filesystem::directory_iterator{tasks}) {
+            const std::string stat = sys::read_word((task.path() / "stat").string());
+            ++threads;
+            moving += stat.substr(stat.rfind(')') + 2, 1) == "t" ? 0 : 1;
+        }
+    };
+    stops.pause = std::chrono::milliseconds{2};
+    const auto ended = sys::StoppedAtEnd::run({.argv = {program, "peak"}}, stops);
+    REQUIRE(ended);
+    CHECK(ended->code == 0);
+    CHECK(ends == 1);
+    CHECK(asked > 5);
+    CHECK(threads > asked);
+    CHECK(moving == 0);
 }
 
 TEST_CASE("a command that cannot be run is an error that names it, and has no end", "[unit]")

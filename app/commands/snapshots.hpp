@@ -1,0 +1,61 @@
+// The snapshots of a program that is recorded: taken while it stands, kept in the folder of the recording, and put into
+// its trace when that is made. So a full disk or a kill costs the snapshot that was being written, and nothing else.
+//
+// Of the command's own process, whatever it becomes by exec; not of those that it starts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/end_snapshot.hpp"
+#include "core/base/expected.hpp"
+#include "core/sys/stopped_end.hpp"
+#include "core/trace/snapshot.hpp"
+#include "core/trace/trace_writer.hpp"
+
+namespace memsweep::app {
+
+inline constexpr const char* snapshot_ending = ".snapshot";
+
+struct SnapshotChoice {
+    bool at_end{};
+    std::chrono::nanoseconds every{};  // 0: at no other time
+    [[nodiscard]] bool is_on() const noexcept { return at_end || every.count() != 0; }
+};
+
+class SnapshotsMeanwhile {
+  public:
+    SnapshotsMeanwhile(RecordedBy recorded, const SnapshotChoice& choice)
+        : recorded_{std::move(recorded)}, choice_{choice}
+    {
+    }
+
+    // Holds while this object does. `pause`: the longest between two calls of its `meanwhile`.
+    [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
+    // Once the program has ended. The first error, and of how many snapshots.
+    void finish() { write_waiting(); }
+    [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    void take(pid_t process, pid_t thread, trace::SnapshotAt at, Clock::time_point since);
+    void write_waiting();
+
+    RecordedBy recorded_;
+    SnapshotChoice choice_;
+    Clock::time_point due_;
+    std::optional<trace::Snapshot> waiting_;  // is written when the program goes on
+    std::uint64_t number_{};
+    std::uint64_t lost_{};
+    std::optional<base::Error> problem_;
+};
+
+// Puts what lies in those files into a trace. Of one that is not whole, what is.
+[[nodiscard]] base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take);
+
+}  // namespace memsweep::app
