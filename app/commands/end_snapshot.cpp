@@ -186,8 +186,8 @@ CopyAnswer ProgramCopy::ask(pid_t process)
     if (is_there()) {
         answer.tried.why_not = "the copy of the program that was to try it was not done in time";
     } else if (word.empty()) {
-        answer.tried.why_not = was_there ? "the copy of the program that was to try it ended before"
-                                         : "the program did not end by exit()";
+        answer.tried.why_not =
+            was_there ? "the copy of the program that was to try it ended before" : "the program did not end by exit()";
     } else if (word == trace::given_back_refused) {
         answer.tried.why_not =
             fmt::format("no copy of the program could be made: {}",

@@ -57,10 +57,7 @@ struct AskedMoment {
     Kind kind{};
     std::chrono::nanoseconds time{};  // from the start of the recording on
 
-    [[nodiscard]] std::string name() const
-    {
-        return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time";
-    }
+    [[nodiscard]] std::string name() const { return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time"; }
 };
 
 base::Expected<AskedMoment> read_moment(const std::string& text)
@@ -101,11 +98,10 @@ sys::SpawnOptions recorded(const ExplainCommand& command, const std::string& lib
     const char* const others = std::getenv("LD_PRELOAD");
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     return {.argv = command.command,
-            .environment = {
-                {"LD_PRELOAD", preload},
-                {trace::recording_folder_variable, folder},
-                {trace::recording_options_variable,
-                 fmt::format("stacks,{}namespace={},only-child-of={}", copy, own_pid_namespace(), ::getpid())}}};
+            .environment = {{"LD_PRELOAD", preload},
+                            {trace::recording_folder_variable, folder},
+                            {trace::recording_options_variable, fmt::format("stacks,{}namespace={},only-child-of={}",
+                                                                            copy, own_pid_namespace(), ::getpid())}}};
 }
 
 reporters::TerminalStyle style_of_errors(const GlobalOptions& global)
@@ -161,10 +157,10 @@ class ExplainedRun {
 
     base::Expected<sys::ExitStatus> run()
     {
-        sys::ProgramStops stops{.at_end = [this](const sys::StoppedEnd& end) { take_end(end); },
-                                .call_mark = trace::tracer_call_mark,
-                                .at_call = [this](const sys::StoppedMoment& moment,
-                                                  std::uint32_t call) { take_call(moment, call); }};
+        sys::ProgramStops stops{
+            .at_end = [this](const sys::StoppedEnd& end) { take_end(end); },
+            .call_mark = trace::tracer_call_mark,
+            .at_call = [this](const sys::StoppedMoment& moment, std::uint32_t call) { take_call(moment, call); }};
         if (command_.at.kind != AskedMoment::Kind::end) {
             stops.meanwhile = [this](pid_t process) { return is_due(process); };
             stops.at_asked = [this](const sys::StoppedMoment& moment) {
@@ -248,13 +244,16 @@ class ExplainedRun {
             take_end_of_another_moment(end);
             return;
         }
-        if (snapshot_) {
+        if (copy_.is_there()) {
             return;
         }
-        take(end.process, end.thread, end.since, trace::SnapshotAt::end);
+        if (!snapshot_) {
+            take(end.process, end.thread, end.since, trace::SnapshotAt::end);
+        }
         if (!snapshot_) {
             return;
         }
+        since_ = end.since;
         const auto memory = sys::ForeignMemory::open(end.thread);
         explain(memory ? &*memory : nullptr, "The program's memory may not be read here");
         stood();
@@ -272,9 +271,9 @@ class ExplainedRun {
         if (is_peak) {
             take(end.process, end.thread, end.since, trace::SnapshotAt::end);
         }
-        most_resident_ = sys::find_kib_field(
-                             sys::read_kernel_text(fmt::format("/proc/{}/status", end.thread)).value_or(""), "VmHWM")
-                             .value_or(0);
+        most_resident_ =
+            sys::find_kib_field(sys::read_kernel_text(fmt::format("/proc/{}/status", end.thread)).value_or(""), "VmHWM")
+                .value_or(0);
     }
 
     [[nodiscard]] std::vector<std::string> warnings() const
@@ -302,8 +301,8 @@ class ExplainedRun {
                                      .ask = [&] { return is_end ? copy_.ask(process_) : not_asked(); },
                                      .others = others_,
                                      .warnings = warnings()};
-        explained_ = complete_trace().and_then(
-            [&] { return explain_moment(unfinished_trace_in(recorded_.folder), moment); });
+        explained_ =
+            complete_trace().and_then([&] { return explain_moment(unfinished_trace_in(recorded_.folder), moment); });
     }
 
     // Of all that was recorded so far. Most of it is in the trace by then.
@@ -336,9 +335,9 @@ std::string seconds_text(const trace::TraceReader& reader, std::uint64_t ticks)
 {
     const trace::FileHeader& header = reader.header();
     const std::uint64_t since = ticks - std::min(ticks, header.start_ticks);
-    return header.ticks_per_second == 0 ? "a moment that is not known"
-                                        : fmt::format("{:.3f} s", static_cast<double>(since) /
-                                                                      static_cast<double>(header.ticks_per_second));
+    return header.ticks_per_second == 0
+               ? "a moment that is not known"
+               : fmt::format("{:.3f} s", static_cast<double>(since) / static_cast<double>(header.ticks_per_second));
 }
 
 base::Expected<trace::FoundSnapshot> wanted_snapshot(const AskedMoment& at, const trace::TraceReader& reader,
@@ -346,10 +345,11 @@ base::Expected<trace::FoundSnapshot> wanted_snapshot(const AskedMoment& at, cons
                                                      const std::string& path)
 {
     if (found.empty()) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          "has no snapshot of where memory is: record it again with `memsweep record --stacks "
-                          "--snapshot-at-end -o FILE -- CMD` or with --snapshot-every, or run `memsweep explain -- CMD`",
-                          path);
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            "has no snapshot of where memory is: record it again with `memsweep record --stacks "
+            "--snapshot-at-end -o FILE -- CMD` or with --snapshot-every, or run `memsweep explain -- CMD`",
+            path);
     }
     if (at.kind == AskedMoment::Kind::peak) {
         return *std::ranges::max_element(found, {}, &trace::FoundSnapshot::rss_bytes);
@@ -362,10 +362,11 @@ base::Expected<trace::FoundSnapshot> wanted_snapshot(const AskedMoment& at, cons
         }
         return base::fail(
             base::ErrorCode::invalid_input,
-            fmt::format("has no snapshot of the end, but {} from {} to {}: give --at peak, or a time; --snapshot-at-end "
-                        "of `memsweep record` takes one at the end",
-                        measure::counted(found.size(), "other"), seconds_text(reader, found.front().ticks),
-                        seconds_text(reader, found.back().ticks)),
+            fmt::format(
+                "has no snapshot of the end, but {} from {} to {}: give --at peak, or a time; --snapshot-at-end "
+                "of `memsweep record` takes one at the end",
+                measure::counted(found.size(), "other"), seconds_text(reader, found.front().ticks),
+                seconds_text(reader, found.back().ticks)),
             path);
     }
     const trace::FileHeader& header = reader.header();
@@ -384,7 +385,8 @@ base::Expected<void> check_recording(const trace::Facts& facts, const std::strin
     for (const char* const choice : {"min_size", "sample"}) {
         if (facts.contains(choice)) {
             return base::fail(base::ErrorCode::invalid_input,
-                              "has not all blocks (record --min-size, --sample): what lies on a page is not known", path);
+                              "has not all blocks (record --min-size, --sample): what lies on a page is not known",
+                              path);
         }
     }
     return {};
@@ -392,6 +394,9 @@ base::Expected<void> check_recording(const trace::Facts& facts, const std::strin
 
 base::Expected<ExitCode> explain_trace(const ExplainCommand& command, const GlobalOptions& global)
 {
+    if (::access(command.trace.c_str(), X_OK) == 0) {
+        return refuse("is a program, not a trace: give it behind --", command.trace);
+    }
     const auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
     trace::ReadAt read = MEMSWEEP_TRY(trace::open_for_reading(command.trace));
     auto file = MEMSWEEP_TRY(trace::TraceFile::open(std::move(read), command.trace));
@@ -411,9 +416,9 @@ base::Expected<ExitCode> explain_trace(const ExplainCommand& command, const Glob
         moment.command = {recorded->second};
     }
     if (const auto processes = facts.find("processes"); processes != facts.end() && processes->second != "1") {
-        moment.warnings.push_back(fmt::format(
-            "The recording has {} processes: the one that the command began with is explained.",
-            reporters::inert_text(processes->second)));
+        moment.warnings.push_back(
+            fmt::format("The recording has {} processes: the one that the command began with is explained.",
+                        reporters::inert_text(processes->second)));
     }
     if (!facts.contains("stacks")) {
         moment.warnings.emplace_back("It was recorded without --stacks: who allocated is not known by name.");
@@ -444,7 +449,11 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
     const int code = sys::shell_status(status);
     ExitCode written = ExitCode::bad_input;
     if (!explained) {
-        print_error({base::ErrorCode::os, "the program was gone before it could be stopped at its end", ""});
+        print_error({base::ErrorCode::os,
+                     command.at.kind == AskedMoment::Kind::time
+                         ? "the program had ended before that moment"
+                         : "the program was gone before it could be stopped at its end",
+                     ""});
     } else if (!*explained) {
         print_error(explained->error());
     } else {
@@ -487,6 +496,9 @@ void add_explain(Command& root, const GlobalOptions& global)
             return refuse(explain.command.empty() ? "give a trace, or the program to run behind --"
                                                   : "give a trace or a program, not both",
                           "command");
+        }
+        if (explain.trace == "-") {
+            return refuse("a trace is read more than once: name a file", "trace");
         }
         return {};
     };

@@ -108,8 +108,7 @@ class Explaining {
             result.usable = is_mapped ? glibc::usable_in_mapping(block.size, sys::page_size(), block.alignment).least
                                       : glibc::usable_in_heap(block.size, block.alignment).least;
             result.header = static_cast<std::uint32_t>(is_mapped ? glibc::mapped_header : glibc::header);
-        } else if (const auto usable =
-                       notes.usable_size({snapshot_.process, block.size, block.alignment})) {
+        } else if (const auto usable = notes.usable_size({snapshot_.process, block.size, block.alignment})) {
             result.usable = std::max(*usable, block.size);
         }
         return result;

@@ -251,7 +251,8 @@ base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& comm
     return summary;
 }
 
-base::Expected<sys::ExitStatus> run_recorded(const sys::SpawnOptions& program, const std::function<void()>& begin_sealing,
+base::Expected<sys::ExitStatus> run_recorded(const sys::SpawnOptions& program,
+                                             const std::function<void()>& begin_sealing,
                                              const std::function<void(pid_t)>& look_at)
 {
     auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program, .as_child = true}));
@@ -320,8 +321,9 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         }
     };
     const sys::SpawnOptions program_options{.argv = command.command, .environment = *environment};
-    const auto ended = command.snapshots.is_on() ? run_with_snapshots(command, program_options, folder, begin_sealing, look_at)
-                                                 : run_recorded(program_options, begin_sealing, look_at);
+    const auto ended = command.snapshots.is_on()
+                           ? run_with_snapshots(command, program_options, folder, begin_sealing, look_at)
+                           : run_recorded(program_options, begin_sealing, look_at);
     if (!ended) {
         sealing.reset();
         remove_recording(folder, {trace::starts_in(folder), unfinished_trace_in(folder)});

@@ -61,8 +61,8 @@ void SnapshotsMeanwhile::take(pid_t process, pid_t thread, trace::SnapshotAt at,
         problem_ = problem_ ? problem_ : snapshot.error();
         return;
     }
-    snapshot->stopped_nanoseconds = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - since).count());
+    snapshot->stopped_nanoseconds =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - since).count());
     waiting_ = *std::move(snapshot);
 }
 

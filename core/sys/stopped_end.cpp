@@ -189,8 +189,8 @@ class Tracing {
             return;
         case PTRACE_EVENT_STOP:
             running_.insert(thread);  // a new one may come here before its parent has told of it
-            go_on_or_stand(thread, {.listens = signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
-                                               signal == SIGTTOU});
+            go_on_or_stand(
+                thread, {.listens = signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU});
             return;
         default:
             if (const auto call = call_of_program(thread, signal)) {
@@ -310,10 +310,8 @@ class Tracing {
         }
         gathering_.reset();
         if (!std::exchange(has_stopped_, true)) {
-            stops_.at_end({.process = process_,
-                           .thread = *standing_.begin(),
-                           .status = status_,
-                           .since = ending_since_});
+            stops_.at_end(
+                {.process = process_, .thread = *standing_.begin(), .status = status_, .since = ending_since_});
         }
         release_ending();
     }
@@ -384,9 +382,9 @@ class Tracing {
 
     pid_t process_;
     const ProgramStops& stops_;
-    std::set<pid_t> running_;        // those that do not stand at their end
-    std::set<pid_t> standing_;       // at their end
-    std::map<pid_t, Held> held_;     // of those that run, while all are to stand
+    std::set<pid_t> running_;     // those that do not stand at their end
+    std::set<pid_t> standing_;    // at their end
+    std::map<pid_t, Held> held_;  // of those that run, while all are to stand
     std::optional<Gathering> gathering_;
     std::optional<Gathering> waiting_call_;
     Clock::time_point ending_since_;

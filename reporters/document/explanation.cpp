@@ -331,7 +331,8 @@ Document document(const Explanation& explanation)
     }
     Document document{.kicker = "memsweep explain",
                       .title = std::move(command),
-                      .description = fmt::format("Where every resident page comes from {}.", moment_words(explanation))};
+                      .description =
+                          fmt::format("Where every resident page comes from {}.", moment_words(explanation))};
     const std::vector<std::string> lines = headlines_of(explanation);
     document.add(Opening{.headline = {lines.front(), tone_of_word(explanation.verdict.word)}});
     for (std::size_t i = 1; i < lines.size(); ++i) {

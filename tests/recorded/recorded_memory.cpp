@@ -274,7 +274,7 @@ int main(int count, char** words)
     const std::map<std::string_view, Function> kinds{{"retain", retain}, {"aligned", aligned}, {"arenas", arenas},
                                                      {"huge", huge},     {"leak", leak},       {"grow", grow},
                                                      {"cache", cache},   {"pins", pins},       {"mapped", mapped},
-                                                     {"shared", shared}, {"little", little}, {"peak", peak}};
+                                                     {"shared", shared}, {"little", little},   {"peak", peak}};
     const auto found = count < 2 ? kinds.end() : kinds.find(words[1]);
     const std::string_view asked = count < 2 ? "" : words[1];
     constexpr std::string_view hold_kind = "hold:";

@@ -28,14 +28,14 @@ struct Seen {
 base::Expected<sys::ExitStatus> run(const std::string& script, Seen& seen)
 {
     return sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", script}}, {.at_end = [&](const sys::StoppedEnd& end) {
-        ++seen.stops;
-        seen.status = end.status;
-        const auto space = sys::read_address_space(end.thread);
-        if (space) {
-            seen.rss_bytes = space->rss_bytes();
-            seen.page_bytes = space->resident_bytes();
-        }
-    }});
+                                      ++seen.stops;
+                                      seen.status = end.status;
+                                      const auto space = sys::read_address_space(end.thread);
+                                      if (space) {
+                                          seen.rss_bytes = space->rss_bytes();
+                                          seen.page_bytes = space->resident_bytes();
+                                      }
+                                  }});
 }
 
 }  // namespace
@@ -117,7 +117,8 @@ TEST_CASE("all threads of a command stand whenever that is asked, and go on", "[
 TEST_CASE("a command that cannot be run is an error that names it, and has no end", "[unit]")
 {
     int stops = 0;
-    const auto ended = sys::StoppedAtEnd::run({.argv = {"/no/such/program"}}, {.at_end = [&](const sys::StoppedEnd&) { ++stops; }});
+    const auto ended =
+        sys::StoppedAtEnd::run({.argv = {"/no/such/program"}}, {.at_end = [&](const sys::StoppedEnd&) { ++stops; }});
     REQUIRE(!ended);
     CHECK(stops == 0);
     if (sys::can_trace()) {
