@@ -15,12 +15,12 @@ namespace memsweep::trace {
 namespace {
 
 constexpr std::uint64_t address_unit = 4096;  // which every page is a multiple of
-constexpr std::uint64_t kib = 1024;
-constexpr std::size_t part_bytes = 4U << 20U;
+constexpr std::uint64_t snapshot_kib = 1024;
+constexpr std::size_t snapshot_part_bytes = 4U << 20U;
 constexpr std::uint64_t things_of_an_area = 4;
 constexpr std::uint64_t most_resident_bytes = 16ULL << 40U;  // page by page, a minute and a half
 
-class Numbers {
+class SnapshotNumbers {
   public:
     void put(std::uint64_t value)
     {
@@ -48,7 +48,7 @@ class Numbers {
 constexpr std::uint64_t flag_not_dumped = 1;
 constexpr std::uint64_t flag_of_device = 2;
 
-void put_area(const sys::MappedArea& area, std::uint64_t behind, Numbers& out)
+void put_mapped_area(const sys::MappedArea& area, std::uint64_t behind, SnapshotNumbers& out)
 {
     out.put((area.begin - behind) / address_unit);
     out.put(area.size() / address_unit);
@@ -57,14 +57,14 @@ void put_area(const sys::MappedArea& area, std::uint64_t behind, Numbers& out)
     out.put_text(area.name);
     for (const std::uint64_t bytes :
          {area.rss_bytes, area.pss_bytes, area.anonymous_bytes, area.anon_huge_bytes, area.swapped_bytes}) {
-        out.put(bytes / kib);
+        out.put(bytes / snapshot_kib);
     }
     out.put((area.is_left_out_of_dumps ? flag_not_dumped : 0) | (area.is_of_device ? flag_of_device : 0));
 }
 
-Numbers body_of(const Snapshot& snapshot)
+SnapshotNumbers snapshot_body(const Snapshot& snapshot)
 {
-    Numbers out;
+    SnapshotNumbers out;
     out.put(snapshot.stopped_nanoseconds);
     out.put(snapshot.cut.threads.size());
     for (const ThreadCut& thread : snapshot.cut.threads) {
@@ -74,8 +74,8 @@ Numbers body_of(const Snapshot& snapshot)
         }
     }
     out.put(static_cast<std::uint64_t>(snapshot.space.from));
-    out.put(snapshot.space.page_tables_bytes / kib);
-    out.put(snapshot.space.peak_rss_bytes / kib);
+    out.put(snapshot.space.page_tables_bytes / snapshot_kib);
+    out.put(snapshot.space.peak_rss_bytes / snapshot_kib);
     out.put(snapshot.start_ticks);
     out.put((snapshot.has_own_malloc ? 1U : 0U) | (snapshot.has_lost_events ? 2U : 0U));
     out.put_text(snapshot.served_by);
@@ -84,7 +84,7 @@ Numbers body_of(const Snapshot& snapshot)
     out.put(snapshot.space.areas.size());
     std::uint64_t behind = 0;
     for (const sys::MappedArea& area : snapshot.space.areas) {
-        put_area(area, behind, out);
+        put_mapped_area(area, behind, out);
         behind = area.end;
     }
     out.put(snapshot.space.pages.size());
@@ -100,7 +100,7 @@ Numbers body_of(const Snapshot& snapshot)
 }
 
 // What each part begins with.
-struct PartHead {
+struct SnapshotPartHead {
     std::uint64_t number{};
     std::uint64_t part{};
     std::uint64_t parts{};
@@ -108,7 +108,7 @@ struct PartHead {
     std::uint64_t ticks{};
     std::uint64_t rss_bytes{};
 
-    void put_to(Numbers& out) const
+    void put_to(SnapshotNumbers& out) const
     {
         for (const std::uint64_t value : {number, part, parts, at, ticks, rss_bytes}) {
             out.put(value);
@@ -122,7 +122,7 @@ struct PartHead {
     }
 };
 
-bool take_text(payload::Cursor& cursor, std::string& into)
+bool take_snapshot_text(payload::Cursor& cursor, std::string& into)
 {
     std::string_view text;
     if (!cursor.text(text)) {
@@ -133,7 +133,8 @@ bool take_text(payload::Cursor& cursor, std::string& into)
 }
 
 // Those behind `behind`; false: no address space has it.
-bool take_range(std::uint64_t gap, std::uint64_t pages, std::uint64_t behind, std::uint64_t& begin, std::uint64_t& end)
+bool take_snapshot_range(std::uint64_t gap, std::uint64_t pages, std::uint64_t behind, std::uint64_t& begin,
+                         std::uint64_t& end)
 {
     constexpr std::uint64_t most = UINT64_MAX / address_unit / 2;
     if (gap > most || pages > most || pages == 0 || behind > UINT64_MAX / 2) {
@@ -144,9 +145,9 @@ bool take_range(std::uint64_t gap, std::uint64_t pages, std::uint64_t behind, st
     return end > begin && begin >= behind;
 }
 
-class BodyReader {
+class SnapshotBodyReader {
   public:
-    BodyReader(std::span<const std::uint8_t> bytes, std::uint64_t most_held)
+    SnapshotBodyReader(std::span<const std::uint8_t> bytes, std::uint64_t most_held)
         : cursor_{bytes}, left_{std::min<std::uint64_t>(most_held, bytes.size() * things_of_an_area)}
     {
     }
@@ -187,8 +188,8 @@ class BodyReader {
 
     bool take_kib(std::uint64_t& bytes)
     {
-        const bool is_there = cursor_.number(bytes) && bytes <= UINT64_MAX / kib;
-        bytes *= is_there ? kib : 1;
+        const bool is_there = cursor_.number(bytes) && bytes <= UINT64_MAX / snapshot_kib;
+        bytes *= is_there ? snapshot_kib : 1;
         return is_there;
     }
 
@@ -199,8 +200,9 @@ class BodyReader {
         const bool is_there = cursor_.number(from) && from <= static_cast<std::uint64_t>(sys::PagesFrom::pagemap) &&
                               take_kib(snapshot.space.page_tables_bytes) && take_kib(snapshot.space.peak_rss_bytes) &&
                               cursor_.number(snapshot.start_ticks) && cursor_.number(flags) &&
-                              take_text(cursor_, snapshot.served_by) && take_text(cursor_, snapshot.recorder_library) &&
-                              take_text(cursor_, snapshot.recorder_folder);
+                              take_snapshot_text(cursor_, snapshot.served_by) &&
+                              take_snapshot_text(cursor_, snapshot.recorder_library) &&
+                              take_snapshot_text(cursor_, snapshot.recorder_folder);
         snapshot.space.from = static_cast<sys::PagesFrom>(from);
         snapshot.has_own_malloc = (flags & 1U) != 0;
         snapshot.has_lost_events = (flags & 2U) != 0;
@@ -220,10 +222,11 @@ class BodyReader {
             std::uint64_t pages{};
             std::uint64_t flags{};
             if (!cursor_.number(gap) || !cursor_.number(pages) ||
-                !take_range(gap, pages, behind, area.begin, area.end) || !take_text(cursor_, area.permissions) ||
-                !cursor_.number(area.inode) || !take_text(cursor_, area.name) || !take_kib(area.rss_bytes) ||
-                !take_kib(area.pss_bytes) || !take_kib(area.anonymous_bytes) || !take_kib(area.anon_huge_bytes) ||
-                !take_kib(area.swapped_bytes) || !cursor_.number(flags)) {
+                !take_snapshot_range(gap, pages, behind, area.begin, area.end) ||
+                !take_snapshot_text(cursor_, area.permissions) || !cursor_.number(area.inode) ||
+                !take_snapshot_text(cursor_, area.name) || !take_kib(area.rss_bytes) || !take_kib(area.pss_bytes) ||
+                !take_kib(area.anonymous_bytes) || !take_kib(area.anon_huge_bytes) || !take_kib(area.swapped_bytes) ||
+                !cursor_.number(flags)) {
                 return false;
             }
             area.is_left_out_of_dumps = (flags & flag_not_dumped) != 0;
@@ -250,7 +253,7 @@ class BodyReader {
             std::uint64_t word{};
             std::uint64_t pages{};
             if (!cursor_.number(word) || !cursor_.number(pages) ||
-                !take_range(word >> state_bits, pages, behind, run.begin, run.end)) {
+                !take_snapshot_range(word >> state_bits, pages, behind, run.begin, run.end)) {
                 return false;
             }
             run.state = static_cast<sys::PageState>(word >> 1U & states);
@@ -273,18 +276,18 @@ class BodyReader {
 
 base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number)
 {
-    const Numbers body = body_of(snapshot);
-    PartHead head{.number = number,
-                  .parts = (body.bytes().size() + part_bytes - 1) / part_bytes,
-                  .at = static_cast<std::uint64_t>(snapshot.at),
-                  .ticks = snapshot.cut.ticks,
-                  .rss_bytes = snapshot.space.rss_bytes()};
+    const SnapshotNumbers body = snapshot_body(snapshot);
+    SnapshotPartHead head{.number = number,
+                          .parts = (body.bytes().size() + snapshot_part_bytes - 1) / snapshot_part_bytes,
+                          .at = static_cast<std::uint64_t>(snapshot.at),
+                          .ticks = snapshot.cut.ticks,
+                          .rss_bytes = snapshot.space.rss_bytes()};
     ChunkSealer sealer;
     for (; head.part < head.parts; ++head.part) {
-        const std::size_t begin = head.part * part_bytes;
-        Numbers out;
+        const std::size_t begin = head.part * snapshot_part_bytes;
+        SnapshotNumbers out;
         head.put_to(out);
-        out.put_bytes(body.bytes().subspan(begin, std::min(part_bytes, body.bytes().size() - begin)));
+        out.put_bytes(body.bytes().subspan(begin, std::min(snapshot_part_bytes, body.bytes().size() - begin)));
         const ChunkHeader header{.kind = ChunkKind::snapshot,
                                  .process = snapshot.process,
                                  .sequence = head.part,
@@ -300,7 +303,7 @@ std::vector<FoundSnapshot> find_snapshots(TraceFile& file)
     std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>, std::pair<FoundSnapshot, std::uint64_t>> found;
     std::vector<std::uint8_t> payload;
     for (const ChunkPlace& chunk : file.side_chunks()) {
-        PartHead head;
+        SnapshotPartHead head;
         if (chunk.header.kind != ChunkKind::snapshot || !file.read_payload(chunk, payload)) {
             continue;
         }
@@ -336,12 +339,12 @@ std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& foun
     std::vector<std::uint8_t> body;
     std::vector<std::uint8_t> payload;
     for (const ChunkPlace& chunk : found.parts) {
-        PartHead head;
+        SnapshotPartHead head;
         if (!file.read_payload(chunk, payload)) {
             return std::nullopt;
         }
         payload::Cursor cursor{payload};
-        Numbers again;
+        SnapshotNumbers again;
         if (!head.take_from(cursor)) {
             return std::nullopt;
         }
@@ -352,7 +355,7 @@ std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& foun
     Snapshot snapshot{.process = found.process, .at = found.at};
     snapshot.cut.ticks = found.ticks;
     snapshot.cut.processes.insert(found.process);
-    if (!BodyReader{body, most_held_by_trace(file.stored_bytes())}.read(snapshot)) {
+    if (!SnapshotBodyReader{body, most_held_by_trace(file.stored_bytes())}.read(snapshot)) {
         file.count_corrupted();
         return std::nullopt;
     }

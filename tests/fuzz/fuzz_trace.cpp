@@ -1,15 +1,18 @@
-// Any bytes as a trace: read, counted, also by stack, fitted, given to PyTorch's allocator, and replayed.
+// Any bytes as a trace: read, counted, also by stack, their snapshots read, fitted, given to PyTorch's allocator, and replayed.
 //
 // Errors   a broken promise ends the process: totals that contradict each other, a replay that does something else.
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/assert.hpp"
 #include "core/trace/fit.hpp"
 #include "core/trace/format/crc32c.hpp"
 #include "core/trace/pytorch_allocator.hpp"
 #include "core/trace/replay/replayer.hpp"
+#include "core/trace/snapshot.hpp"
 #include "core/trace/stacks.hpp"
 #include "core/trace/summary.hpp"
 
@@ -71,6 +74,21 @@ void count_by_stack(trace::TraceReader& reader, const trace::Totals& totals)
                     "stacks count as the trace does");
 }
 
+// Whoever goes through the pages goes through mappings.
+void read_snapshots(trace::ReadAt read)
+{
+    auto file = trace::TraceFile::open(std::move(read), "fuzz");
+    MEMSWEEP_ASSERT(file, "what was opened once opens again");
+    for (const trace::FoundSnapshot& found : trace::find_snapshots(*file)) {
+        const auto snapshot = trace::read_snapshot(*file, found);
+        std::uint64_t behind = 0;
+        for (const sys::PageRun& run : snapshot ? snapshot->space.pages : std::vector<sys::PageRun>{}) {
+            MEMSWEEP_ASSERT(behind <= run.begin && run.begin < run.end, "pages are in order");
+            behind = run.end;
+        }
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -84,6 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MEMSWEEP_ASSERT(summary.totals.frees <= summary.totals.allocations, "only what was allocated is freed");
     MEMSWEEP_ASSERT(summary.totals.peak_live_blocks <= summary.totals.allocations, "live blocks were allocated");
     count_by_stack(*reader, summary.totals);
+    read_snapshots(trace::read_from_memory({data, size}));
     if (summary.totals.events < max_fitted_events) {
         reader->rewind();
         const trace::PlacementOps ops = trace::placement_ops(*reader);
