@@ -82,7 +82,11 @@ void SnapshotsMeanwhile::write_waiting()
 base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take)
 {
     for (const std::string& path : files) {
-        const trace::ReadAt read = MEMSWEEP_TRY(trace::open_part_of_recording(path));
+        const auto opened = trace::open_part_of_recording(path);
+        if (!opened) {
+            continue;  // what else was recorded is worth more
+        }
+        const trace::ReadAt& read = *opened;
         std::vector<std::uint8_t> payload;
         std::vector<std::uint8_t> bytes;
         std::uint64_t offset = 0;
@@ -91,8 +95,11 @@ base::Expected<void> put_snapshots(const std::vector<std::string>& files, const 
                 break;
             }
             bytes.resize(chunk->header.span_bytes);
-            const std::size_t got = MEMSWEEP_TRY(read(offset, bytes));
-            MEMSWEEP_TRY(take({reinterpret_cast<const char*>(bytes.data()), got}));
+            const auto got = read(offset, bytes);
+            if (!got) {
+                break;
+            }
+            MEMSWEEP_TRY(take({reinterpret_cast<const char*>(bytes.data()), *got}));
             offset += chunk->header.span_bytes;
         }
     }

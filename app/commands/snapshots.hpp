@@ -55,7 +55,7 @@ class SnapshotsMeanwhile {
     std::optional<base::Error> problem_;
 };
 
-// Puts what lies in those files into a trace. Of one that is not whole, what is.
+// Puts what lies in those files into a trace, as far as it can be read.
 [[nodiscard]] base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take);
 
 }  // namespace memsweep::app

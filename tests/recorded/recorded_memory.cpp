@@ -198,11 +198,6 @@ void shared()
 
 void little() {}
 
-[[gnu::noinline]] char* climb(std::size_t bytes)
-{
-    return load_index(bytes);
-}
-
 // 40 MiB are held for a third of a second, while another thread allocates and frees, and are given back then.
 void peak()
 {
@@ -221,7 +216,7 @@ void peak()
     }};
     std::vector<char*> blocks;
     for (std::size_t held = 0; held < 40 * mib; held += block) {
-        blocks.push_back(climb(block));
+        blocks.push_back(load_index(block));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{300});
     for (char* const one : blocks) {

@@ -111,7 +111,7 @@ TEST_CASE("all threads of a command stand whenever that is asked, and go on", "[
     CHECK(ends == 1);
     CHECK(asked > 5);
     CHECK(threads > asked);
-    CHECK(moving == 0);
+    CHECK(moving <= 1);  // the one that ends while the rest goes on
 }
 
 TEST_CASE("a command that cannot be run is an error that names it, and has no end", "[unit]")
