@@ -84,7 +84,8 @@ base::Expected<void> take(const Bound& bound)
         }
         for (const std::string& text : given->results()) {
             // An unset variable of a pipeline: taken as "not given" it would open the gate that the option asks for.
-            if (text.empty()) {
+            const bool may_be_empty = option->value.may_end_empty && &text != &given->results().front();
+            if (text.empty() && !may_be_empty) {
                 return refuse("the value is empty; leave the option out, or give it one", given->get_name());
             }
             const std::vector<std::string>& choices = option->value.choices;

@@ -67,6 +67,7 @@ struct OptionValue {
     std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
     std::string fallback;              // the value if the option is not given; empty: nothing to show
     std::string alone{};               // of at_most_one: the meaning of the option without a text
+    bool may_end_empty{};              // texts behind the first may be empty, as a program's arguments may
 };
 
 struct Option {

@@ -51,6 +51,13 @@ OptionValue texts(std::vector<std::string>& target, Arity arity)
     return any([&target](const std::string& given) { target.push_back(given); }, arity);
 }
 
+OptionValue command(std::vector<std::string>& target)
+{
+    OptionValue value = texts(target);
+    value.may_end_empty = true;
+    return value;
+}
+
 OptionValue comma_texts(std::vector<std::string>& target)
 {
     OptionValue value = texts(target, Arity::each_time);

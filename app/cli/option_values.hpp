@@ -33,6 +33,8 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 
 [[nodiscard]] OptionValue text(std::string& target);
 [[nodiscard]] OptionValue texts(std::vector<std::string>& target, Arity arity = Arity::many);
+// A program and its arguments, which may be empty.
+[[nodiscard]] OptionValue command(std::vector<std::string>& target);
 // Several in one text, with commas between them.
 [[nodiscard]] OptionValue comma_texts(std::vector<std::string>& target);
 // One of `choices`, or several of them.

@@ -221,7 +221,7 @@ void add_advise(Command& root, const GlobalOptions& global)
     Command& command =
         root.command("advise", "Which allocator and settings a program should run with, proven on it, or none");
     auto& advise = arguments_of<AdviseCommand>(command, global, execute);
-    command.positional("command CMD", value::texts(advise.words), "The program and its arguments, behind --");
+    command.positional("command CMD", value::command(advise.words), "The program and its arguments, behind --");
     command.group = "Question";
     command.option("--want METRIC@MOMENT",
                    value::offering(value::text(advise.want), {"rss@end", "rss@peak", "rss@idle=12s"}),

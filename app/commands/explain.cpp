@@ -474,7 +474,7 @@ void add_explain(Command& root, const GlobalOptions& global)
     auto& explain = arguments_of<ExplainCommand>(command, global, execute);
     command.optional_positional("trace FILE", value::text(explain.trace),
                                 "A trace (.mst) that was recorded with snapshots");
-    command.words_behind_dashes("command CMD", value::texts(explain.command),
+    command.words_behind_dashes("command CMD", value::command(explain.command),
                                 "The program and its arguments to run and explain, behind --");
     command.option("--at MOMENT", value::offering(value::parsed(explain.at, read_moment), {"end", "peak"}),
                    "end, peak (when it held the most), or a time since its start, as in 10s; of a trace the snapshot "

@@ -373,7 +373,7 @@ void add_record(Command& root, const GlobalOptions& global)
     constexpr std::uint64_t largest_sample = 1'000'000;
     Command& command = root.command("record", "Record the allocations of a program and its children");
     auto& record = arguments_of<RecordCommand>(command, global, execute);
-    command.optional_positional("command CMD", value::texts(record.command),
+    command.optional_positional("command CMD", value::command(record.command),
                                 "The program and its arguments, behind --");
     command.required_option("-o,--out FILE", value::text(record.out), "The trace to write (.mst)");
     command.option("--min-size SIZE", value::size(record.choice.min_size_bytes),

@@ -457,7 +457,7 @@ void add_run(Command& root, const GlobalOptions& global)
             "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin. Or programs, "
             "each with its arguments in quotes: 'sort big.txt' 'sort -u big.txt'")
         .look_up = shipped_scenarios;
-    command.words_behind_dashes("command CMD", value::texts(run.words),
+    command.words_behind_dashes("command CMD", value::command(run.words),
                                 "A program and its arguments to measure in place of a scenario, behind --");
     add_output(command, run);
     add_cases(command, run);

@@ -215,7 +215,7 @@ void add_watch(Command& root, const GlobalOptions& global)
 {
     Command& command = root.command("watch", "Working set, faults and memory pressure of a program over time");
     auto& watch = arguments_of<WatchCommand>(command, global, execute);
-    command.positional("command CMD", value::texts(watch.command), "The program and its arguments, behind --");
+    command.positional("command CMD", value::command(watch.command), "The program and its arguments, behind --");
     command.option("-i,--interval DUR", value::defaulting(value::duration(watch.interval), "50ms"),
                    "From sample to sample");
     command.format_option(watch.format,
