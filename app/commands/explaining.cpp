@@ -31,6 +31,8 @@ using measure::HeldBlock;
 using measure::MemoryCategory;
 using reporters::Explanation;
 
+constexpr std::size_t most_picture_cells = 1200;
+
 class Explaining {
   public:
     explicit Explaining(const ExplainedMoment& moment)
@@ -70,8 +72,10 @@ class Explaining {
                                          .zero_parts = zeroes,
                                          .recorder_library = snapshot_.recorder_library,
                                          .recorder_folder = snapshot_.recorder_folder,
-                                         .sites = sites.places.size()};
+                                         .sites = sites.places.size(),
+                                         .most_cells = most_picture_cells};
         explanation_.ledger = measure::memory_ledger(input);
+        explanation_.page_bytes = input.page_bytes;
         if (memory != nullptr) {
             look_for_pointers(input, *memory);
         }
@@ -380,19 +384,20 @@ class Explaining {
 
     void warn_of_what_is_past()
     {
-        const bool is_much = space_.peak_rss_bytes > 2 * space_.rss_bytes() &&
-                             space_.peak_rss_bytes - space_.rss_bytes() >= measure::noticed_waste_bytes;
-        if (!is_much) {
+        const measure::MemoryLedger& ledger = explanation_.ledger;
+        const std::uint64_t recorder = ledger.bytes(MemoryCategory::recorder);
+        const std::uint64_t peak = space_.peak_rss_bytes - std::min(recorder, space_.peak_rss_bytes);
+        if (peak <= 2 * ledger.program_bytes() || peak - ledger.program_bytes() < measure::noticed_waste_bytes) {
             return;
         }
         if (moment_.at == "end") {
             warn(fmt::format(
                 "Up to {} were resident before its end: what it has given back by then, as interpreters do on "
                 "their way out, is not explained.",
-                base::format_size(space_.peak_rss_bytes)));
+                base::format_size(peak)));
         } else {
             warn(fmt::format("Up to {} had been resident before: what it had given back by then is not explained.",
-                             base::format_size(space_.peak_rss_bytes)));
+                             base::format_size(peak)));
         }
     }
 

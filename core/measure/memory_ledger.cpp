@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/measure/memory_picture.hpp"
+
 namespace memsweep::measure {
 namespace {
 
@@ -107,7 +109,8 @@ class LedgerMaker {
   public:
     explicit LedgerMaker(const LedgerInput& input)
         : input_{input}, roles_{roles_of(input)}, covered_{input.covered}, mappers_{input.mappers},
-          stacks_{input.stacks}, zero_{input.zero_parts}, blocks_{input.blocks}
+          stacks_{input.stacks}, zero_{input.zero_parts}, blocks_{input.blocks},
+          picture_{*input.space, input.most_cells}
     {
         ledger_.sites.resize(input.sites);
         for (const HeldBlock& block : input.blocks) {
@@ -138,6 +141,7 @@ class LedgerMaker {
             }
             take_run(run, areas[place], roles_[place]);
         }
+        ledger_.picture = picture_.take();
         return std::move(ledger_);
     }
 
@@ -149,12 +153,14 @@ class LedgerMaker {
         CategoryFigure& figure = ledger_.categories[static_cast<std::size_t>(category)];
         figure.bytes += bytes;
         figure.pages += pages;
+        picture_.add(page_, category, bytes);
     }
 
     void take_run(const sys::PageRun& run, const sys::MappedArea& area, AreaRole role)
     {
         const MemoryCategory whole = whole_run(run, role);
         if (whole != MemoryCategory::other) {
+            page_ = run.begin;
             add(whole, run.end - run.begin, (run.end - run.begin) / input_.page_bytes);
             return;
         }
@@ -189,6 +195,7 @@ class LedgerMaker {
     void take_page(std::uint64_t page, const sys::PageRun& run, const sys::MappedArea& area, AreaRole role)
     {
         const std::uint64_t end = page + input_.page_bytes;
+        page_ = page;
         while (!blocks_.empty() && block_end(blocks_.front()) <= page) {
             blocks_ = blocks_.subspan(1);
         }
@@ -203,10 +210,14 @@ class LedgerMaker {
             ledger_.whole_huge_zero += is_of_zero_huge_page(page) ? input_.page_bytes : 0;
         } else if (has_block) {
             take_blocks(page, covered);
+            ledger_.kept_free_at_top = role == AreaRole::brk_heap ? 0 : ledger_.kept_free_at_top;
         } else if (covered != nullptr) {
             add(MemoryCategory::kept_free, input_.page_bytes, 1);
             ledger_.sites[covered->site].left_behind += input_.page_bytes;
-            ledger_.kept_free_in_brk_heap += role == AreaRole::brk_heap ? input_.page_bytes : 0;
+            if (role == AreaRole::brk_heap) {
+                ledger_.kept_free_in_brk_heap += input_.page_bytes;
+                ledger_.kept_free_at_top += input_.page_bytes;
+            }
         } else if (mapper != nullptr) {
             add(mapper->is_of_allocator ? MemoryCategory::never_a_block : MemoryCategory::mapped_by_program,
                 input_.page_bytes, 1);
@@ -289,6 +300,8 @@ class LedgerMaker {
     std::span<const HeldBlock> blocks_;  // that may reach the page, or lie behind it
     std::set<std::uint32_t> sites_here_;
     Known has_heap_{};
+    PictureMaker picture_;
+    std::uint64_t page_{};  // that is looked at
     MemoryLedger ledger_;
 };
 

@@ -87,6 +87,7 @@ struct LedgerInput {
     std::string recorder_library;              // its file
     std::string recorder_folder;               // where it records to
     std::size_t sites{};                       // how many there are: numbers are smaller
+    std::size_t most_cells{};                  // of the picture; 0: none is made
 };
 
 struct CategoryFigure {
@@ -103,6 +104,25 @@ struct HeldBySite {
     std::uint64_t pins_with_others{};  // other pages on which it has one
 };
 
+// The resident pages by address, in cells of one size. A cell without a resident page is left out.
+struct PictureCell {
+    std::uint64_t begin{};
+    std::array<std::uint64_t, memory_categories> bytes{};
+};
+// A mapping; of a file all that lie side by side, with the data behind it.
+struct PictureArea {
+    std::uint64_t begin{};
+    std::uint64_t end{};
+    std::string name;  // as the kernel has it; empty: none
+    std::vector<PictureCell> cells;
+
+    [[nodiscard]] std::array<std::uint64_t, memory_categories> bytes() const noexcept;
+};
+struct MemoryPicture {
+    std::uint64_t cell_bytes{};      // a power of two; cells begin at its multiples
+    std::vector<PictureArea> areas;  // those with resident pages
+};
+
 struct MemoryLedger {
     std::array<CategoryFigure, memory_categories> categories{};
     std::vector<HeldBySite> sites;
@@ -110,10 +130,12 @@ struct MemoryLedger {
     std::uint64_t live_requested{};  // resident or not
     std::uint64_t live_blocks{};
     std::uint64_t kept_free_in_brk_heap{};  // part of kept_free
+    std::uint64_t kept_free_at_top{};       // part of that: behind the last live block, where the heap can shrink
     std::uint64_t alignment_gaps{};         // part of holes: behind an aligned block, to the next place for another
     std::uint64_t whole_huge_zero{};        // part of huge_zero: huge pages that are zero throughout were written so
     std::uint64_t zero_page_bytes{};        // mapped to the kernel's page of zeroes; not resident
     std::uint64_t swapped_bytes{};          // likewise
+    MemoryPicture picture;                  // by category as much as `categories`
 
     [[nodiscard]] const CategoryFigure& of(MemoryCategory category) const
     {

@@ -118,11 +118,14 @@ bool holds(SettingWhen when, const VerdictInput& input)
 {
     const MemoryLedger& ledger = *input.ledger;
     const bool is_in_arenas = input.has_threads && ledger.kept_free_in_brk_heap * 2 < ledger.bytes(Category::kept_free);
+    // Free chunks that are joined leave the heap only where no live block lies behind them.
+    const std::uint64_t enclosed = ledger.kept_free_in_brk_heap - ledger.kept_free_at_top;
+    const bool can_shrink = enclosed * 2 <= ledger.bytes(Category::kept_free);
     switch (when) {
     case SettingWhen::always:
         return true;
     case SettingWhen::small_chunks:
-        return input.has_small_chunks;
+        return input.has_small_chunks && can_shrink;
     case SettingWhen::threads:
         return is_in_arenas && !input.has_small_chunks;
     case SettingWhen::large_chunks:

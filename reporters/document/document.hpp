@@ -129,6 +129,41 @@ struct FlameGraph {
     std::function<FlameTree()> tree;
 };
 
+// What each kind of memory has of a whole. A kind is the word that a page's colours go by.
+struct PartOfMemory {
+    std::string kind;
+    std::string name;
+    std::string size;
+    std::string exact;
+    double share{};  // of the whole, 0..1
+};
+// Drawn in a page as one bar, with its legend.
+struct MemoryBar {
+    std::string title;
+    std::string about;
+    std::string spoken;  // for those who do not see it
+    std::vector<PartOfMemory> parts{};
+};
+// An address space in the order of its addresses, drawn in a page as strips of cells, with the table of the same.
+struct MemoryStrips {
+    struct Cell {
+        std::string title;
+        std::string gap_before;  // that is cut out; empty: it follows the last one
+        std::vector<PartOfMemory> parts{};
+    };
+    struct Strip {
+        std::string gap_before;
+        std::string name;
+        std::string size;
+        std::string about;  // all that is known of it
+        std::vector<Cell> cells{};
+    };
+    std::string title;
+    std::string about;
+    std::vector<Strip> strips{};
+    Table table{};
+};
+
 using Curves = Cases;  // their working sets, drawn in a terminal
 
 // A fact about the origin of the figures, such as a machine or a command.
@@ -155,8 +190,8 @@ struct WarningGroup {
 using Warnings = std::vector<WarningGroup>;
 
 struct Block {
-    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Section, Later, Charts, FlameGraph, Curves,
-                 Facts, Omission, Warnings>
+    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Section, Later, Charts, FlameGraph,
+                 MemoryBar, MemoryStrips, Curves, Facts, Omission, Warnings>
         part;
     Weight weight{};
 };

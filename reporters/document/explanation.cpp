@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@ using measure::MemoryWord;
 
 constexpr std::size_t most_explained_sites = 20;
 constexpr std::size_t most_explained_stacks = 3;
+constexpr std::size_t most_strips = 50;
 
 std::string size_of(std::uint64_t bytes)
 {
@@ -216,6 +220,148 @@ Table ledger_table(const Explanation& one)
     return table;
 }
 
+// As they are drawn: the heap first, then what is beside it.
+constexpr std::array<MemoryCategory, measure::memory_categories> drawn_order{
+    MemoryCategory::live,          MemoryCategory::rounding,          MemoryCategory::headers,
+    MemoryCategory::holes,         MemoryCategory::kept_free,         MemoryCategory::huge_zero,
+    MemoryCategory::never_a_block, MemoryCategory::mapped_by_program, MemoryCategory::stacks,
+    MemoryCategory::bss,           MemoryCategory::private_copies,    MemoryCategory::shared,
+    MemoryCategory::files_data,    MemoryCategory::files_program,     MemoryCategory::other,
+    MemoryCategory::recorder};
+
+// Those that have anything.
+std::vector<PartOfMemory> parts_of(const std::array<std::uint64_t, measure::memory_categories>& bytes,
+                                   std::uint64_t whole)
+{
+    std::vector<PartOfMemory> parts;
+    for (const MemoryCategory category : drawn_order) {
+        const std::uint64_t part = bytes.at(static_cast<std::size_t>(category));
+        if (part != 0) {
+            parts.push_back({.kind = std::string{measure::name_of(category)},
+                             .name = std::string{category_words(category)},
+                             .size = size_of(part),
+                             .exact = base::exact_size(part),
+                             .share = static_cast<double>(part) / static_cast<double>(std::max(whole, part))});
+        }
+    }
+    return parts;
+}
+
+// "live 1.5 MiB, holes 20 KiB"
+std::string words_of(const std::vector<PartOfMemory>& parts)
+{
+    std::vector<std::string> words;
+    words.reserve(parts.size());
+    for (const PartOfMemory& part : parts) {
+        words.push_back(fmt::format("{} {}", part.name, part.size));
+    }
+    return listed(words);
+}
+
+MemoryBar ledger_bar(const Explanation& one)
+{
+    std::array<std::uint64_t, measure::memory_categories> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes.at(i) = one.ledger.categories.at(i).bytes;
+    }
+    MemoryBar bar{.title = "The ledger",
+                  .about = fmt::format("All of its {} of resident memory, by what it is. Hatched: what nothing uses.",
+                                       size_of(one.ledger.sum())),
+                  .spoken = {},
+                  .parts = parts_of(bytes, one.ledger.sum())};
+    bar.spoken = fmt::format("One bar of {}: {}.", size_of(one.ledger.sum()), words_of(bar.parts));
+    return bar;
+}
+
+std::string name_of_area(const measure::PictureArea& area)
+{
+    return area.name.empty() ? std::string{"anonymous memory"} : inert_text(area.name);
+}
+
+std::uint64_t total(const std::array<std::uint64_t, measure::memory_categories>& bytes)
+{
+    return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+}
+
+std::string gap_words(std::uint64_t begin, std::uint64_t end, std::string_view what)
+{
+    return fmt::format("{} {}", size_of(end - begin), what);
+}
+
+std::vector<MemoryStrips::Cell> cells_of_area(const measure::PictureArea& area, std::uint64_t cell_bytes)
+{
+    std::vector<MemoryStrips::Cell> cells;
+    std::uint64_t last = area.begin / cell_bytes * cell_bytes;
+    for (const measure::PictureCell& cell : area.cells) {
+        MemoryStrips::Cell drawn{.parts = parts_of(cell.bytes, cell_bytes)};
+        drawn.title = fmt::format("{:#x}: {}", std::max(cell.begin, area.begin), words_of(drawn.parts));
+        drawn.gap_before = cell.begin == last ? std::string{} : gap_words(last, cell.begin, "not resident");
+        cells.push_back(std::move(drawn));
+        last = cell.begin + cell_bytes;
+    }
+    return cells;
+}
+
+// Resident bytes that an area must have to be drawn, so that there are not too many.
+std::uint64_t least_drawn(const measure::MemoryPicture& picture)
+{
+    if (picture.areas.size() <= most_strips) {
+        return 0;
+    }
+    std::vector<std::uint64_t> sizes;
+    sizes.reserve(picture.areas.size());
+    for (const measure::PictureArea& area : picture.areas) {
+        sizes.push_back(total(area.bytes()));
+    }
+    std::ranges::nth_element(sizes, sizes.begin() + most_strips, std::greater{});
+    return sizes[most_strips] + 1;
+}
+
+MemoryStrips address_space(const Explanation& one)
+{
+    constexpr std::uint64_t told_gap = 1U << 20U;
+    const measure::MemoryPicture& picture = one.ledger.picture;
+    MemoryStrips strips{
+        .title = "The address space",
+        .about = fmt::format("Each area with resident pages, by address. A cell is {}, filled from below by what is "
+                             "resident of it; a dashed line stands for pages that are not.",
+                             size_of(picture.cell_bytes)),
+        .table = {.title = "Areas with resident pages",
+                  .columns = {Column::number_key("begin"), Column::number("end"), Column::text("area"),
+                              Column::number("size"), Column::number("resident"), Column::number("pages"),
+                              Column::text("what")}}};
+    const std::uint64_t least = least_drawn(picture);
+    if (least != 0) {
+        strips.about += fmt::format(" Areas with less than {} are in the table alone.", size_of(least));
+    }
+    std::uint64_t last = picture.areas.empty() ? 0 : picture.areas.front().begin;
+    for (const measure::PictureArea& area : picture.areas) {
+        const auto bytes = area.bytes();
+        const std::uint64_t resident = total(bytes);
+        const std::string pages = count_of(resident / one.page_bytes);
+        const std::string what = words_of(parts_of(bytes, resident));
+        if (resident >= least) {
+            strips.strips.push_back(
+                {.gap_before =
+                     area.begin - last >= told_gap ? gap_words(last, area.begin, "without resident pages") : "",
+                 .name = name_of_area(area),
+                 .size = size_of(resident),
+                 .about = fmt::format("{:#x} to {:#x}: {} of {} resident, {} pages: {}.", area.begin, area.end,
+                                      size_of(resident), size_of(area.end - area.begin), pages, what),
+                 .cells = cells_of_area(area, picture.cell_bytes)});
+        }
+        strips.table.rows.push_back({{fmt::format("{:#x}", area.begin)},
+                                     {fmt::format("{:#x}", area.end)},
+                                     {name_of_area(area)},
+                                     {size_of(area.end - area.begin), base::exact_size(area.end - area.begin)},
+                                     {size_of(resident), base::exact_size(resident)},
+                                     {pages},
+                                     {what}});
+        last = area.end;
+    }
+    return strips;
+}
+
 Table explained_sites_table(const Explanation& one)
 {
     Table table{.title = "Call sites",
@@ -341,7 +487,11 @@ Document document(const Explanation& explanation)
     for (const std::string& warning : explanation.warnings) {
         document.add(Paragraph{warning, Tone::caution});
     }
+    document.add(ledger_bar(explanation));
     document.add(TableBlock{.table = ledger_table(explanation), .id = "ledger"});
+    if (!explanation.ledger.picture.areas.empty()) {
+        document.add(address_space(explanation), Weight::appendix);
+    }
     document.add_table(TableBlock{.table = explained_sites_table(explanation), .id = "sites", .is_sortable = true});
     document.add(beside(explanation), Weight::reference);
     add_explained_stacks(explanation, document);

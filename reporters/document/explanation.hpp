@@ -36,6 +36,7 @@ struct Explanation {
     double stopped_seconds{};    // how long the program stood for it
     std::string ended_by;        // "exit code 0"; empty: not known
     measure::MemoryLedger ledger;
+    std::uint64_t page_bytes{4096};
     std::uint64_t pss_bytes{};
     std::uint64_t anonymous_bytes{};
     std::uint64_t page_tables_bytes{};

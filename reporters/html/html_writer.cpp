@@ -4,6 +4,7 @@
 
 #include "reporters/html/chart_writers.hpp"
 #include "reporters/html/html_table.hpp"
+#include "reporters/html/memory_drawings.hpp"
 #include "reporters/html/page_assets.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -179,6 +180,8 @@ class HtmlWriter {
         has_flame_graph_ = true;
         return html_of(Heading{"Flame graph"}) + flame_graph_html(graph.tree());
     }
+    static std::string html_of(const MemoryBar& bar) { return memory_bar_html(bar); }
+    static std::string html_of(const MemoryStrips& strips) { return memory_strips_html(strips); }
     static std::string html_of(const Later& /*for_each_shown makes it*/) { return {}; }
     static std::string html_of(const Omission& /*a page leaves nothing out*/) { return {}; }
     static std::string html_of(const Curves& /*drawn in a terminal*/) { return {}; }

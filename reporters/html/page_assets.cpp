@@ -81,11 +81,19 @@ std::string_view style_sheet()
 :root { color-scheme: light; --page: #f4f6f8; --surface: #ffffff; --text: #1a2129; --muted: #55606d; --line: #d8dee6;
   --bar: #7aa7d9; --good: #17653a; --caution: #805200; --bad: #ae1f17; --focus: #0b5fad;
   --phase: #f1f4f8; --series-1: #1f5fa8; --series-2: #b3541e; --series-3: #2a7a4b; --series-4: #8a3fa0; --series-5: #a3324f;
-  --series-6: #4d5b68; --series-7: #7a6a00; --series-8: #00757a; }
+  --series-6: #4d5b68; --series-7: #7a6a00; --series-8: #00757a;
+  --m-live: #2a7a4b; --m-rounding: #71901a; --m-headers: #007d86; --m-holes: #c2650f; --m-kept_free: #b3261e;
+  --m-never_a_block: #8a5a2b; --m-huge_zero: #cc3f86; --m-mapped_by_program: #7b46b3; --m-stacks: #a07c00;
+  --m-bss: #3f6fb5; --m-private_copies: #6488c8; --m-files_program: #7b8896; --m-files_data: #4f6377;
+  --m-shared: #0d86a5; --m-other: #3d3d3d; --m-recorder: #8c8c8c; }
 @media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark; --page: #11151a; --surface: #191f27;
   --text: #e5e9ee; --muted: #a4afbb; --line: #343e4a; --bar: #4f7fb5; --good: #74d096; --caution: #e6b65e; --bad: #ff968c;
   --focus: #86bdf3; --phase: #1f262f; --series-1: #6fb1f0; --series-2: #f0a068; --series-3: #6fd09a; --series-4: #cf9be6;
-  --series-5: #f08ca6; --series-6: #b5c0cb; --series-7: #d8c65a; --series-8: #5fcfd4; } }
+  --series-5: #f08ca6; --series-6: #b5c0cb; --series-7: #d8c65a; --series-8: #5fcfd4;
+  --m-live: #58b980; --m-rounding: #a9c450; --m-headers: #3fbcc4; --m-holes: #f0a052; --m-kept_free: #f2736b;
+  --m-never_a_block: #c79a6c; --m-huge_zero: #ee86ba; --m-mapped_by_program: #b78be6; --m-stacks: #dcb93f;
+  --m-bss: #74a4ea; --m-private_copies: #9db8ea; --m-files_program: #97a4b3; --m-files_data: #7790a8;
+  --m-shared: #4fc0de; --m-other: #e0e0e0; --m-recorder: #808890; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -179,6 +187,46 @@ code { font: 0.93em/1.5 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo
   border-radius: 6px; }
 .flame-table tbody th { white-space: normal; overflow-wrap: anywhere; font-weight: 400; } .flame-table td { text-align: right; white-space: nowrap; }
 .flame-table th button::after { content: none; }
+section.memory { margin: 1.25rem 0; } section.memory h2 { margin: 0 0 0.25rem; } section.memory > p { margin: 0 0 0.6rem; }
+section.memory i { display: block; print-color-adjust: exact; }
+.memory-bar { display: flex; gap: 1px; height: 2.4rem; overflow: hidden; border-radius: 6px; }
+.memory-bar i { flex: 0 1 0; min-width: 2px; }
+.memory-legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.25rem; margin: 0.6rem 0 1.25rem; padding: 0; list-style: none; }
+.memory-legend span { white-space: nowrap; }
+section.memory .memory-key { display: inline-block; width: 0.8em; height: 0.8em; margin-right: 0.4em; border-radius: 2px; }
+.memory-strips { margin: 0 0 0.75rem; padding: 0.4rem 0.9rem; list-style: none; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 6px; }
+.memory-strips li { position: relative; padding: 0.2rem 0.35rem; border-radius: 4px; }
+.memory-strips li:hover { background: var(--phase); } .memory-strips li.memory-gap { font-size: 0.8rem; background: none; }
+.memory-strips li:focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; }
+@media (min-width: 60rem) { .memory-strips li:not(.memory-gap) { display: grid; grid-template-columns: 27rem 1fr; gap: 0 0.75rem; } }
+.memory-name { margin: 0; font-size: 0.87rem; overflow-wrap: anywhere; }
+.memory-cells { display: flex; flex-wrap: wrap; gap: 1px; padding: 1px 0; }
+.memory-cells i { width: 8px; height: 14px; background-color: var(--line); }
+.memory-cells b { width: 5px; height: 14px; border-left: 1px dashed var(--muted); margin-left: 4px; }
+.memory-about { position: absolute; left: 0.35rem; top: 100%; z-index: 1; max-width: min(36rem, 92%); margin: 0; padding: 0.35rem 0.6rem;
+  background: var(--text); color: var(--page); border-radius: 4px; font-size: 0.87rem; overflow-wrap: anywhere; pointer-events: none; }
+.memory-strips li:not(:hover, :focus) .memory-about { width: 1px; height: 1px; padding: 0; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
+section.memory .m-live { background-color: var(--m-live); }
+section.memory .m-rounding { background-color: var(--m-rounding); }
+section.memory .m-headers { background-color: var(--m-headers); }
+section.memory .m-holes { background: repeating-linear-gradient(45deg, var(--m-holes) 0 4px,
+  color-mix(in srgb, var(--m-holes) 70%, var(--surface)) 4px 6px); }
+section.memory .m-kept_free { background: repeating-linear-gradient(-45deg, var(--m-kept_free) 0 4px,
+  color-mix(in srgb, var(--m-kept_free) 70%, var(--surface)) 4px 6px); }
+section.memory .m-never_a_block { background-color: var(--m-never_a_block); }
+section.memory .m-huge_zero { background: repeating-linear-gradient(90deg, var(--m-huge_zero) 0 4px,
+  color-mix(in srgb, var(--m-huge_zero) 70%, var(--surface)) 4px 6px); }
+section.memory .m-mapped_by_program { background-color: var(--m-mapped_by_program); }
+section.memory .m-stacks { background-color: var(--m-stacks); }
+section.memory .m-bss { background-color: var(--m-bss); }
+section.memory .m-private_copies { background-color: var(--m-private_copies); }
+section.memory .m-files_program { background-color: var(--m-files_program); }
+section.memory .m-files_data { background-color: var(--m-files_data); }
+section.memory .m-shared { background-color: var(--m-shared); }
+section.memory .m-other { background-color: var(--m-other); }
+section.memory .m-recorder { background-color: var(--m-recorder); }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; }
   h1 { font-size: 1.4rem; } th, td { padding-left: 0.5rem; padding-right: 0.5rem; }
@@ -189,7 +237,7 @@ footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-si
   .scroll { overflow: visible; max-height: none; border: 0; }
   header, main, footer { max-width: none; padding-left: 0; padding-right: 0; } tr, li { break-inside: avoid; }
   thead { display: table-header-group; } figure { border: 0; padding: 0; break-inside: avoid; }
-  .zoom, .tip, th button::after, details.long { display: none; } td.bar { print-color-adjust: exact; } }
+  .zoom, .tip, .memory-about, th button::after, details.long { display: none; } td.bar { print-color-adjust: exact; } }
 )css";
 }
 

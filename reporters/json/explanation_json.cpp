@@ -1,3 +1,7 @@
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "reporters/json/subject_json.hpp"
 
 #include "reporters/text/escaping.hpp"
@@ -22,6 +26,24 @@ Json site_of_explanation(const ExplainedSite& site, std::size_t number, bool has
     return json;
 }
 
+Json area_of_explanation(const measure::PictureArea& area)
+{
+    const auto bytes = area.bytes();
+    std::uint64_t resident = 0;
+    Json categories = Json::object();
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (bytes.at(i) != 0) {
+            categories[std::string{measure::name_of(static_cast<measure::MemoryCategory>(i))}] = bytes.at(i);
+            resident += bytes.at(i);
+        }
+    }
+    return {{"begin", fmt::format("{:#x}", area.begin)},
+            {"end", fmt::format("{:#x}", area.end)},
+            {"name", repaired_utf8(area.name)},
+            {"resident", resident},
+            {"categories", std::move(categories)}};
+}
+
 }  // namespace
 
 std::string to_json(const Explanation& one)
@@ -36,6 +58,10 @@ std::string to_json(const Explanation& one)
     Json sites = Json::array();
     for (std::size_t i = 0; i < one.sites.size(); ++i) {
         sites.push_back(site_of_explanation(one.sites[i], i + 1, one.has_reachability));
+    }
+    Json areas = Json::array();
+    for (const measure::PictureArea& area : one.ledger.picture.areas) {
+        areas.push_back(area_of_explanation(area));
     }
     Json command = Json::array();
     for (const std::string& word : one.command) {
@@ -84,6 +110,7 @@ std::string to_json(const Explanation& one)
                                          {"settings", one.verdict.settings},
                                          {"site", one.main_site ? Json(*one.main_site + 1) : Json()}}},
                         {"sites", std::move(sites)},
+                        {"areas", std::move(areas)},
                         {"warnings", one.warnings}};
     return pretty(document) + "\n";
 }

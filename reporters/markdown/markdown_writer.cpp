@@ -225,6 +225,8 @@ class MarkdownWriter {
     [[nodiscard]] static std::string text_of(const Later& /*for_each_shown makes it*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Charts& /*drawn in a page*/) { return {}; }
     [[nodiscard]] static std::string text_of(const FlameGraph& /*drawn in a page*/) { return {}; }
+    [[nodiscard]] static std::string text_of(const MemoryBar& /*drawn in a page*/) { return {}; }
+    [[nodiscard]] static std::string text_of(const MemoryStrips& /*drawn in a page*/) { return {}; }
     [[nodiscard]] static std::string text_of(const Curves& /*drawn in a terminal*/) { return {}; }
 
     [[nodiscard]] static std::string text_of(const Omission& left_out)

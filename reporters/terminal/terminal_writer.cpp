@@ -95,6 +95,8 @@ class TerminalWriter {
     void write(const Later& /*for_each_shown makes it*/) {}
     void write(const Charts& /*drawn in a page*/) {}
     void write(const FlameGraph& /*drawn in a page*/) {}
+    void write(const MemoryBar& /*drawn in a page*/) {}
+    void write(const MemoryStrips& /*drawn in a page*/) {}
 
     void write(const Curves& curves)
     {

@@ -19,6 +19,8 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view limits_schema();
 [[nodiscard]] std::string_view fleet_schema();
 [[nodiscard]] std::string_view fleet_trend_schema();
+[[nodiscard]] std::string_view explain_schema();
+[[nodiscard]] std::string_view advice_schema();
 
 // The schema of one object of a scenario, by its rows.
 [[nodiscard]] std::string object_schema_text(std::string_view section, std::span<const OptionInfo> options);
@@ -27,13 +29,15 @@ struct NamedSchema {
     std::string_view name;  // as on the command line
     std::string_view (*text)();
 };
-inline constexpr std::array<NamedSchema, 8> schemas{{{"scenario", scenario_schema},
-                                                     {"result", result_schema},
-                                                     {"gate", gate_schema},
-                                                     {"comparison", comparison_schema},
-                                                     {"history", history_schema},
-                                                     {"limits", limits_schema},
-                                                     {"fleet", fleet_schema},
-                                                     {"fleet-trend", fleet_trend_schema}}};
+inline constexpr std::array<NamedSchema, 10> schemas{{{"scenario", scenario_schema},
+                                                      {"result", result_schema},
+                                                      {"gate", gate_schema},
+                                                      {"comparison", comparison_schema},
+                                                      {"history", history_schema},
+                                                      {"limits", limits_schema},
+                                                      {"fleet", fleet_schema},
+                                                      {"fleet-trend", fleet_trend_schema},
+                                                      {"explain", explain_schema},
+                                                      {"advice", advice_schema}}};
 
 }  // namespace memsweep::scenarios

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from memsweep_cli import BINARY, MIB, CliTest, environment
+from memsweep_cli import BINARY, MIB, CliTest, environment, validator
 
 PROGRAM = BINARY.parent / "advised_program"
 OWN_MALLOC = BINARY.parent / "recorded_own_malloc"
@@ -22,6 +22,9 @@ class Advise(CliTest):
         done = self.expect(code, "advise", "--json", "-q", *budget, *keep, *options, "--", *words)
         report = json.loads(done.text)
         self.assertEqual((report["format"], report["format_version"]), ("memsweep-advice", 1))
+        judge = validator("advice")
+        if judge is not None:
+            self.assertEqual([(list(error.absolute_path), error.message) for error in judge.iter_errors(report)], [])
         return report
 
     def tried(self, report, text):

@@ -132,7 +132,8 @@ class Catalog(CliTest):
 
     def test_the_schemas_in_the_source_are_the_printed_ones(self):
         for which, file in (("scenario", "scenario"), ("result", "result"), ("gate", "gate"), ("comparison", "comparison"), ("history", "history"),
-                            ("limits", "limits"), ("fleet", "fleet"), ("fleet-trend", "fleet-trend")):
+                            ("limits", "limits"), ("fleet", "fleet"), ("fleet-trend", "fleet-trend"),
+                            ("explain", "explain"), ("advice", "advice")):
             shipped = json.loads((SOURCE / f"scenarios/schema/memsweep-{file}-1.schema.json").read_text())
             self.assertEqual(json.loads(self.expect(0, "schema", which).out), shipped)
 

@@ -197,7 +197,7 @@ class Listing(CliTest):
         self.assertLessEqual({"json", "csv", "csv-summary", "csv-series", "html"}, {row["format"] for row in self.listing("formats")[1]})
 
     def test_schemas(self):
-        for which in ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend"):
+        for which in ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend", "explain", "advice"):
             schema = strict_json(self.expect(0, "schema", which).out)
             self.assertIn("draft-07", schema["$schema"])
             self.assertIn(which, schema["title"])

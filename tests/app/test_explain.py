@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-from memsweep_cli import BINARY, MIB, CliTest
+from memsweep_cli import BINARY, MIB, CliTest, validator
 
 PROGRAM = BINARY.parent / "recorded_memory"
 LIBRARIES = {"jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
@@ -28,9 +28,8 @@ def library(name):
     return None
 
 
-def without_ptrace():
-    """Refuses ptrace(2) from here on, as the default of older container runtimes does: EPERM."""
-    number = {"x86_64": 101, "aarch64": 117}[platform.machine()]
+def refuse(*rows):
+    """Has the kernel refuse a system call from here on: rows of a filter (seccomp(2)) behind the one that loads the call's number."""
 
     class Filter(ctypes.Structure):
         _fields_ = [("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32)]
@@ -38,12 +37,24 @@ def without_ptrace():
     class Program(ctypes.Structure):
         _fields_ = [("count", ctypes.c_uint16), ("filters", ctypes.POINTER(Filter))]
 
-    filters = (Filter * 4)(Filter(0x20, 0, 0, 0), Filter(0x15, 0, 1, number), Filter(0x06, 0, 0, 0x00050001), Filter(0x06, 0, 0, 0x7FFF0000))
+    filters = (Filter * (len(rows) + 1))(Filter(0x20, 0, 0, 0), *(Filter(*row) for row in rows))
     libc = ctypes.CDLL(None, use_errno=True)
     pr_set_no_new_privs, pr_set_seccomp, seccomp_mode_filter = 38, 22, 2
     libc.prctl(pr_set_no_new_privs, 1, 0, 0, 0)
-    if libc.prctl(pr_set_seccomp, seccomp_mode_filter, ctypes.byref(Program(4, filters)), 0, 0) != 0:
+    if libc.prctl(pr_set_seccomp, seccomp_mode_filter, ctypes.byref(Program(len(filters), filters)), 0, 0) != 0:
         os._exit(99)
+
+
+def without_ptrace():
+    """As the default of older container runtimes has it: EPERM."""
+    number = {"x86_64": 101, "aarch64": 117}[platform.machine()]
+    refuse((0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000))
+
+
+def without_a_scan_of_pages():
+    """As Linux before 6.7: ioctl(2) with PAGEMAP_SCAN is ENOTTY."""
+    number = {"x86_64": 16, "aarch64": 29}[platform.machine()]
+    refuse((0x15, 0, 3, number), (0x20, 0, 0, 24), (0x15, 0, 1, 0xC0606610), (0x06, 0, 0, 0x00050019), (0x06, 0, 0, 0x7FFF0000))
 
 
 class Explain(CliTest):
@@ -64,7 +75,25 @@ class Explain(CliTest):
         self.assertEqual(len(report["categories"]), 16)
         self.assertLessEqual(report["live"]["resident"], report["rss"])
         self.assertEqual(sum(site["live"] for site in report["sites"]), report["live"]["requested"])
+        resident = {}
+        for area in report["areas"]:
+            self.assertEqual(sum(area["categories"].values()), area["resident"])
+            for name, size in area["categories"].items():
+                resident[name] = resident.get(name, 0) + size
+        self.assertEqual(resident, {one["name"]: one["bytes"] for one in report["categories"] if one["bytes"] != 0})
+        judge = validator("explain")
+        if judge is not None:
+            self.assertEqual([(list(error.absolute_path), error.message) for error in judge.iter_errors(report)], [])
         self.assertNotIn("add up", " ".join(report["warnings"]))
+
+    def test_the_schema_finds_what_is_wrong(self):
+        judge = validator("explain")
+        if judge is None:
+            self.leave_out(self.id(), "python3-jsonschema is not installed")
+        report = self.ask(PROGRAM, "little")
+        for change in ({"rss": -1}, {"verdict": {**report["verdict"], "word": "lost"}}, {"categories": report["categories"][1:]}):
+            self.assertFalse(judge.is_valid({**report, **change}), change)
+        self.assertFalse(judge.is_valid({key: value for key, value in report.items() if key != "areas"}))
 
     @staticmethod
     def of(report, *names):
@@ -251,6 +280,37 @@ class Explain(CliTest):
             self.leave_out(self.id(), "no filter of system calls can be set here")
         self.assertEqual((outcome.code, outcome.out), (2, b""))
         self.assertIn("ptrace is refused (Operation not permitted)", outcome.errors)
+
+    def test_without_a_scan_of_pages_it_says_what_is_missing_and_the_rest_holds(self):
+        if platform.machine() not in ("x86_64", "aarch64"):
+            self.leave_out(self.id(), "no filter of system calls can be set here")
+        result = self.folder / "explained.json"
+        for kind, word in (("retain", "retention"), ("pins", "fragmentation"), ("leak", "leak"), ("cache", "in_use")):
+            with self.subTest(kind):
+                outcome = self.memsweep("explain", "-f", "json", "-o", result, "--", PROGRAM, kind, prepare=without_a_scan_of_pages)
+                if outcome.code == 99:
+                    self.leave_out(self.id(), "no filter of system calls can be set here")
+                self.assertEqual(outcome.code, 0, outcome)
+                report = json.loads(result.read_text())
+                self.check(report)
+                self.assertEqual(report["verdict"]["word"], word, report["categories"])
+                self.assertIn("no PAGEMAP_SCAN", " ".join(report["warnings"]))
+
+    def test_without_root(self):
+        if os.geteuid() != 0:
+            self.leave_out(self.id(), "whoever runs this is not root: every other test says it")
+        outcome = self.memsweep("explain", "--", PROGRAM, "retain", prepare=lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534)))
+        if "Permission denied" in outcome.errors:
+            self.leave_out(self.id(), "the build is in a folder that only root can read")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertRegex(outcome.errors, "Retention: .* are whole free pages that glibc keeps")
+        self.assertNotIn("may not be read", outcome.errors)
+
+    def test_arguments_of_the_program_may_be_empty(self):
+        for command in (("explain",), ("record", "-q", "-o", self.folder / "r.mst"), ("watch", "-o", self.folder / "w.json")):
+            outcome = self.expect(0, *command, "--", "printf", "[%s]", "", "a", "")
+            self.assertIn("[][a][]", outcome.text)
+        self.assertIn("the value is empty", self.expect(2, "explain", "--", "").errors)
 
     def test_a_callers_ignored_sigchld_stays_the_programs(self):
         code = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN)"

@@ -18,7 +18,7 @@ from memsweep_cli import CATALOG, SOURCE, CliTest, execute, strict_json
 PINS = SOURCE / "tests/golden/pins.json"
 # What `list` says of scenarios, cases and allocators depends on the machine; cases are pinned below, one file at a time.
 LISTS = ("metrics", "ops", "resources", "disciplines", "formats")
-SCHEMAS = ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend")
+SCHEMAS = ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend", "explain", "advice")
 
 
 def answer(code, *args):

@@ -45,7 +45,7 @@ class Schemas(CliTest):
                 self.assertTrue(any("'planted'" in message for message in at_step), at_step)
 
     def test_an_id_leads_to_its_own_file(self):
-        self.assertEqual(len(FILES), 8)
+        self.assertEqual(len(FILES), 10)
         for path in FILES:
             with self.subTest(path.name):
                 self.assertEqual(urllib.parse.urljoin(path.as_uri(), json.loads(path.read_text())["$id"]), path.as_uri())

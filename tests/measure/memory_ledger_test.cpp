@@ -40,6 +40,7 @@ struct Made {
     std::vector<StackRange> stacks{};
     std::vector<AddressRange> zeroes{};
     std::size_t sites{3};
+    std::size_t most_cells{50};
 
     [[nodiscard]] MemoryLedger ledger() const
     {
@@ -52,7 +53,8 @@ struct Made {
                               .zero_parts = zeroes,
                               .recorder_library = "/lib/recorder.so",
                               .recorder_folder = "/tmp/folder",
-                              .sites = sites});
+                              .sites = sites,
+                              .most_cells = most_cells});
     }
 };
 
@@ -117,6 +119,10 @@ TEST_CASE("ledger: a page with blocks is divided to the byte, and its sites pin 
     CHECK(ledger.of(Category::never_a_block) == CategoryFigure{page, 1});
     CHECK(ledger.sum() == 5 * page);
     CHECK(ledger.kept_free_in_brk_heap == page);
+    CHECK(ledger.kept_free_at_top == page);
+    made.blocks.push_back({.address = 104 * page, .requested = 8, .usable = 8, .header = 0, .site = 1});
+    CHECK(made.ledger().kept_free_in_brk_heap == page);
+    CHECK(made.ledger().kept_free_at_top == 0);
     CHECK(ledger.sites[1].pins_alone == 2 * page);
     CHECK(ledger.sites[1].pins_with_others == page);
     CHECK(ledger.sites[2].pins_with_others == page);
@@ -170,6 +176,30 @@ TEST_CASE("ledger: memory that is left out of dumps is the recorder's, unless th
     CHECK(ledger.of(Category::mapped_by_program).pages == 2);
 }
 
+TEST_CASE("ledger: the picture has each area once, in cells that get larger where there are many pages", "[unit]")
+{
+    Made made;
+    made.space.areas = {area(10, 4, "/bin/x", "r-xp", 4), area(14, 2, "/bin/x", "rw-p", 2), area(16, 2, "", "rw-p", 1),
+                        area(1024, 4096, "[heap]", "rw-p", 1025), area(9000, 10, "", "rw-p", 0)};
+    made.space.pages = {run(10, 4, sys::PageState::file), run(14, 2), run(16, 1), run(1024, 1024), run(5119, 1)};
+    made.covered = {{1024 * page, 2048 * page, 0}};
+    for (const std::size_t most : {std::size_t{2000}, std::size_t{50}}) {
+        made.most_cells = most;
+        const MemoryPicture picture = made.ledger().picture;
+        REQUIRE(picture.areas.size() == 2);
+        CHECK(picture.areas[0].name == "/bin/x");
+        CHECK(picture.areas[0].end == 18 * page);
+        CHECK(picture.areas[0].bytes()[static_cast<std::size_t>(Category::files_program)] == 4 * page);
+        CHECK(picture.areas[0].bytes()[static_cast<std::size_t>(Category::bss)] == page);
+        CHECK(picture.areas[1].bytes()[static_cast<std::size_t>(Category::kept_free)] == 1024 * page);
+        CHECK(picture.areas[1].cells.back().begin == 5119 * page / picture.cell_bytes * picture.cell_bytes);
+        CHECK(picture.areas[0].cells.size() + picture.areas[1].cells.size() <= most);
+        CHECK(picture.cell_bytes == (most == 2000 ? page : 32 * page));
+    }
+    made.most_cells = 0;
+    CHECK(made.ledger().picture.areas.empty());
+}
+
 TEST_CASE("ledger: whatever lies where, all of it is the resident memory", "[unit]")
 {
     base::Rng random{7};
@@ -207,6 +237,16 @@ TEST_CASE("ledger: whatever lies where, all of it is the resident memory", "[uni
             pages += figure.pages;
         }
         CHECK(pages * page == ledger.sum());
+        std::array<std::uint64_t, memory_categories> drawn{};
+        for (const PictureArea& area : ledger.picture.areas) {
+            const auto bytes = area.bytes();
+            for (std::size_t i = 0; i < drawn.size(); ++i) {
+                drawn.at(i) += bytes.at(i);
+            }
+        }
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            CHECK(drawn.at(i) == ledger.categories.at(i).bytes);
+        }
     }
 }
 
