@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import {
-  callers, callersOf, comparisonOf, described, empty, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
+  callers, callersOf, comparisonOf, described, empty, explained, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
   recorded, reference, replayed, runs, specOf, swept, watched,
 } from './reports.mjs';
 
@@ -48,6 +48,7 @@ const subjects = {
 };
 
 const stacks = callers();
+const memory = explained();
 
 const many80 = pageOf('many', many());
 const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
@@ -270,6 +271,65 @@ describe('every kind of page, on a phone, a laptop, a wide screen and paper', co
         });
       }));
   }
+});
+
+describe('the memory of a program', concurrently, () => {
+  for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
+    test(`${width} px: drawn, nothing sticks out, and everyone can read it in ${colorScheme}`, () =>
+      opened(memory, { viewport: { width, height: 900 }, colorScheme }, async (page) => {
+        assert.ok((await page.locator('.memory-bar i').count()) > 5);
+        assert.ok((await page.locator('.memory-strips li').count()) > 5);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        assert.deepEqual(await violations(page), []);
+      }));
+  }
+
+  test('answers first, then the bar, whose parts are as wide as their shares', () =>
+    opened(memory, {}, async (page) => {
+      const places = await page.evaluate(() => ['.verdict', 'main > p', '.memory-bar', 'table', '.memory-strips'].map((one) => document.querySelector(one).getBoundingClientRect().top));
+      assert.deepEqual(places, [...places].sort((a, b) => a - b));
+      const { holes, all } = await page.evaluate(() => {
+        const width = (one) => document.querySelector(one).getBoundingClientRect().width;
+        return { holes: width('.memory-bar .m-holes'), all: width('.memory-bar') };
+      });
+      const share = Number((await page.locator('.memory-legend li', { hasText: /^holes/ }).innerText()).match(/([\d.]+) %/)[1]);
+      assert.ok(Math.abs((100 * holes) / all - share) < 4, `${holes} of ${all} px for ${share} %`);
+      assert.match(await page.locator('.memory-bar').getAttribute('aria-label'), /One bar of .*holes [\d.]+ MiB/);
+    }));
+
+  test('every kind has a colour of its own, in both themes', () =>
+    opened(memory, {}, async (page) => {
+      for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme });
+        const colours = await page.evaluate(() => {
+          const style = getComputedStyle(document.documentElement);
+          return [...document.querySelectorAll('.memory-bar i')].map((one) => style.getPropertyValue(`--${one.className}`).trim());
+        });
+        assert.ok(colours.every((one) => one !== ''));
+        assert.equal(new Set(colours).size, colours.length);
+      }
+    }));
+
+  test('an area tells what it is to the mouse and to the keyboard', () =>
+    opened(memory, {}, async (page) => {
+      const heap = page.locator('.memory-strips li', { hasText: '[heap]' });
+      const about = heap.locator('.memory-about');
+      const height = () => about.evaluate((one) => one.getBoundingClientRect().height);
+      assert.ok((await height()) <= 1);
+      await heap.hover();
+      assert.ok((await height()) > 10);
+      assert.match(await about.innerText(), /0x[0-9a-f]+ to 0x[0-9a-f]+: [\d.]+ MiB of [\d.]+ MiB resident, [\d,]+ pages: .*holes/);
+      await page.mouse.move(0, 0);
+      await heap.focus();
+      assert.ok((await height()) > 10);
+    }));
+
+  test('the same stands in a table', () =>
+    opened(memory, {}, async (page) => {
+      await page.locator('summary', { hasText: 'as a table' }).click();
+      const row = page.locator('tr', { hasText: '[heap]' });
+      assert.match(await row.innerText(), /holes/);
+    }));
 });
 
 const verdict = (page) => page.locator('.verdict h2').innerText();

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'memsweep-browser-'));
 const source = process.env.MEMSWEEP_SOURCE;
@@ -262,3 +262,6 @@ export const outlyingQuantities = () => {
   const fleet = JSON.parse(readFileSync(join(folder, 'fleet.json'), 'utf8'));
   return new Set(fleet.judgement.outliers.map((one) => `${one.case}: ${one.metric}`));
 };
+
+// Where the memory of a program is that two sites have shared pages for.
+export const explained = () => madeBy('explained', 'explain', '--', join(dirname(process.env.MEMSWEEP), 'recorded_memory'), 'pins');

@@ -81,6 +81,7 @@ class Guest(unittest.TestCase):
 
     maxDiff = None
     topology = None
+    programs = {}
     parts = ()
 
     @classmethod
@@ -89,7 +90,7 @@ class Guest(unittest.TestCase):
         for part, more in cls.parts:
             script += f"\n{part}\n"
             files |= {f"/{name}.json": data for name, data in more.items()}
-        cls.outcome = machine.boot(cls.topology, {"/bin/memsweep": BINARY}, script, files, PATIENCE_S)
+        cls.outcome = machine.boot(cls.topology, {"/bin/memsweep": BINARY, **cls.programs}, script, files, PATIENCE_S)
 
     @property
     def files(self):
@@ -266,12 +267,21 @@ def trims():
     return script, {"trims": scenario("trims", PLAIN, steps, axes={"trim": ["none", "pageout", "cgroup"]})}
 
 
+def explained():
+    """Of programs whose memory is known: half of it free in the heap, and held by what lives in between."""
+    script = "uname -r > /out/kernel\nexport LD_LIBRARY_PATH=/bin\n"
+    for kind in ("retain", "pins", "leak", "huge"):
+        script += f"step explain_{kind} memsweep explain -f json -o /out/explain_{kind}.json -- recorded_memory {kind}\n"
+    return script, {}
+
+
 class TwoNodes(Guest):
     topology = "two_nodes"
+    programs = {"/bin/libmemsweep_record.so": BINARY.parent / "libmemsweep_record.so", "/bin/recorded_memory": BINARY.parent / "recorded_memory"}
     parts = (facts(2), probe(), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(), finalizer(),
              ("run unmet /unmet.json", {"unmet": scenario("unmet", PLAIN, [array(MIB)], requires={"numa_nodes": 4})}),
              ("run placement /placement.json", {"placement": (SOURCE / "scenarios/catalog/numa_placement.json").read_bytes()}),
-             limits(), trims())
+             limits(), trims(), explained())
 
     def test_facts(self):
         self.check_facts()
@@ -286,6 +296,18 @@ class TwoNodes(Guest):
         self.expect(4, "unmet")
         self.assertEqual(self.only_case("unmet")["status"], "skipped")
         self.assertIn("4 NUMA nodes", self.only_case("unmet")["reason"])
+
+    def test_a_program_explained_on_a_kernel_before_its_scan_of_pages(self):
+        release = tuple(int(number) for number in re.findall(r"\d+", self.text("kernel"))[:2])
+        for kind, word in (("retain", "retention"), ("pins", "fragmentation"), ("leak", "leak"), ("huge", None)):
+            with self.subTest(kind):
+                self.expect(0, f"explain_{kind}")
+                report = self.result(f"explain_{kind}")
+                self.assertEqual(report["sum"], report["rss"])
+                if word is not None:
+                    self.assertEqual(report["verdict"]["word"], word, report["categories"])
+                said = any("no PAGEMAP_SCAN" in one for one in report["warnings"])
+                self.assertEqual(said, release < (6, 7), report["warnings"])
 
     def test_interleaving_is_even(self):
         self.check_even("even", 2)
