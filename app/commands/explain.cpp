@@ -130,6 +130,7 @@ ExitCode put_out(const ExplainCommand& command, const Explanation& explanation, 
                       path);
 }
 
+constexpr std::string_view no_memory = "The program's memory may not be read here";
 constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
 
 CopyAnswer not_asked()
@@ -176,8 +177,7 @@ class ExplainedRun {
     std::optional<base::Expected<Explanation>> explanation(const sys::ExitStatus& status)
     {
         if (!explained_ && snapshot_) {
-            explain(copy_.memory(), copy_.is_there() ? "The copy of the program may not be read here"
-                                                     : "No copy of the program was left");
+            explain();
         }
         if (explained_ && *explained_) {
             (*explained_)->ended_by = status.describe();
@@ -254,13 +254,16 @@ class ExplainedRun {
             return;
         }
         since_ = end.since;
-        const auto memory = sys::ForeignMemory::open(end.thread);
-        explain(memory ? &*memory : nullptr, "The program's memory may not be read here");
-        stood();
-        if (explained_ && *explained_) {
-            constexpr double nanoseconds = 1e9;
-            (*explained_)->stopped_seconds = static_cast<double>(snapshot_->stopped_nanoseconds) / nanoseconds;
+        if (const auto memory = sys::ForeignMemory::open(end.thread)) {
+            auto contents = complete_trace().and_then(
+                [&] { return read_contents(unfinished_trace_in(recorded_.folder), *snapshot_, *memory); });
+            if (contents) {
+                contents_ = *std::move(contents);
+            } else {
+                explained_ = base::fail(contents.error());
+            }
         }
+        stood();
     }
 
     // Its end may be the moment at which it held the most.
@@ -290,14 +293,15 @@ class ExplainedRun {
         return texts;
     }
 
-    void explain(const sys::ForeignMemory* memory, std::string why_no_memory)
+    void explain()
     {
         const bool is_end = command_.at.kind == AskedMoment::Kind::end;
         const ExplainedMoment moment{.command = command_.command,
                                      .at = command_.at.name(),
                                      .snapshot = &*snapshot_,
-                                     .memory = memory,
-                                     .why_no_memory = is_end ? std::move(why_no_memory) : std::string{no_memory_then},
+                                     .memory = copy_.memory(),
+                                     .contents = contents_ ? &*contents_ : nullptr,
+                                     .why_no_memory = std::string{is_end ? no_memory : no_memory_then},
                                      .ask = [&] { return is_end ? copy_.ask(process_) : not_asked(); },
                                      .others = others_,
                                      .warnings = warnings()};
@@ -308,6 +312,9 @@ class ExplainedRun {
     // Of all that was recorded so far. Most of it is in the trace by then.
     base::Expected<void> complete_trace()
     {
+        if (std::exchange(is_complete_, true)) {
+            return {};
+        }
         trace::TraceProgress progress = sealing_->finish();
         std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(recorded_.folder));
         const trace::FileHeader header = trace::trace_header(images, trace::read_clocks());
@@ -328,6 +335,8 @@ class ExplainedRun {
     std::uint64_t most_resident_{};
     OtherProcesses others_;
     std::optional<trace::Snapshot> snapshot_;
+    std::optional<MemoryContents> contents_;
+    bool is_complete_{};  // the trace
     std::optional<base::Expected<Explanation>> explained_;
 };
 

@@ -1,6 +1,7 @@
 #include "app/commands/explaining.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -61,24 +62,21 @@ class Explaining {
         take_blocks(history, notes);
         const auto mappers = mappers_of(history, notes);
         const auto stacks = stacks_of(history);
-        const sys::ForeignMemory* const memory = moment_.memory;
-        const auto zeroes = memory == nullptr ? std::vector<AddressRange>{} : zero_parts_of(space_, *memory);
-        const measure::LedgerInput input{.space = &space_,
-                                         .page_bytes = sys::page_size(),
-                                         .blocks = blocks_,
-                                         .covered = history.covered(),
-                                         .mappers = mappers,
-                                         .stacks = stacks,
-                                         .zero_parts = zeroes,
-                                         .recorder_library = snapshot_.recorder_library,
-                                         .recorder_folder = snapshot_.recorder_folder,
-                                         .sites = sites.places.size(),
-                                         .most_cells = most_picture_cells};
+        measure::LedgerInput input = ledger_input(history, mappers, stacks);
+        input.sites = sites.places.size();
+        input.most_cells = most_picture_cells;
+        std::optional<MemoryContents> contents;
+        if (moment_.contents != nullptr) {
+            contents = *moment_.contents;
+        } else if (moment_.memory != nullptr) {
+            contents = look_into(input, *moment_.memory);
+        }
+        if (contents) {
+            input.zero_parts = contents->zero_parts;
+            take_reached(contents->reached, input.sites);
+        }
         explanation_.ledger = measure::memory_ledger(input);
         explanation_.page_bytes = input.page_bytes;
-        if (memory != nullptr) {
-            look_for_pointers(input, *memory);
-        }
         take_growth(history, reader);
         take_answer(moment_.ask());
         explanation_.verdict = measure::memory_verdict({.ledger = &explanation_.ledger,
@@ -93,7 +91,39 @@ class Explaining {
         return std::move(explanation_);
     }
 
+    base::Expected<MemoryContents> contents(trace::TraceReader& reader, const sys::ForeignMemory& memory)
+    {
+        constexpr std::array<std::uint32_t, 1> one_site{0};
+        const trace::ProgramNotes& notes = reader.read_notes();
+        const auto history = trace::HeapHistory::read(reader, notes,
+                                                      {.process = snapshot_.process,
+                                                       .page_bytes = sys::page_size(),
+                                                       .site_of_stack = one_site,
+                                                       .sites = one_site.size()});
+        MEMSWEEP_TRY(reader.outcome());
+        take_blocks(history, notes);
+        const auto mappers = mappers_of(history, notes);
+        const auto stacks = stacks_of(history);
+        return look_into(ledger_input(history, mappers, stacks), memory);
+    }
+
   private:
+    [[nodiscard]] measure::LedgerInput ledger_input(const trace::HeapHistory& history,
+                                                    const std::vector<measure::MapperRange>& mappers,
+                                                    const std::vector<measure::StackRange>& stacks) const
+    {
+        return {.space = &space_,
+                .page_bytes = sys::page_size(),
+                .blocks = blocks_,
+                .covered = history.covered(),
+                .mappers = mappers,
+                .stacks = stacks,
+                .zero_parts = {},
+                .recorder_library = snapshot_.recorder_library,
+                .recorder_folder = snapshot_.recorder_folder,
+                .sites = 1};
+    }
+
     [[nodiscard]] bool is_glibc() const { return explanation_.allocator == measure::KnownAllocator::glibc; }
 
     // Blocks that malloc mapped one by one, as glibc does from M_MMAP_THRESHOLD on.
@@ -204,15 +234,20 @@ class Explaining {
                                  : area.name == "[heap]";
     }
 
-    void look_for_pointers(const measure::LedgerInput& input, const sys::ForeignMemory& memory)
+    [[nodiscard]] MemoryContents look_into(const measure::LedgerInput& input, const sys::ForeignMemory& memory) const
     {
-        const auto reached =
+        return {
+            zero_parts_of(space_, memory),
             measure::reachability(blocks_, roots_of(input), [&](std::uint64_t address, void* into, std::size_t bytes) {
                 return memory.read(address, into, bytes);
-            });
+            })};
+    }
+
+    void take_reached(const measure::Reachability& reached, std::size_t sites)
+    {
         explanation_.has_reachability = true;
-        unreachable_.resize(input.sites);
-        lost_.resize(input.sites);
+        unreachable_.resize(sites);
+        lost_.resize(sites);
         const std::uint64_t all = std::accumulate(reached.family_bytes.begin(), reached.family_bytes.end(), 0ULL);
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
             if (reached.is_reachable[i]) {
@@ -429,7 +464,7 @@ class Explaining {
             warn("This kernel has no PAGEMAP_SCAN (Linux 6.7): parts of huge pages are not told apart, and the page of "
                  "zeroes counts as the program's.");
         }
-        if (moment_.memory == nullptr) {
+        if (moment_.memory == nullptr && moment_.contents == nullptr) {
             warn(fmt::format("{}: whether something points to a block, and which parts of huge pages are zero, is not "
                              "known.",
                              moment_.why_no_memory));
@@ -461,6 +496,15 @@ class Explaining {
 };
 
 }  // namespace
+
+base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
+                                             const sys::ForeignMemory& memory)
+{
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+    reader.read_until(snapshot.cut);
+    const ExplainedMoment moment{.snapshot = &snapshot};
+    return Explaining{moment}.contents(reader, memory);
+}
 
 base::Expected<Explanation> explain_moment(const std::string& path, const ExplainedMoment& moment)
 {

@@ -11,23 +11,34 @@
 
 #include "app/commands/end_snapshot.hpp"
 #include "core/base/expected.hpp"
+#include "core/measure/reachability.hpp"
 #include "core/trace/snapshot.hpp"
 #include "reporters/document/explanation.hpp"
 
 namespace memsweep::app {
+
+// What is found in the program's memory.
+struct MemoryContents {
+    std::vector<measure::AddressRange> zero_parts;  // of huge pages
+    measure::Reachability reached;                  // by block, in the order of their addresses
+};
 
 struct ExplainedMoment {
     std::vector<std::string> command;
     std::string at;  // "end", "peak" or "time"
     const trace::Snapshot* snapshot{};
     const sys::ForeignMemory* memory{};  // as it was then; null: it is not there
-    std::string why_no_memory;           // a sentence without its full stop
+    const MemoryContents* contents{};    // what was found in it before; null: nothing was looked for
+    std::string why_no_memory;           // of neither of them; a sentence without its full stop
     std::function<CopyAnswer()> ask;     // called once the memory has been read
     OtherProcesses others;
     std::vector<std::string> warnings;  // further ones
 };
 
-// `path`: a trace that has the moment.
+// `path`: a trace that has the moment. Reads it once.
+[[nodiscard]] base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
+                                                           const sys::ForeignMemory& memory);
+// Names call sites, too, which may take longer than all else.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
                                                                     const ExplainedMoment& moment);
 
