@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_unit = 4096;  // which every page is a multiple of
 constexpr std::uint64_t snapshot_kib = 1024;
-constexpr std::size_t snapshot_part_bytes = 4U << 20U;
+constexpr std::size_t snapshot_part_bytes = 1U << 20U;
 constexpr std::uint64_t things_of_an_area = 4;
 constexpr std::uint64_t most_resident_bytes = 16ULL << 40U;  // page by page, a minute and a half
 
@@ -132,17 +132,17 @@ bool take_snapshot_text(payload::Cursor& cursor, std::string& into)
     return true;
 }
 
-// Those behind `behind`; false: no address space has it.
+// Those behind `behind`; false: no address space has it. The highest page is the kernel's [vsyscall].
 bool take_snapshot_range(std::uint64_t gap, std::uint64_t pages, std::uint64_t behind, std::uint64_t& begin,
                          std::uint64_t& end)
 {
-    constexpr std::uint64_t most = UINT64_MAX / address_unit / 2;
-    if (gap > most || pages > most || pages == 0 || behind > UINT64_MAX / 2) {
+    constexpr std::uint64_t most = UINT64_MAX / address_unit;
+    if (gap > most || pages > most) {
         return false;
     }
     begin = behind + gap * address_unit;
     end = begin + pages * address_unit;
-    return end > begin && begin >= behind;
+    return begin >= behind && end > begin;
 }
 
 class SnapshotBodyReader {

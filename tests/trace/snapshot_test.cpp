@@ -48,6 +48,9 @@ trace::Snapshot made(base::Rng& random, std::size_t areas)
         at = area.end;
         snapshot.space.areas.push_back(area);
     }
+    constexpr std::uint64_t vsyscall = 0xffff'ffff'ff60'0000;
+    snapshot.space.areas.push_back(
+        {.begin = vsyscall, .end = vsyscall + page, .permissions = "--xp", .name = "[vsyscall]"});
     return snapshot;
 }
 
