@@ -84,7 +84,7 @@ class Explaining {
                                                         .growth = growth_,
                                                         .allocator = explanation_.allocator,
                                                         .has_small_chunks = has_small_chunks(history),
-                                                        .has_threads = history.threads() != 0});
+                                                        .has_threads = history.allocating_threads() > 1});
         take_totals(history);
         take_sites(table, symbolizer, sites);
         take_warnings(reader, symbolizer);

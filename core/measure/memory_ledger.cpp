@@ -110,7 +110,7 @@ class LedgerMaker {
     explicit LedgerMaker(const LedgerInput& input)
         : input_{input}, roles_{roles_of(input)}, covered_{input.covered}, mappers_{input.mappers},
           stacks_{input.stacks}, zero_{input.zero_parts}, blocks_{input.blocks},
-          picture_{*input.space, input.most_cells}
+          picture_{*input.space, roles_, input.most_cells}
     {
         ledger_.sites.resize(input.sites);
         for (const HeldBlock& block : input.blocks) {
@@ -342,10 +342,13 @@ std::vector<AreaRole> roles_of(const LedgerInput& input)
     std::vector<AreaRole> roles;
     for (std::size_t i = 0; i < areas.size(); ++i) {
         const sys::MappedArea& area = areas[i];
-        const bool may_be_behind =
+        const bool is_beside_file =
             area.name.empty() && area.is_writable() && i > 0 && areas[i - 1].end == area.begin && is_file(areas[i - 1]);
-        if (may_be_behind) {
-            roles.push_back(roles[i - 1] == AreaRole::recorder ? AreaRole::recorder : AreaRole::behind_file);
+        const bool is_behind_library = is_beside_file && areas[i - 1].name == input.recorder_library;
+        if (is_behind_library) {
+            roles.push_back(AreaRole::recorder);
+        } else if (is_beside_file && roles[i - 1] == AreaRole::program_file && !is_of_recorder(area, input)) {
+            roles.push_back(AreaRole::behind_file);
         } else {
             roles.push_back(role_by_name(area, executed, input));
         }

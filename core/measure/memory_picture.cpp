@@ -24,10 +24,9 @@ std::size_t cells_of(const sys::AddressSpace& space, std::uint64_t cell_bytes)
     return count;
 }
 
-bool belongs_to_last(const PictureArea& last, const sys::MappedArea& area)
+bool belongs_to_last(const PictureArea& last, const sys::MappedArea& area, AreaRole role)
 {
-    const bool is_beside = last.end == area.begin && last.name.starts_with('/');
-    return is_beside && (area.name == last.name || (area.name.empty() && area.is_writable()));
+    return last.end == area.begin && (role == AreaRole::behind_file || (!area.name.empty() && area.name == last.name));
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ std::array<std::uint64_t, memory_categories> PictureArea::bytes() const noexcept
     return sums;
 }
 
-PictureMaker::PictureMaker(const sys::AddressSpace& space, std::size_t most_cells)
+PictureMaker::PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells)
 {
     if (most_cells == 0) {
         return;
@@ -52,8 +51,9 @@ PictureMaker::PictureMaker(const sys::AddressSpace& space, std::size_t most_cell
     while (picture_.cell_bytes < largest_cell && cells_of(space, picture_.cell_bytes) > most_cells) {
         picture_.cell_bytes *= 2;
     }
-    for (const sys::MappedArea& area : space.areas) {
-        if (!picture_.areas.empty() && belongs_to_last(picture_.areas.back(), area)) {
+    for (std::size_t i = 0; i < space.areas.size(); ++i) {
+        const sys::MappedArea& area = space.areas[i];
+        if (!picture_.areas.empty() && belongs_to_last(picture_.areas.back(), area, roles[i])) {
             picture_.areas.back().end = area.end;
         } else {
             picture_.areas.push_back({area.begin, area.end, area.name, {}});

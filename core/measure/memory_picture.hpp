@@ -6,8 +6,9 @@
 // Threads  any.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "core/measure/memory_ledger.hpp"
 #include "core/sys/mappings.hpp"
@@ -17,7 +18,7 @@ namespace memsweep::measure {
 class PictureMaker {
   public:
     // Cells are as small as a page if `most_cells` are enough, and each area has one at least. 0: no picture is made.
-    PictureMaker(const sys::AddressSpace& space, std::size_t most_cells);
+    PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells);
     // Resident bytes from `begin` on, inside one run of pages and not before those that were added.
     void add(std::uint64_t begin, MemoryCategory category, std::uint64_t bytes);
     [[nodiscard]] MemoryPicture take();

@@ -62,7 +62,7 @@ struct VerdictInput {
     std::span<const SiteGrowth> growth;  // by site
     KnownAllocator allocator{};
     bool has_small_chunks{};  // most of what was left behind was freed in blocks that fastbins take
-    bool has_threads{};
+    bool has_threads{};       // several that allocate
 };
 
 struct MemoryVerdict {

@@ -79,7 +79,6 @@ class HeapHistory::Reading {
         }
         ++history_.events_;
         history_.last_ticks_ = std::max(history_.last_ticks_, event.ticks);
-        history_.threads_ += event.kind == EventKind::thread_start ? 1 : 0;
         stacks_.add(event);
         switch (event.kind) {
         case EventKind::map:
@@ -101,6 +100,13 @@ class HeapHistory::Reading {
 
     void finish()
     {
+        constexpr std::uint64_t parts = 20;
+        std::uint64_t all = 0;
+        for (const auto& [thread, bytes] : asked_) {
+            all = base::saturating_add(all, bytes);
+        }
+        history_.allocating_threads_ = static_cast<std::size_t>(std::ranges::count_if(
+            asked_, [&](const auto& one) { return one.second != 0 && one.second >= all / parts; }));
         walk_.live().for_each([&](const BlockKey& key, const LiveBlock& block) {
             const Made& made = made_[block.tag];
             history_.live_.push_back({.address = key.address,
@@ -147,6 +153,8 @@ class HeapHistory::Reading {
         }
         if (change.made) {
             made_.resize(std::max<std::size_t>(made_.size(), std::size_t{change.made->tag} + 1));
+            std::uint64_t& asked = asked_[event.thread];
+            asked = base::saturating_add(asked, event.size);
             made_[change.made->tag] = {history_.events_, event.alignment, event.address, event.stack};
         }
     }
@@ -182,7 +190,8 @@ class HeapHistory::Reading {
     ThreadStacks stacks_;
     MappedRanges mapped_;
     BlockWalk walk_;
-    std::vector<Made> made_;  // by the number of the block
+    std::vector<Made> made_;                                  // by the number of the block
+    std::unordered_map<std::uint32_t, std::uint64_t> asked_;  // bytes, by thread
 };
 
 HeapHistory HeapHistory::read(TraceReader& reader, const ProgramNotes& notes, const HeapHistoryQuery& query)

@@ -79,7 +79,8 @@ class HeapHistory {
     [[nodiscard]] const std::vector<Mapped>& mapped() const noexcept { return mapped_; }  // by address
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
-    [[nodiscard]] std::uint64_t threads() const noexcept { return threads_; }  // that began after the first
+    // That asked for a twentieth of all bytes at least.
+    [[nodiscard]] std::size_t allocating_threads() const noexcept { return allocating_threads_; }
     // Of all blocks, and by site.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
@@ -102,7 +103,7 @@ class HeapHistory {
     measure::Lifetimes lifetimes_;
     std::uint64_t events_{};
     std::uint64_t last_ticks_{};
-    std::uint64_t threads_{};
+    std::size_t allocating_threads_{};
 };
 
 }  // namespace memsweep::trace

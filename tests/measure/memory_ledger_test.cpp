@@ -176,6 +176,26 @@ TEST_CASE("ledger: memory that is left out of dumps is the recorder's, unless th
     CHECK(ledger.of(Category::mapped_by_program).pages == 2);
 }
 
+TEST_CASE("ledger: memory beside a file of data is not a program's data, and beside a library may be the recorder's",
+          "[unit]")
+{
+    Made made;
+    made.space.areas = {area(10, 1, "/usr/lib/locale/C.utf8/LC_CTYPE", "r--p", 1),
+                        area(11, 2, "", "rw-p", 2),
+                        area(20, 1, "/lib/x.so", "r-xp", 1),
+                        area(21, 1, "", "rw-p", 1),
+                        area(30, 1, "/lib/x.so", "r-xp", 1),
+                        area(31, 1, "", "rw-p", 1)};
+    made.space.areas[1].is_left_out_of_dumps = true;
+    made.space.areas[5].is_left_out_of_dumps = true;
+    made.space.pages = {run(10, 1, sys::PageState::file), run(11, 2), run(20, 1, sys::PageState::file), run(21, 1),
+                        run(30, 1, sys::PageState::file), run(31, 1)};
+    const MemoryLedger ledger = made.ledger();
+    CHECK(ledger.of(Category::recorder).pages == 3);
+    CHECK(ledger.of(Category::bss).pages == 1);
+    CHECK(ledger.sum() == ledger.rss_bytes);
+}
+
 TEST_CASE("ledger: the picture has each area once, in cells that get larger where there are many pages", "[unit]")
 {
     Made made;
