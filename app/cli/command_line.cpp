@@ -33,6 +33,9 @@ CLI::Option* bind(CLI::App& app, const Option& option)
     if (option.is_repeatable()) {
         bound->expected(CLI::detail::expected_max_vector_size);
     }
+    if (option.value.may_end_empty) {
+        bound->allow_extra_args(false);  // or CLI11 takes "[a,b]" for a list: a program gets its arguments as they are
+    }
     if (option.value.arity == Arity::two) {
         bound->expected(2);
     }

@@ -306,10 +306,10 @@ class Explain(CliTest):
         self.assertRegex(outcome.errors, "Retention: .* are whole free pages that glibc keeps")
         self.assertNotIn("may not be read", outcome.errors)
 
-    def test_arguments_of_the_program_may_be_empty(self):
+    def test_arguments_of_the_program_are_its_own(self):
         for command in (("explain",), ("record", "-q", "-o", self.folder / "r.mst"), ("watch", "-o", self.folder / "w.json")):
-            outcome = self.expect(0, *command, "--", "printf", "[%s]", "", "a", "")
-            self.assertIn("[][a][]", outcome.text)
+            outcome = self.expect(0, *command, "--", "printf", "[%s]", "", "[a,b]", "")
+            self.assertIn("[][[a,b]][]", outcome.text)
         self.assertIn("the value is empty", self.expect(2, "explain", "--", "").errors)
 
     def test_a_callers_ignored_sigchld_stays_the_programs(self):
