@@ -33,9 +33,6 @@ CLI::Option* bind(CLI::App& app, const Option& option)
     if (option.is_repeatable()) {
         bound->expected(CLI::detail::expected_max_vector_size);
     }
-    if (option.value.may_end_empty) {
-        bound->allow_extra_args(false);  // or CLI11 takes "[a,b]" for a list: a program gets its arguments as they are
-    }
     if (option.value.arity == Arity::two) {
         bound->expected(2);
     }
@@ -76,6 +73,28 @@ base::Expected<bool> is_set(const CLI::Option& flag)
     }
 }
 
+// CLI11 takes "[a,b]" for a list. A program gets its arguments as they are: behind the dashes such a word has a byte
+// more until it is taken.
+constexpr char guard = '\x01';
+
+std::string guarded(std::string word)
+{
+    if (word.size() > 1 && word.front() == '[' && (word.back() == ']' || word.back() == guard)) {
+        word += guard;
+    }
+    return word;
+}
+
+std::vector<std::string> unguarded(std::vector<std::string> words)
+{
+    for (std::string& word : words) {
+        if (word.starts_with('[') && word.ends_with(guard)) {
+            word.pop_back();
+        }
+    }
+    return words;
+}
+
 base::Expected<void> take(const Bound& bound)
 {
     for (const auto& [option, given] : bound) {
@@ -98,7 +117,8 @@ base::Expected<void> take(const Bound& bound)
                               given->get_name());
             }
         }
-        if (auto taken = option->value.take(given->results()); !taken) {
+        const bool is_command = option->value.may_end_empty;
+        if (auto taken = option->value.take(is_command ? unguarded(given->results()) : given->results()); !taken) {
             return refuse(taken.error().message, given->get_name());
         }
     }
@@ -198,6 +218,7 @@ std::vector<std::string> with_meant_texts(const Command& root, std::span<const c
 {
     std::vector<std::string> all{words.begin(), words.end()};
     const auto dashes = std::ranges::find(all, "--");
+    std::transform(dashes, all.end(), dashes, guarded);
     const auto command = std::ranges::find_if(
         root.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
     if (command == root.commands.end()) {
