@@ -57,12 +57,13 @@ inline void taken(Expected<void>&& /*expected*/) {}
 
 }  // namespace memsweep::base
 
-// The value of an Expected; where it has none, the function around returns its error.
+// Yields the value of an Expected. If there is none, the enclosing function returns the error.
 //
 //     const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
 //     MEMSWEEP_TRY(runtime.wait(stream.id()));
 //
-// A statement expression, as GCC and Clang have it: no expression of standard C++ returns.
+// This is a statement expression, an extension of GCC and Clang: no expression of standard C++ can return from the
+// function around it.
 #define MEMSWEEP_TRY(expression)                                                                                       \
     __extension__({                                                                                                    \
         auto memsweep_tried = (expression);                                                                            \

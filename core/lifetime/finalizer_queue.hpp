@@ -1,4 +1,5 @@
-// The f-reachable queue: blocks that a collection has found, in order, waiting for a finalizer thread.
+// The queue of blocks that a collection has found and that wait, in order, for a finalizer thread. .NET calls it the
+// f-reachable queue.
 //
 // Cost     a lock per block taken; a collection locks once for all it finds.
 // Memory   none per block: they are linked through themselves.
@@ -44,7 +45,7 @@ class FinalizerQueue {
         return bytes;
     }
 
-    // What this consumer took before is done with; waits for another. nullptr: stopped.
+    // Marks the block that this consumer took before as done, then waits for the next one. nullptr: stopped.
     [[nodiscard]] Block* finish_and_take(std::size_t consumer) noexcept
     {
         std::unique_lock lock{mutex_};
@@ -84,7 +85,7 @@ class FinalizerQueue {
         return true;
     }
 
-    // From now on consumers get nothing; what they did not take is the caller's, linked by `next`.
+    // From now on consumers get nothing. The caller fetches the remaining blocks with take_rest(), linked by `next`.
     void stop() noexcept
     {
         {
@@ -104,7 +105,7 @@ class FinalizerQueue {
         return rest;
     }
 
-    // appended, not done with
+    // Blocks that were appended and are not done with.
     [[nodiscard]] std::uint64_t depth() const noexcept
     {
         const std::lock_guard lock{mutex_};
@@ -141,8 +142,8 @@ class FinalizerQueue {
         }
     }
 
-    // The highest number such that it and all before it are done with: with several consumers a later block may be done
-    // before an earlier one, so a mere count would not do.
+    // The highest number for which that block and all before it are done with. With several consumers a later block may
+    // be done before an earlier one, so counting finished blocks is not enough.
     [[nodiscard]] std::uint64_t done_through() const noexcept
     {
         std::uint64_t through = taken_;
@@ -160,7 +161,7 @@ class FinalizerQueue {
     std::condition_variable progressed_;
     Block* first_{};
     Block* last_{};
-    std::uint64_t appended_{};  // blocks are numbered from 1 in the order they are appended, which is that of taking
+    std::uint64_t appended_{};  // blocks are numbered from 1, appended and taken in this order
     std::uint64_t taken_{};
     std::uint64_t finished_{};
     std::uint64_t depth_peak_{};

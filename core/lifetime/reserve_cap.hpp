@@ -19,7 +19,7 @@ class ReserveCap {
   public:
     explicit ReserveCap(const model::ReserveCap& spec) noexcept : spec_{spec} {}
 
-    // `wait_for_progress` waits for one release and says false when none is under way; `collect` is System.gc().
+    // `wait_for_progress` waits for one release and returns false if none is under way; `collect` is System.gc().
     template <typename WaitForProgress, typename Collect>
     [[nodiscard]] bool reserve(std::uint64_t bytes, const WaitForProgress& wait_for_progress,
                                const Collect& collect) noexcept

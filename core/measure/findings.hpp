@@ -31,19 +31,19 @@ enum class FindingKind : std::uint8_t {
 #undef MEMSWEEP_FINDING
 };
 
-// What changed in a case between two results, or how long two values of an axis take.
+// What changed in a case between two results, or between two values of an axis.
 struct ChangedCase {
     bool is_between{};  // two values of an axis
     std::optional<TimeContrast> time;
     std::optional<Attribution> attribution;
 };
 
-// What a probe measured that no memory does, so that something beside it was measured too.
+// A measurement of a probe that no memory can produce, so the probe measured something else as well.
 struct Contradiction {
     FindingKind kind{};
     ProbedCase base;   // the smaller working set, the one chain, or the idle memory
     ProbedCase other;  // the larger set, several chains, or the memory under load
-    double excess{};   // over what can be, by the best samples or by the medians
+    double excess{};   // how far beyond what is possible, by the best samples or by the medians
     bool by_best{};
 };
 
@@ -53,7 +53,7 @@ struct RunPlace {
     std::string started, name;  // UTC; the file
 };
 
-// The call sites of one metric, or that none differs: then without them.
+// The call sites in which one metric differs; without sites if none does.
 struct ChangedSites {
     model::MetricSites of;
     std::uint32_t runs{};  // of each program, recorded
@@ -67,12 +67,12 @@ struct ReplayFigures {
 struct Finding {
     FindingKind kind{};
     Importance importance{};
-    std::string case_id{};                // the first that it is true of; may be empty
-    std::string base{};                   // a case, a result or a value of an axis: what that is told against
+    std::string case_id{};                // the first case it is true of; may be empty
+    std::string base{};                   // the case, result or axis value that it is compared with
     std::string subject{};                // an assertion, a trim, a case as reports call it
-    std::vector<MetricEffect> metrics{};  // what it rests on, the first of them first
+    std::vector<MetricEffect> metrics{};  // what it rests on, the main one first
     std::size_t count{1};                 // how many cases, metrics or runs it is true of
-    std::size_t total{};                  // out of how many; 0: nobody asks
+    std::size_t total{};                  // out of how many; 0: of no interest
     std::string words{};                  // the reason of a case, a warning
     Reason reason{};                      // of a verdict
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
@@ -80,25 +80,26 @@ struct Finding {
         about{};
 };
 
-// The code of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.
+// The code of a warning that is also a finding. A canary, a fixed computation or copy before the cases, varied: other
+// work disturbs the machine.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
-// Why the figures of this result are not to be trusted, by its own words: other work disturbed the machine before
-// anything was measured, or a probe found what no memory does. Each of them is among the findings.
+// Reasons in the result itself not to trust its figures: other work disturbed the machine before anything was measured,
+// or a probe measured what no memory can do. findings() contains each of them.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
-// The findings behind the exit code of a run to its end: failures; skipped cases, if nothing at all was measured; and
-// cases refused for their memory, which whoever asked for them did not expect.
+// The findings behind the exit code of a run that came to its end: failures; skipped cases, if nothing at all was
+// measured; and cases over the memory budget.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
-// What of a program's time goes into starting any: as it was measured beside the cases, and never more than the
-// shortest repetition, which contains a start. Empty: not measured.
+// The time that starting any program takes, measured beside the cases. It is never more than the shortest repetition,
+// because each repetition contains a start. Empty: not measured.
 [[nodiscard]] std::optional<double> start_price(const model::RunReport& report);
 
-// What is found of the call sites of two programs. `verdicts`: on the metrics of the two, those that changed are told;
-// without them what differs is.
+// The findings on the call sites of two programs. They cover the metrics that changed by `verdicts`. If there are none,
+// they cover the metrics that differ.
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
@@ -107,31 +108,31 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
-// What a probe measured that no memory does: loads that are faster in a larger working set, n chains that bring more
-// than n times what one brings, loads that are faster while others stream. Either the best samples show it, by more
-// than a quarter, or the medians, by more than a tenth and by the 95 % interval where there is one.
+// Measurements of a probe that no memory can produce: loads that are faster in a larger working set or while other
+// processors stream, and n chains that bring more than n times what one brings. The best samples must show it by more
+// than a quarter, or the medians and their whole 95 % interval, if there is one, by more than a tenth.
 [[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
-// The case of the two that cannot be: the several chains, else what took longer.
+// The implausible case of the two: the several chains, else the case that took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
-// The worst contradiction of each kind. Latencies are told apart by their kind of pages.
+// The worst contradiction of each kind. Latencies by size count separately for each kind of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
 // What makes a case's times less trustworthy than they look, and what to do about it.
 //
-// One metric is judged: wall_time, or time_per_op where there is no wall_time. One is the other over a constant, so
+// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. They differ by a constant factor, so
 // judging both would repeat everything.
 //
 // Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, from 5 values; drift:
 //          |Spearman's rho| of order and value > 0.6, from 8 values; noise: MdAPE above 5 %. Values are never dropped.
 // Errors   none: a case without times has no warnings.
 
-// Code: unverified-profile. Of a case whose collections follow a profile that nothing has confirmed.
+// Code: unverified-profile. The case's collections follow a runtime profile that no recording has confirmed.
 [[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
-// Codes: uncounted, unverified-allocator. Of a case whose program ran without what was to count its allocations, or to
-// tell whose malloc it used.
+// Codes: uncounted, unverified-allocator. The case's program ran without the library that should have counted its
+// allocations, or reported whose malloc it used.
 [[nodiscard]] std::vector<model::Warning> counting_warnings(const model::CaseReport& report);
 
 // Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.

@@ -1,7 +1,7 @@
 // A thread that trims a pool at intervals.
 //
-// A pass starts the age of blocks that nobody needed since the last pass. It gives back blocks older than their
-// lifetime, blocks beyond the decay curve or the share to keep, and, if memory is short, everything.
+// A pass begins to count the age of blocks that nobody needed since the last pass. It gives back blocks older than
+// their lifetime, and blocks beyond the decay curve or the share to keep. If memory is short, it gives back everything.
 //
 // Units    nanoseconds of the steady clock; bytes.
 // Cost     a pass looks at every class of the pool. If a rule needs them, it reads /proc/pressure and the control
@@ -24,8 +24,8 @@
 
 namespace memsweep::memory {
 
-// How much a pool may keep idle if idle memory is to fade over a fixed time. All memory that has just become idle may
-// stay. None may stay that has been idle for that time. In between, a smooth curve says how much may.
+// How much idle memory a pool may keep if it gives idle memory back gradually over a fixed time. Memory that has just
+// become idle may all stay. Memory that has been idle for the whole time must go. In between, a smooth curve decides.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.
@@ -104,7 +104,7 @@ class PoolMaintenance {
     const model::PoolSpec spec_;
     PressureGauges gauges_;
     std::atomic<std::uint64_t> passes_{0};
-    std::mutex mutex_;  // guards the decay and the wish to end
+    std::mutex mutex_;  // guards decay_ and ending_
     std::optional<SmoothDecay> decay_;
     bool ending_{};
     std::condition_variable wake_;

@@ -1,17 +1,17 @@
 // A resource with the adaptors that a MemorySpec and a SafetySpec ask for. From the outside in: counting, quarantine,
 // failing, limiting, a pool, timing, placement or advising, the resource.
 //
-// Counting is outermost, so the counters hold the requests of the program that were granted and refused, and what it
-// gave back, unless the spec wants no accounting. The pool's own statistics hold its idle memory. Guard pages and
-// detection by unmapping need mappings of their own: they replace the resource and the pool.
+// Counting is outermost, so the counters hold the program's granted and refused requests, and what it gave back. It is
+// left out if the spec wants no accounting. The pool's own statistics hold its idle memory. Guard pages and detection
+// by unmapping need mappings of their own: they replace the resource and the pool.
 //
-// Every call to a driver's memory is timed. Of the calls to other memory those are timed that may be system calls.
+// Every call to a driver's memory is timed. Calls to other memory are timed only if they may be system calls.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
 //          classes or no memory all layers are compiled into one, so that only the first call is virtual.
 // Threads  as its parts: any thread may allocate and free.
-// Ownership  owns the resource and the adaptors; borrows the counters, and the runtime that a driver's memory comes
-//            from, which must outlive it.
+// Ownership  owns the resource and the adaptors. Borrows the counters, and the runtime that a driver's memory comes
+//            from; both must outlive it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A machine as a result describes it, the memsweep that measured on it, the place of a run among many processes, and
-// checks of the machine's properties on which numbers depend.
+// What a result records of its machine, of the memsweep that measured, and of the run's place among many processes.
+// Also checks of the machine's properties on which numbers depend.
 //
 // Units    bytes and counts. Empty text and absent numbers: not known.
 #pragma once
@@ -31,7 +31,7 @@ struct Machine {
     std::string virtualisation;  // kvm, vmware, ..., none
     std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
     std::vector<std::string> devices;
-    std::optional<std::string> topology;  // hwloc's XML of it; where the topology was probed
+    std::optional<std::string> topology;  // hwloc's XML; absent unless the topology was probed
     std::string fingerprint;              // covers what makes two machines comparable
 };
 
@@ -51,10 +51,10 @@ struct ToolInfo {
 struct LaunchPlace {
     std::string node;       // what the launcher calls this host; else the host name
     std::string launcher;   // slurm, mpi; empty: none
-    std::string job;        // its number
-    std::string nodes;      // all of the job, as the launcher writes them: n[001-128]
+    std::string job;        // the job's number
+    std::string nodes;      // all nodes of the job, as the launcher writes them: n[001-128]
     std::string partition;  // Slurm's
-    std::string cpus;       // that this process may run on, "0-3,8"
+    std::string cpus;       // the processors this process may run on, "0-3,8"
     std::string memory_nodes;
     std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;
 };
@@ -64,11 +64,11 @@ enum class Fitness : std::uint8_t { ok, note, spoils };
 template <>
 inline constexpr auto name_table<Fitness> = std::to_array<Named<Fitness>>({
     {Fitness::ok, "ok", "nothing to do"},
-    {Fitness::note, "note", "worth knowing when results are read, or cannot be seen from here"},
-    {Fitness::spoils, "spoils", "alone it can move a time by more than 5 % or a working set by more than 2 %"},
+    {Fitness::note, "note", "worth knowing when you read results, or impossible to find out here"},
+    {Fitness::spoils, "spoils", "can by itself move a time by more than 5 % or a working set by more than 2 %"},
 });
 
-// A measurement of a check, beside its value in words.
+// A number that a check measured, in addition to its value in words.
 struct Figure {
     std::string name;
     Unit unit{};
@@ -79,7 +79,7 @@ struct Figure {
 struct MachineCheck {
     std::string name;  // kebab-case, stable
     Fitness status{Fitness::ok};
-    std::string value;    // the finding in words; empty: it cannot be told here
+    std::string value;    // the finding in words; empty: it cannot be found out here
     std::string why;      // why it matters
     std::string command;  // a shell command that changes it; empty: there is nothing to change, or no command does
     std::vector<Figure> figures{};

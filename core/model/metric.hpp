@@ -47,36 +47,36 @@ inline constexpr auto name_table<Provenance> = std::to_array<Named<Provenance>>(
     {Provenance::modelled, "modelled", "follows a runtime profile's rule, not an observation"},
 });
 
-// The purpose of a metric. Code that judges or shows metrics asks for it and keeps no list of names.
+// The purpose of a metric. Code that judges or shows metrics asks for their roles; it keeps no list of names.
 enum class Role : std::uint8_t { headline, outcome, event, time_part, context, machine };
 
 template <>
 inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
-    {Role::headline, "headline", "what a program costs as a whole: judged by every comparison, that of rounds too"},
-    {Role::outcome, "outcome", "judged between results, shown of rounds"},
+    {Role::headline, "headline", "what a program costs as a whole: judged by every comparison, run --against too"},
+    {Role::outcome, "outcome", "judged between results; run --against only shows it"},
     {Role::event, "event", "a time of one event: judged as an outcome, with room for two readings of the clock"},
     {Role::time_part, "time_part", "a part of the time of a case: shown beside the time, which is judged as a whole"},
-    {Role::context, "context", "explains the others, and follows what else the machine does: judged where it is named"},
+    {Role::context, "context", "explains others, and follows what else the machine does: judged only if it is named"},
     {Role::machine, "machine", "what the machine costs, not what the case does: shown, never judged"},
 });
 
-// The cases whose reports show a metric first: the first table of a run has a column for it.
+// The kind of cases for which a metric has a column in the first table of a run.
 enum class ShownAt : std::uint8_t {
     nowhere,
-    time,      // the time of a case: the first that it has
+    time,      // the time of a case: its table has the first one present
     steps,     // a scenario's own steps
     commands,  // foreign programs
     programs,  // both
-    figures,   // a machine, which no program is measured on
+    figures,   // a probe's figures of a machine, without any program
 };
 
 struct Shown {
     ShownAt at{};
-    std::uint8_t rank{};         // columns from left to right; of one rank as in the catalogue
-    bool is_sampled{};           // a figure of many samples: with its interval, drawn over a sweep, held by limits
-    bool by_least{};             // by the least of its samples, not by their median
-    bool is_share{};             // as a percentage
-    bool in_brief{};             // also where a report shows a few metrics of many
+    std::uint8_t rank{};         // columns from left to right; equal ranks in the catalogue's order
+    bool is_sampled{};           // has many samples: its interval is shown, sweeps are drawn, limits apply
+    bool by_least{};             // shown by the least of its samples, not by their median
+    bool is_share{};             // shown as a percentage
+    bool in_brief{};             // shown even if a report shows only a few of many metrics
     std::string_view heading{};  // empty: its name
 };
 
@@ -117,15 +117,15 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// The role of a metric of a whole repetition, by its name. A metric that the catalogue lacks is an outcome: one of a
-// later version, or one of a named point.
+// The role of a metric of a whole repetition, by its name. A metric that the catalogue lacks is an outcome: it comes
+// from a later version or from a named point.
 [[nodiscard]] Role role_of(std::string_view metric);
-[[nodiscard]] Shown shown_of(std::string_view metric);  // nowhere first for a metric that the catalogue lacks
+[[nodiscard]] Shown shown_of(std::string_view metric);  // ShownAt::nowhere if the catalogue lacks the metric
 
-// Rows of the catalogue that are shown there, from left to right.
+// The metrics of the catalogue that are shown at any of `places`, from left to right.
 [[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);
 
-// "working set peak", or its own heading.
+// The metric's own heading; without one its name with blanks, as in "working set peak".
 [[nodiscard]] std::string heading_of(const MetricInfo& metric);
 
 }  // namespace memsweep::model

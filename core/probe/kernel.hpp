@@ -29,8 +29,8 @@ enum class Kernel : std::uint8_t {
     add,     // a = b + c
     triad,   // a = b + scalar * c
     update,  // a = a + scalar
-    memset,  // the C library's, of memset_byte(scalar)
-    memcpy,  // the C library's, of b to a
+    memset,  // every byte of a = memset_byte(scalar), by the C library
+    memcpy,  // a = b, by the C library
 };
 
 enum class Store : std::uint8_t {
@@ -80,7 +80,7 @@ struct ElementBytes {
 [[nodiscard]] bool reads_c(Kernel kernel) noexcept;
 [[nodiscard]] bool writes_a(Kernel kernel) noexcept;
 
-// The byte that memset writes for a whole, not negative scalar.
+// The byte that memset writes for a scalar that is a whole number and not negative.
 [[nodiscard]] unsigned char memset_byte(double scalar) noexcept;
 
 }  // namespace memsweep::probe
@@ -94,13 +94,13 @@ std::span<const Named<probe::Store>> names<probe::Store>();
 
 namespace memsweep::probe {
 
-// Level by level, the widest last; the C library's own after them.
+// The forms that this processor can run, level by level: the widest last, and the C library's own after them.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The simplest form of the widest level: straight on, without prefetching; nullptr if the kernel has no such store.
+// The widest level's form that walks straight on without prefetching; nullptr if the kernel has no such store.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
-// The candidates of a calibration: the forms of the widest level, and those of no level.
+// The candidates of a calibration: the forms of the widest level, and those that belong to no level, such as libc.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
 
 // The forms that this build has, one table per level of the processor; runnable_forms() chooses among them.

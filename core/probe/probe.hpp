@@ -6,7 +6,7 @@
 //
 // Cost     Given for the default settings. If nothing can be measured, a probe returns at once.
 //
-// Errors   None leaves a probe: a quantity that cannot be measured is a case with its status and reason. skipped: the
+// Errors   A probe returns none: a quantity that it cannot measure is a case with its status and reason. skipped: the
 //          machine lacks what is needed, or memory for it; failed: wrong data; error: the kernel refused.
 //
 // Threads  Each probe starts and pins threads of its own; call it from one thread.
@@ -27,12 +27,12 @@
 namespace memsweep::probe {
 
 struct ProbeSettings {
-    std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
-    double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
-    // Two probes are compared over all metrics at once. The least p of 9 samples, 2 / C(18, 9), is 4.1e-5, so a change
-    // among 1,200 noisy metrics can be shown (7 samples: among 85, fewer than a probe of everything has).
+    std::optional<std::uint64_t> array_bytes;  // of each array of a kernel; absent: derived from the caches measured
+    double sample_seconds{0.02};               // least time of a bandwidth sample; latencies take a third of it
+    // Two probes are compared over all metrics at once. With 9 samples the least p is 2 / C(18, 9) = 4.1e-5: a change
+    // can be shown among 1,200 noisy metrics. With 7 samples it is 85 metrics, fewer than a probe of everything has.
     std::uint32_t samples{9};
-    std::uint64_t memory_budget_bytes{};  // that may be resident at a time
+    std::uint64_t memory_budget_bytes{};  // the most that may be resident at a time
     std::uint64_t seed{1};
     bool ballast{};  // cases that take the whole memory of a device for a moment are measured too
 };
@@ -42,12 +42,12 @@ struct ProbeContext {
     ProbeSettings settings;
     std::vector<sys::NumaNode> nodes;      // those to measure, at least one
     std::vector<std::uint32_t> devices{};  // those to measure; empty: all
-    std::optional<std::uint32_t> pairs{};  // so many of the pairs of these; absent: all
+    std::optional<std::uint32_t> pairs{};  // how many pairs of these devices to measure; absent: all
     bool binds_memory{};                   // the machine has several nodes: memory is bound to one
     sys::Topology topology;
-    std::function<void(const std::string&)> progress;  // is told what is being measured now
+    std::function<void(const std::string&)> progress;  // is called with what is measured now
     std::function<bool()> stopped;                     // asked between samples
-    std::function<bool(const std::string&)> wants{[](const std::string&) { return true; }};  // a case, by its id
+    std::function<bool(const std::string&)> wants{[](const std::string&) { return true; }};  // case id
 };
 
 // What this machine has, as facts: processors, caches, nodes, accelerators, page sizes, pressure. Nothing is timed.
@@ -56,7 +56,7 @@ struct ProbeContext {
 // Sources  sys::Topology, sys::huge_page_pools, sys::cgroup_share_used; the result's own `machine` says the rest.
 [[nodiscard]] std::vector<model::CaseReport> probe_topology(const ProbeContext& context);
 
-// The same of a runtime's devices; without a device one case that is skipped, with the reason.
+// The same facts about a runtime's devices. Without a device there is one skipped case, with the reason.
 // "probe_topology/part=gpu0"
 //
 // Cost     that of PeerLink for each pair.
@@ -75,19 +75,19 @@ struct ProbeContext {
 // Memory   the largest set: 256 MiB, or less if the budget is smaller.
 [[nodiscard]] std::vector<model::CaseReport> probe_latency(const ProbeContext& context);
 
-// Bandwidth of memory from the processors beside it: every kernel with plain and non-temporal stores and by the C
-// library, by one thread and by all. `effective_cache`: as below.
+// Bandwidth of memory from the processors beside it, with one thread and with all. It covers every kernel with
+// plain and with non-temporal stores, and the C library's. `effective_cache`: see memory_array_bytes().
 // "probe_bandwidth/kernel=copy/store=nt/threads=2"
 //
 // Sources  Cases run in rounds, so that a drift of the machine hits all alike. Each case runs the loop that was fastest
-//          in a calibration on these arrays. Data are checked: every element of a run before the samples, and the sum
-//          of every read.
+//          in a calibration on these arrays. Data are checked: all elements of one run before the samples, and the sum
+//          of each read.
 // Cost     about 15 s for 34 cases with the search for the cache (2-core Xeon of the Granite Rapids kind).
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
                                                              std::optional<std::uint64_t> effective_cache);
 
-// Fills in ceiling_share: against the best median of the same kind of kernel and the same other parameters.
+// Fills in ceiling_share: the share of the best median among cases of the same kind of kernel and other parameters.
 void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 
 // Read, write, copy and latency for every pair of a node's processors and a node's memory. With one node there is one
@@ -120,20 +120,20 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 
 // Transfers given in words, all of them at once: the bytes that arrive per second, for each and for all together.
-// "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0"; of several at once also nr=1, and
-// "probe_transfers/at_once=2" for all of them together.
+// "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If there are several, each also has
+// its number, as in nr=1, and "probe_transfers/at_once=2" is the case of all together.
 //
 // Sources  Every mover goes on until the time of a sample has passed for all, so that each is measured beside the
 //          others from its first byte to its last. Copies run in the loop that was fastest in a calibration.
-// Data     Every element is checked before the first sample and after the last, against a different value at every
-//          position, over poisoned memory. If memory is only read, the sum of a pass is checked.
+// Data     The destination is poisoned first, and every position has a value of its own. Every element is checked
+//          before the first sample and after the last. If memory is only read, the sum of a pass is checked.
 // Memory   Both ends of every transfer are touched before anything is timed, bound to the named node, and proven.
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
 
-// The same if a device takes part in any of them: by the routes of core/transfer/route.hpp, all started by one thread.
-// Facts name the route of each, and why. A transfer that this machine cannot make is skipped; the others go on without
-// it.
+// The same if a device takes part in any of them. The transfers take the routes of core/transfer/route.hpp, and one
+// thread starts them all. Facts name the route of each, and why. A transfer that this machine cannot make is skipped;
+// the others go on without it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);
@@ -150,8 +150,8 @@ struct SetLatency {
 // Taken from the cases of probe_latency: sets on huge pages, or on base pages if there are none.
 [[nodiscard]] std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases);
 
-// The largest set whose loads take less than half the time of the largest set's loads. Absent if even the smallest set
-// takes more, or if the latencies have no such step.
+// The largest set whose loads take less than half as long as those of the largest set measured. Absent if even the
+// smallest set takes more, or if the latencies have no such step.
 [[nodiscard]] std::optional<std::uint64_t> effective_cache_bytes(const std::vector<SetLatency>& by_size);
 
 // The same, measured now: sets from 1 to 128 MiB, doubled. Costs about half a second and 128 MiB; less memory if the

@@ -1,12 +1,12 @@
-// The search for the setting under which a program needs least memory and takes no longer than it may.
+// The search for the setting under which a program needs the least memory without running longer than allowed.
 //
-// The first case is the program as it is, the others are settings, the most promising first. The program as it is runs
+// The first case is the program as it is. The others are settings, the most promising first. The program as it is runs
 // three times. Then each setting races: it runs once, and again if it is among the best, until half of the budget is
-// spent. What is slower than is allowed, beyond the noise, is dropped before anything is ranked by memory. The best is
-// then confirmed in pairs with the program as it is, in random order, until its gain is proven and its price is known
-// or the budget ends; if that refutes it, the next one is confirmed.
+// spent. Settings that are slower than allowed, beyond the noise, are dropped; the rest are ranked by memory. The best
+// one then runs in pairs with the program as it is, in random order. The pairs go on until its gain is proven and its
+// price is known, or the budget ends. If they refute it, the next best takes its place.
 //
-// Of settings that gain about as much, one that keeps the program's allocator is taken before one that replaces it.
+// If two settings gain about as much, one that keeps the program's allocator beats one that replaces it.
 //
 // Units    bytes, seconds.
 // Threads  one.
@@ -43,9 +43,9 @@ enum class AdviceDrop : std::uint8_t {
     none,
     failed,       // the report says how
     slower,       // than is allowed
-    no_gain,      // worth having
+    no_gain,      // none that is worth having
     unconfirmed,  // it looked better in the race than in pairs
-    outrun,       // another one gains more, or as much with less
+    outrun,       // another one gains more, or about as much and is preferred
 };
 
 struct AdviceOption {
@@ -61,17 +61,17 @@ struct AdviceOutcome {
     std::uint32_t runs{};
     bool has_default{};  // the program as it is could be measured at all
     bool ran_out{};      // the budget ended the search
-    bool raced_all{};    // no setting was left out for the budget
+    bool raced_all{};    // every setting had its turn before the budget ended
 };
 
 class AdviceSearch final : public Schedule {
   public:
-    // `keeps_allocator`: by case, whether it does.
+    // `keeps_allocator`: for each case, whether it keeps the program's own allocator.
     AdviceSearch(std::vector<bool> keeps_allocator, AdviceTerms terms, const sys::Clock& clock);
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
 
-    // What the runs so far come to. May be asked at any time.
+    // The advice after the runs so far. May be called at any time.
     [[nodiscard]] AdviceOutcome outcome(const model::RunReport& report) const;
 
     [[nodiscard]] const AdviceTerms& terms() const { return terms_; }
@@ -102,12 +102,12 @@ class AdviceSearch final : public Schedule {
     std::uint32_t runs_{};
     bool ran_out_{};
     std::size_t raced_{};               // cases up to this one have had their turn in the race
-    std::size_t since_standing_{};      // races since the program as it is ran
+    std::size_t since_standing_{};      // races since the last run of the unchanged program
     std::vector<std::size_t> reruns_;   // the last comes first
-    std::optional<std::size_t> asked_;  // whose turn it was
-    std::uint32_t had_{};               // its repetitions before
+    std::optional<std::size_t> asked_;  // the case whose turn it was
+    std::uint32_t had_{};               // the repetitions of that case before its turn
     std::optional<std::size_t> leader_;
-    std::size_t leaders_{};  // confirmed so far, this one included
+    std::size_t leaders_{};  // leaders so far, this one included
     struct Pair {
         std::optional<std::uint32_t> base;  // repetitions
         std::optional<std::uint32_t> candidate;

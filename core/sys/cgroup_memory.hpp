@@ -3,8 +3,8 @@
 // Units    bytes.
 // Sources  /proc/self/cgroup and /proc/self/mountinfo say where the groups lie. v1: memory.limit_in_bytes,
 //          memory.usage_in_bytes, total_inactive_file of memory.stat. v2: memory.max, memory.high, memory.current,
-//          inactive_file. On a hybrid system memory belongs to one of the two; both are looked at.
-// Errors   none: what cannot be read limits nothing. In a container only the levels that are mounted can be seen.
+//          inactive_file. On a hybrid system memory belongs to one of the two, so both are read.
+// Errors   none: a limit that cannot be read counts as absent. A container shows only the levels that are mounted.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ struct CgroupMount {
 // This process's path in the hierarchy of v1's memory controller, or in v2's.
 [[nodiscard]] std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2);
 
-// The directory of the group `path` below the mount, relative to the mount point: "" or "/a/b". A path outside the
-// mounted part (another namespace's view) is answered with the mount point: the nearest group that can be seen.
+// The directory of the group `path` below the mount, relative to the mount point: "" or "/a/b". For a path outside the
+// mounted part (another namespace's view) it is the mount point, which is the nearest group that can be seen.
 [[nodiscard]] std::string directory_in_mount(const CgroupMount& mount, std::string_view path);
 
 // Asking this process's control group to give up memory.
@@ -72,7 +72,7 @@ struct CgroupMount {
 // The file to write to, checked to be writable. `root` ends with a slash.
 [[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);
 
-// Whether as many bytes were reclaimed; the kernel answers no when it found fewer.
+// True if the kernel reclaimed that many bytes; false if it found fewer.
 [[nodiscard]] bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept;
 
 // How short of memory the machine and this process's control group are.

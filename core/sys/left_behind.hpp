@@ -2,7 +2,7 @@
 // ends it removes its files. If SIGKILL leaves some behind, the next process that makes one in that folder removes
 // them.
 //
-// Names    BEFORE, the boot and a number of their own in hexadecimal, AFTER: ".memsweep-BOOT-NUMBER.partial".
+// Names    consist of BEFORE, the boot, a random hexadecimal number and AFTER: ".memsweep-BOOT-NUMBER.partial".
 // Sources  flock(2) on the file or folder: its owner holds the lock, so a process that can take it knows that there is
 //          no owner. If locks may hold on one machine only (a network file system), the boot must be ours as well.
 //          Folders are removed only from a folder in which nobody else can rename ours.
@@ -30,15 +30,15 @@ inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
-// Call this as the owner as soon as the file is made, with a descriptor that stays open: the lock lasts as long. False:
+// The owner calls this as soon as the file is made. The lock lasts as long as the descriptor `file` is open. False:
 // somebody is removing the file, so make another. True also if the file system has no locks.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
-// Removes files and whole folders that nobody holds. Works once in a process for each folder and shape, because it
-// lists the folder.
+// Removes files and whole folders that nobody holds. It has to list the folder, so it does this only once per process
+// for each folder and shape.
 void remove_left_behind(const std::string& folder, const PassingShape& shape);
 
-// Removes named shared memory that nobody holds: /dev/shm/memsweep-PID-..., held by its mapping.
+// Removes shared memory /dev/shm/memsweep-PID-... that nobody holds. A process holds it as long as it has it mapped.
 void remove_left_shared_memory();
 
 // A path that a stop signal unlinks before it ends this process (SIGINT, SIGTERM and SIGHUP, if they have their default
@@ -56,7 +56,7 @@ class RemovedAtStop {
     int slot_{-1};
 };
 
-// A folder in the one for temporary files, removed with all that is in it.
+// A folder inside parent(). The destructor removes it with all that is in it.
 class PassingFolder {
   public:
     // Empty with errno set when it cannot be made.

@@ -1,5 +1,5 @@
-// The address space that is mapped at one point of a trace, as ranges that do not overlap: what is mapped over another
-// replaces it, and what is unmapped in part leaves the rest.
+// The address space that is mapped at one point of a trace, as ranges that do not overlap. A new mapping replaces what
+// it overlaps. An unmapping of a part leaves the rest.
 //
 // Units    bytes.
 // Cost     some 100 ns an operation, and as much for each range that it touches.
@@ -17,7 +17,7 @@ namespace memsweep::trace {
 
 class MappedRanges {
   public:
-    // Orders by process and space, and in them by address.
+    // Ordered by process, then space, then address.
     struct Place {
         std::uint32_t process{};
         std::uint32_t space{};
@@ -26,7 +26,7 @@ class MappedRanges {
     };
     struct Range {
         std::uint64_t end{};
-        std::uint32_t tag{};  // the user's
+        std::uint32_t tag{};  // the caller's own value
     };
 
     // Calls visit(bytes, tag) for each range, or part of one, that was there before.
@@ -56,7 +56,7 @@ class MappedRanges {
         }
     }
 
-    // All of the range that begins there.
+    // Removes the whole range that begins at `at`, if there is one.
     template <typename Visit>
     void remove_whole(const Place& at, Visit visit)
     {
@@ -81,7 +81,7 @@ class MappedRanges {
     [[nodiscard]] const std::map<Place, Range>& all() const noexcept { return ranges_; }
 
   private:
-    // The first range that ends behind it, or begins there or later.
+    // The range that contains `at`; without one, the first range behind it.
     std::map<Place, Range>::iterator first_behind(const Place& at)
     {
         auto range = ranges_.upper_bound(at);

@@ -1,11 +1,12 @@
-// Programs of a recorded or counted tree that ran without the recorder: told from what processes with it have started
-// (format/start_layout.hpp), and from looks at the tree from outside, which find what such a program starts in turn.
+// Programs of a recorded or counted tree that ran without the recorder. Processes with the recorder note what they
+// start (format/start_layout.hpp). Looks at the tree from outside find what a program without the recorder starts.
 //
 // Exact    for every program that a process with the recorder starts by the C library's calls. What a program without
-//          it starts is found where it lives until a look; its own entry says that more may be missing.
-// Sources  the file "starts"; of a look /proc/PID/exe, maps, environ, auxv and cmdline.
-// Cost     of a look some 10 us a process, and 0.1 ms for each program that it has not seen.
-// Errors   none while looking: a process that ends meanwhile is passed over. io: the file cannot be made.
+//          the recorder starts is found only if it lives until a look; that program's entry warns that more may be
+//          missing.
+// Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
+// Cost     a look takes some 10 us a process, and 0.1 ms for each program that it has not seen before.
+// Errors   none: a look skips a process that has ended. If the file cannot be made, nothing is noted.
 // Threads  one.
 #pragma once
 
@@ -26,8 +27,8 @@ namespace memsweep::trace {
 
 struct UnrecordedProgram {
     std::uint32_t process{};
-    PreloadObstacle obstacle{};  // none: it cannot be told from the file
-    std::string program;         // its file; of a long path the end
+    PreloadObstacle obstacle{};  // none: its file does not show why
+    std::string program;         // the path of its file, or the end of a long path
     std::string command;         // empty: not known
 };
 
@@ -44,16 +45,17 @@ struct ImageStart {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC
 };
 
-// The file in the folder, before the first program is started. As large as limits and room allow; where there is none,
-// nothing is noted.
+// Makes the file in the folder; call it before the first program is started. The file is as large as limits and room
+// allow. If there is no room for it, nothing is noted.
 void make_starts(const std::string& folder);
 [[nodiscard]] std::string starts_in(const std::string& folder);
 
-// Entries that are in use; none without a file. `not_noted`: programs that there was no room for.
+// Returns the entries that are in use; none if there is no file. `not_noted`: how many programs the file had no room
+// for.
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
-// The programs in the order of the entries. `refused`: processes that have the recorder and could not write: they are
-// no such programs.
+// The programs that ran without the recorder, in the order of the entries: those that cannot load it, and those that
+// left no image.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
 
@@ -64,8 +66,8 @@ class TreeLooks {
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds what `programs` lacks. A program that could not be read, as processes are that have changed their user,
-    // counts only if it left no image.
+    // Adds what `programs` lacks. Some programs cannot be read, for example after they changed their user. These count
+    // only if they left no image.
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:
@@ -76,13 +78,13 @@ class TreeLooks {
     };
 
     std::string library_;
-    std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by its file
+    std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by process and path of its file
 };
 
-// Writes programs as facts of a trace, which readers of version 0.1 show as they are. Beyond some, the facts tell only
-// how many there are.
+// Writes programs as facts of a trace, which readers of version 0.1 show as they are. The facts describe the first 1000
+// programs and give the number of all.
 void put_unrecorded(const std::vector<UnrecordedProgram>& programs, Facts& facts);
-// Takes them from the facts.
+// Removes the programs from the facts and returns them.
 [[nodiscard]] std::vector<UnrecordedProgram> take_unrecorded(Facts& facts);
 
 }  // namespace memsweep::trace

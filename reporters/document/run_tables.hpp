@@ -18,8 +18,8 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline of its scenario, the metrics that the catalogue shows first of such a case,
-// its status. A probe gets the figures_table() instead.
+// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue shows for such
+// cases, and its status. A probe gets the figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
@@ -32,8 +32,8 @@ namespace memsweep::reporters {
 // Every assertion, the failed ones first; empty when there are none.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
-// The cost of sharing a worker: one row per case of a sweep with a counterpart that is placed alone. A row has both
-// times, their ratio, faults, time per fault. Empty if there is none.
+// The cost of sharing a worker: one row for each case of a sweep that also ran alone in a worker. A row has both times,
+// their ratio, faults, and time per fault. Empty if no case did.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
 // Whether these are a probe's cases: they have facts, and no working set.
@@ -58,11 +58,11 @@ struct FoldedCase {
 
 // A metric of the case that has a summary; nullptr without one.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
-// The status as a word, in the tone that suits it; its reason is the exact text.
+// The status as a word, in the tone that suits it. The cell's exact text is the reason.
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 
-// The median over the repetitions. A phase that appears several times in one counts as their sum.
+// The median over the repetitions. If a phase appears several times in a repetition, their sum counts.
 template <typename Field>
 [[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
                                                  Field model::Phase::*field)

@@ -1,8 +1,8 @@
 // One run of a foreign program: starts it, watches it, samples it from outside, and ends it with all its descendants.
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
-// later. Descendants that outlive the program are killed and reaped. One that cannot be killed, because it has become
-// another user's, is named and not waited for. What the program prints beyond any measure is read and forgotten.
+// later. Descendants that outlive the program are killed and reaped. A process that has become another user's cannot be
+// killed: ProgramEnd names it, and run() does not wait for it. Output beyond what is kept is read and discarded.
 //
 // Units    Wall time runs from releasing the waiting launcher to the program's end, which the kernel reports.
 // Errors   in ProgramEnd: `broken` and the reason if the program could not be started.
@@ -32,7 +32,7 @@ namespace memsweep::engine {
 // Constraints on a program that runs at the same time as another.
 struct Hold {
     std::optional<std::uint32_t> processor;  // it runs on no other
-    std::function<void(int gate)> ready;     // somebody else releases this gate of its launch; empty: it begins at once
+    std::function<void(int gate)> ready;     // gets the launch's gate, for somebody else to release; empty: no gate
 };
 
 // How one program ended, and what it used.
@@ -61,14 +61,14 @@ class Supervision {
     }
 
     // From here on programs run under a library that counts or records their allocations into a folder, with these
-    // options. `looks` outlives this object, and is shown the tree while they run.
+    // options. `looks` looks at the tree while they run; it must outlive this object.
     void record_with(const std::string& recorder, const std::string& folder, std::string options,
                      trace::TreeLooks& looks);
 
     // Sets the constraints of the next program.
     void hold(const Hold& hold);
 
-    // `sampler`: null: its memory is of no interest.
+    // `sampler`: null if nobody needs the program's memory.
     ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
                    const model::AllocatorSpec& allocator, const std::string& output, std::chrono::nanoseconds interval,
                    TreeSampler* sampler, const std::function<void(int pid)>& started);
@@ -81,7 +81,7 @@ class Supervision {
     // Preloads the recorder, in front of an allocator that is preloaded too.
     void preload_recorder(sys::SpawnOptions& program) const;
 
-    // Has what the program prints heard, for the sign that its work is done; nothing where nobody waits for one.
+    // Passes what the program prints to `end_watch`, which waits for the sign that work is done. Null: nobody waits.
     void listen(EndWatch* end_watch);
 
     // Watches until the program has ended, runs out of time or the user stops the run.
@@ -106,14 +106,14 @@ class Supervision {
     Hold hold_;
 };
 
-// The words that are executed.
+// The words to execute: `words`, or /bin/sh -c with them.
 [[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
 
 // The path as seen by a program that runs in that folder.
 [[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
 
-// Why the end is no good; empty if it is. Turns a bad exit into `crashed`, and `finished` into `broken` if a process of
-// the program runs on.
+// Why the run failed; empty if it did not. Turns a bad exit into `crashed`, and `finished` into `broken` if a process
+// of the program runs on.
 [[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

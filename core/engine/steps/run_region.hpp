@@ -1,7 +1,7 @@
 // The memory that the driver and a worker share for one repetition: the program going in, the measurements coming out.
 //
-// The worker writes results where the driver can read them at any time, so a crash loses nothing that was measured up
-// to it and no system call is made inside the measured part.
+// The worker writes results where the driver can read them at any time. So a crash loses nothing that was measured
+// before it, and the measured part makes no system call for its results.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 // Threads  the worker's interpreter writes the record; the driver reads `state`, `started_ns` and the gauges while it
@@ -35,9 +35,9 @@ enum class RunState : std::uint32_t {
     running,
     counting,  // the steps are done; from here on the worker does work of its own
     finished,
-    refused,
-    unmet,
-    starved,
+    refused,  // the memory resource refused an allocation
+    unmet,    // the machine lacks what a step needs, or a driver refused memory
+    starved,  // the system refused the worker something of its own
     transfer_failed,
     harness_failed,
     too_many_memories,  // different ones, in one process
@@ -66,9 +66,9 @@ struct RunHeader {
     RunOrder order;
     std::atomic<RunState> state{RunState::waiting};
     std::atomic<std::int64_t> started_ns{0};
-    std::atomic<std::uint64_t> own_bytes{0};  // as in the record: no part of a replay's series
+    std::atomic<std::uint64_t> own_bytes{0};  // as in the record; a replay's series leaves them out
     std::atomic<std::uint32_t> points{0};     // records published
-    std::atomic<std::uint32_t> counters{0};   // which Counters of the worker's Gauges this repetition counts in
+    std::atomic<std::uint32_t> counters{0};   // index of this repetition's Counters in the worker's Gauges
     StepRecord record;
 };
 
