@@ -389,7 +389,7 @@ void add_record(Command& root, const GlobalOptions& global)
     command.flag("--snapshot-at-end", record.snapshots.at_end,
                  "Also where the program's memory is at its end, for memsweep explain TRACE");
     command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
-                   "Also where its memory is, from time to time, as in 10s: it is stopped for it, some 20 ms a GiB");
+                   "Also where its memory is, from time to time, as in 10s: it is stopped for each");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),
