@@ -22,22 +22,65 @@ class OutOfMemory(Exception):
     pass
 
 
+def added(ranges, begin, end):
+    """The ranges with this one, of which such as touch are one."""
+    near = [one for one in ranges if one[0] <= end and begin <= one[1]]
+    whole = (min(begin, *(one[0] for one in near), begin), max(end, *(one[1] for one in near), end))
+    return sorted([one for one in ranges if one not in near] + ([whole] if whole[0] < whole[1] else []))
+
+
+def removed(ranges, begin, end):
+    parts = [part for first, last in ranges for part in ((first, min(last, begin)), (max(first, end), last))]
+    return sorted({(first, last) for first, last in parts if first < last})
+
+
 class Addresses:
-    """Where segments lie: those of a size where the trace has them, one after the other, then ever lower."""
+    """Where the driver puts segments: where the trace has them, as long as it is followed; then in the lowest hole that
+    fits; then below all others, in multiples of 32 MiB. A recorded segment that was no such multiple filled a hole."""
+
+    STEP = 32 * MIB
 
     def __init__(self, recorded):
-        self.by_size, self.low = {}, min((address for address, _ in recorded), default=1 << 46)
+        self.recorded, self.holes, self.taken = list(recorded), [], []
+        rest, top, lowest = [], 0, None
         for address, size in recorded:
-            self.by_size.setdefault(size, []).append(address)
+            if any(first <= address and address + size <= last for first, last in rest):
+                rest = removed(rest, address, address + size)
+            elif address % self.STEP == 0 and (lowest is None or address < lowest):
+                end = address + -(-size // self.STEP) * self.STEP
+                rest, top = added(rest, address + size, end), max(top, end)
+            else:
+                self.holes = added(self.holes, address, address + size)
+            lowest = address if lowest is None else min(lowest, address)
+        self.low = top or (1 << 46 if lowest is None else lowest // self.STEP * self.STEP)
 
     def take(self, size):
-        if self.by_size.get(size):
-            return self.by_size[size].pop(0)
-        self.low -= -(-size // (32 * MIB)) * 32 * MIB
-        return self.low
+        whole, address = -(-size // self.STEP) * self.STEP, None
+        if self.recorded and self.recorded[0][1] == size:
+            begin = self.recorded[0][0]
+            if not any(first < begin + size and begin < last for first, last in self.taken):
+                address = begin
+        if address is not None:
+            self.recorded.pop(0)
+            if not any(first <= address and address + size <= last for first, last in self.holes):
+                self.low = min(self.low, address // self.STEP * self.STEP)
+                if address % self.STEP == 0:
+                    self.holes = added(self.holes, address, address + whole)
+        else:
+            self.recorded = []
+            address = min((first for first, last in self.holes if last - first >= size), default=None)
+            if address is None:
+                self.low -= whole
+                address = self.low
+                self.holes = added(self.holes, address, address + whole)
+        self.holes = removed(self.holes, address, address + size)
+        self.taken = added(self.taken, address, address + size)
+        return address
 
     def give_back(self, address, size):
-        self.by_size.setdefault(size, []).insert(0, address)
+        self.recorded = []
+        self.taken = removed(self.taken, address, address + size)
+        self.holes = added(self.holes, address, address + size)
 
 
 class Allocator:

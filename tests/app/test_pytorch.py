@@ -13,7 +13,8 @@ TRACES = SOURCE / "tests/trace/pytorch"
 REFERENCE = SOURCE / "results/reference/gpu_h200/pytorch_settings.json"
 MODELS = ("mlp", "transformer", "cnn", "kvcache", "streams")
 SEGMENT = 20 * MIB
-SETTINGS = {"": {}, "expandable_segments:True": {"expandable": True}, "max_split_size_mb:32": {"max_split_mb": 32}}
+SETTINGS = {"": {}, "expandable_segments:True": {"expandable": True}, "max_split_size_mb:32": {"max_split_mb": 32},
+            "roundup_power2_divisions:4": {"divisions": 4}}
 
 
 def snapshot(devices, segments=()):
@@ -90,8 +91,8 @@ class PyTorch(CliTest):
                 second, failed = replay(events, **settings)
                 self.assertIsNone(failed)
                 row = report["by_settings"][conf]
-                self.assertLessEqual(abs(row["reserved_peak"] - second.max_reserved), SEGMENT)
-                self.assertLessEqual(abs(row["allocated_peak"] - second.max_allocated), SEGMENT)
+                # Both know where the driver puts a segment by the same rule, so there is nothing to differ in.
+                self.assertEqual((row["reserved_peak"], row["allocated_peak"]), (second.max_reserved, second.max_allocated))
         limit = report["by_settings"]["expandable_segments:True"]["reserved_peak"] * 9 // 10
         with self.subTest(trace=trace, limit=limit):
             # What is expandable lies where PyTorch puts it, not the driver: there is nothing to differ in.
