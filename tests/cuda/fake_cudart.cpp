@@ -50,7 +50,7 @@ cudaError_t cudaGetDeviceCount(int* count)
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
 {
     *properties = {};
-    std::snprintf(properties->name, sizeof properties->name, "invented %d", device);
+    std::snprintf(properties->name, sizeof properties->name, "%s %d", machine().devices.name, device);
 #ifdef MEMSWEEP_HIP
     std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "gfx90a");
 #else

@@ -36,7 +36,8 @@ inline constexpr int library_version = CUDART_VERSION;
 
 struct Devices {
     int count{2};
-    bool peers{true};   // access to each other's memory can be enabled
+    const char* name{"invented"};  // and a number
+    bool peers{true};              // access to each other's memory can be enabled
     Pairs misdirected;  // what goes over the link lands elsewhere, and is found there again, as behind an IOMMU
     Pairs corrupting;   // of each copy over the link one word arrives wrong
     Pairs slow;         // a copy over the link takes sixteen times as long as over another
