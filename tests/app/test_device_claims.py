@@ -180,17 +180,64 @@ def slower_rings():
     return {"times": f"{1 / worst[0]:.1f}", "size": worst[1]}
 
 
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+CARDS = ("gpu_h100", "gpu_h200", "gpu_h200_later")
+
+
+def machines():
+    """Which cards have run, on what machines: one answer for all of them, or none."""
+    texts = [(REFERENCE / card / "gpu_probe.json").read_text() for card in CARDS]
+    one = {name: set(re.findall(pattern, "".join(texts))) for name, pattern in
+           (("link", r'"PCIe (\d) x\d+'), ("driver", r'"driver_version": "(\d+)\.'), ("processors", r'"cores": (\d+)'))}
+    found = {name: "/".join(sorted(values)) for name, values in one.items()}
+    kinds = list(dict.fromkeys(re.search(r"gpu0: NVIDIA (\w+)", text)[1] for text in texts))
+    return found | {"first": kinds[0], "second": kinds[1], "kinds": WORDS[len(kinds)]}
+
+
+def rounds_beside():
+    """How many rounds the tables beside nvbandwidth are of, and which nvbandwidth."""
+    count = {len({row["round"] for row in rows_of(f"{file}.csv")})
+             for file in ("gpu_h200/gpu_beside_defaults", "gpu_h200_later/gpu_queues")}
+    version = re.search(r"beside nvbandwidth ([\d.]+) and the reference", (REFERENCE / "README.md").read_text())[1]
+    return {"queues": WORDS[min(count)], "defaults": WORDS[max(count)], "version": version}
+
+
+def drivers():
+    """What the program itself says of drivers that are too old."""
+    text = (ROOT / "core/device/cuda/devices.cpp").read_text()
+    return {"driver": re.search(r"needs a driver of (\d+) or newer", text)[1], "major": re.search(r"cuda_13 = (\d+)000;", text)[1],
+            "older": re.search(r"a toolkit of CUDA (\d+) takes", text)[1]}
+
+
+def asked_of_a_gpu():
+    """What the steps of the kit ask of figures."""
+    text = (ROOT / "scripts/gpu_figures.awk").read_text()
+    within, copies = re.search(r"nvbandwidth\" \? ([\d.]+) : 0", text)[1], re.search(r"device_to_host_memcpy_ce\" \? ([\d.]+) : 0", text)[1]
+    return {"within": within, "copies": copies, "staging": re.search(r"verdict\(ours / theirs, ([\d.]+)\)", text)[1]}
+
+
 # In which document which sentence stands, with what is computed for it.
 SENTENCES = [("CHANGELOG.md", "On an H200, {exact} of {all} runs reserved exactly what was predicted, the other {more} MiB more", exactly_predicted),
              ("docs/traces.md", "reserved exactly what was predicted in {exact} of {all} runs, and {more} MiB more in one. Whether a request was "
               "refused was right in all {refused}", exactly_predicted),
+             ("README.md", "through CUDA, which has run on one {first} and one {second} beside nvbandwidth", machines),
+             ("docs/probe.md", "has run on {kinds} kinds of machine so far, an {first} and an {second} (each PCI Express {link}, {processors} "
+              "processors of a Xeon, driver {driver})", machines),
+             ("docs/probe.md", "Beside nvbandwidth {version}, in turns", rounds_beside),
+             ("docs/probe.md", "`-b 256`, {defaults} rounds, with what all but the outermost ratios span", rounds_beside),
+             ("docs/probe.md", "Several streams at once on one H200, {queues} rounds beside nvbandwidth", rounds_beside),
+             ("docs/probe.md", "built with a toolkit of CUDA {major} it needs a driver of {driver} or newer; CMake takes a toolkit of CUDA {older} "
+              "too", drivers),
+             ("docs/probe.md", "Of the machine it needs a driver ({driver} or newer), nvidia-smi", drivers),
+             ("docs/probe.md", "H2D and D2H by copy engine {copies} or more, copies within the device {within} of nvbandwidth's", asked_of_a_gpu),
+             ("docs/probe.md", "carries 64 MiB of ordinary memory at {staging} times the rate or more", asked_of_a_gpu),
              ("docs/probe.md", "A load of the host's memory is {least} to {most} % slower than nvbandwidth's", slower_loads),
              ("docs/probe.md", "rings are slower, up to {times} times, so there the driver copies; {size} are the worst size", slower_rings)]
 FIGURE = re.compile(r"\d[\d.,]* ?(?:[kMGTK]?i?B(?:/s)?\b|[mun]?s\b|times|%|(?:of|to) \d)")
 # Not of a run: sizes that were asked for, versions, what was lent.
 NO_RESULT = re.compile(r"512 MiB and samples of 150 ms|Below 4 MiB|64 MiB of ordinary memory in pages of 4 KiB|chunks of 2 MiB|huge pages, 256 MiB back|"
                        r"\d+ MiB and more|64, 256 and 512 MiB|of 4 KiB|PCI Express 5, 16 processors|after 560 s")
-OF_A_CARD = re.compile(r"\bH[12]00s?\b|nvbandwidth")
+OF_A_CARD = re.compile(r"\bH[12]00s?\b|nvbandwidth|\bCUDA\b|\bNVIDIA\b|\bNVLinks?\b|\bGPUs?\b")
 
 
 def documents():
@@ -246,8 +293,18 @@ class DeviceClaims(unittest.TestCase):
             wrong = re.sub(r"\d+", lambda match: str(int(match[0]) + 1), right, count=1)
             self.assertNotEqual(right, wrong)
             self.assertNotIn(right, text.replace(right, wrong))
-        for planted in ("On an H100 this takes 3.2 us.", "memsweep is 1.4 times as fast as nvbandwidth.", "H200: 12 of 13 runs were right."):
+        for planted in ("On an H100 this takes 3.2 us.", "memsweep is 1.4 times as fast as nvbandwidth.", "H200: 12 of 13 runs were right.",
+                        "CUDA's copy takes 7 us.", "Two GPUs with an NVLink reach 380 GB/s."):
             self.assertEqual(list(self.uncovered("README.md", planted)), [planted])
+
+    def test_cards_and_files_that_are_named_are_there(self):
+        cards = {machines()["first"], machines()["second"]}
+        for path in documents():
+            text = path.read_text()
+            with self.subTest(document=path.name):
+                self.assertLessEqual(set(re.findall(r"\b([HABL]\d{3})s?\b", text)), cards)
+                for name in re.findall(r"\b(gpu_h\d+(?:_\w+)?(?:/[\w.]+)?)", text):
+                    self.assertTrue((REFERENCE / name).exists(), name)
 
     def test_claims_about_devices_name_what_they_come_from(self):
         for path in documents():
