@@ -225,7 +225,7 @@ class Runtime {
     // next: so many loads, one after the other, from the offset that `place` holds, which then holds where they ended.
     [[nodiscard]] virtual base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes,
                                                       std::uint64_t loads, Address place) = 0;
-    // Managed memory moves to the host, or to the device of the stream, before either asks for it.
+    // Managed memory moves to the host (the node nearest to the device, if that can be named), or to the device.
     [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
                                                         Side to) = 0;
 

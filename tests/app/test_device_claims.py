@@ -205,7 +205,8 @@ def rounds_beside():
 def drivers():
     """What the program itself says of drivers that are too old."""
     text = (ROOT / "core/device/cuda/devices.cpp").read_text()
-    return {"driver": re.search(r"needs a driver of (\d+) or newer", text)[1], "major": re.search(r"cuda_13 = (\d+)000;", text)[1],
+    newer, older = re.search(r"runtime >= cuda_13 \? (\d+) : (\d+)", text).groups()
+    return {"driver": newer, "older_driver": older, "major": re.search(r"cuda_13 = (\d+)000;", text)[1],
             "older": re.search(r"a toolkit of CUDA (\d+) takes", text)[1]}
 
 
@@ -227,7 +228,7 @@ SENTENCES = [("CHANGELOG.md", "On an H200, {exact} of {all} runs reserved exactl
              ("docs/probe.md", "`-b 256`, {defaults} rounds, with what all but the outermost ratios span", rounds_beside),
              ("docs/probe.md", "Several streams at once on one H200, {queues} rounds beside nvbandwidth", rounds_beside),
              ("docs/probe.md", "built with a toolkit of CUDA {major} it needs a driver of {driver} or newer; CMake takes a toolkit of CUDA {older} "
-              "too", drivers),
+              "too, whose programs run from driver {older_driver} on", drivers),
              ("docs/probe.md", "Of the machine it needs a driver ({driver} or newer), nvidia-smi", drivers),
              ("docs/probe.md", "H2D and D2H by copy engine {copies} or more, copies within the device {within} of nvbandwidth's", asked_of_a_gpu),
              ("docs/probe.md", "carries 64 MiB of ordinary memory at {staging} times the rate or more", asked_of_a_gpu),

@@ -320,6 +320,38 @@ TEST_CASE("each device is measured from the node that it is attached to", "[unit
     }
     cudart::reset();
 }
+
+TEST_CASE("managed memory that goes to the host goes to the node nearest to its device, where the driver names nodes",
+          "[unit]")
+{
+    constexpr std::size_t bytes = 4096;
+    cudart::reset({.nodes = {1, 0}});
+    const auto runtime = *cudart::open_backend();
+    const auto prefetched = [&](std::uint32_t device) {
+        const auto stream = device::open_stream(*runtime, device);
+        const auto managed =
+            device::allocate(*runtime, {.device = device, .kind = MemoryKind::managed, .bytes = bytes});
+        device::write_pattern({managed->host(), bytes}, {.seed = 3});
+        REQUIRE(runtime->prefetch(stream->id(), managed->at(), bytes, device::Side::device));
+        REQUIRE(runtime->prefetch(stream->id(), managed->at(), bytes, device::Side::host));
+        REQUIRE(runtime->wait(stream->id()));
+        CHECK(device::check_pattern({managed->host(), bytes}, {.seed = 3}).words == 0);
+    };
+    prefetched(0);
+    CHECK(cudart::calls_of("prefetch to node 1") == 1);
+    prefetched(1);
+    CHECK(cudart::calls_of("prefetch to node 0") == 1);
+    CHECK(cudart::calls_of("cudaMemPrefetchAsync") == 4);
+    // A driver that knows no nodes: asked once more without, and nothing is left of the refusal.
+    const auto stream = device::open_stream(*runtime, 0);
+    const auto managed = device::allocate(*runtime, {.kind = MemoryKind::managed, .bytes = bytes});
+    cudart::fail_next("cudaMemPrefetchAsync", cudaErrorInvalidDevice);
+    CHECK(runtime->prefetch(stream->id(), managed->at(), bytes, device::Side::host));
+    CHECK(cudart::calls_of("cudaMemPrefetchAsync") == 6);
+    CHECK(cudart::calls_of("prefetch to node 1") == 1);
+    CHECK(cudart::remembered() == cudaSuccess);
+    cudart::reset();
+}
 #endif
 
 TEST_CASE("memory of a device that is not reached is refused, and nothing is broken", "[unit]")

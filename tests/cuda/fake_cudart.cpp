@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "tests/cuda/invented_machine.hpp"
 
@@ -24,6 +26,25 @@ void write_uuid(cudaUUID_t& uuid, int device)
     uuid.bytes[15] = static_cast<char>(device);
 }
 #endif
+
+#if CUDART_VERSION >= 12020
+std::optional<int> node_of(const cudaMemLocation& where)
+{
+    return where.type == cudaMemLocationTypeHostNuma ? std::optional{where.id} : std::nullopt;
+}
+#endif
+
+cudaError_t prefetch(const void* data, std::size_t bytes, std::optional<int> node, cudaStream_t stream)
+{
+    const auto code = enter("cudaMemPrefetchAsync");
+    if (code != cudaSuccess) {
+        return code;
+    }
+    if (node) {
+        ++machine().calls["prefetch to node " + std::to_string(*node)];
+    }
+    return is_managed(data, bytes) ? push(stream, ms_for(bytes), [] {}) : answer(cudaErrorInvalidValue);
+}
 
 // Of a wait that cannot end: what broke the work, or else a latch that holds it.
 cudaError_t answer_unfinished()
@@ -463,18 +484,24 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, cudaMemLocation /*where*/, unsigned /*flags*/,
+cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, cudaMemLocation where, unsigned /*flags*/,
                                  cudaStream_t stream)
+{
+    return prefetch(data, bytes, node_of(where), stream);
+}
 #else
 cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, int /*device*/, cudaStream_t stream)
-#endif
 {
-    const auto code = enter("cudaMemPrefetchAsync");
-    if (code != cudaSuccess) {
-        return code;
-    }
-    return is_managed(data, bytes) ? push(stream, ms_for(bytes), [] {}) : answer(cudaErrorInvalidValue);
+    return prefetch(data, bytes, std::nullopt, stream);
 }
+#endif
+#if CUDART_VERSION >= 12020 && CUDART_VERSION < 13000
+cudaError_t cudaMemPrefetchAsync_v2(const void* data, std::size_t bytes, cudaMemLocation where, unsigned /*flags*/,
+                                    cudaStream_t stream)
+{
+    return prefetch(data, bytes, node_of(where), stream);
+}
+#endif
 
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation /*place*/)

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #ifdef MEMSWEEP_HIP
@@ -41,7 +43,8 @@ inline constexpr const char* management_library = "libnvidia-ml.so.1";
 }
 #endif
 
-// Where managed memory may lie.
+// Where managed memory may lie. Only a version that can name a node of the host's memory does; where the driver refuses
+// that, the memory goes to the host without a node.
 #if CUDART_VERSION >= 13000
 using Place = cudaMemLocation;
 [[nodiscard]] inline Place on_device(int device) noexcept
@@ -61,6 +64,11 @@ inline cudaError_t prefetch(const void* managed, std::size_t bytes, Place to, cu
 {
     return cudaMemPrefetchAsync(managed, bytes, to, 0, stream);
 }
+inline cudaError_t prefetch_in_place(const void* managed, std::size_t bytes, cudaMemLocation to,
+                                     cudaStream_t stream) noexcept
+{
+    return prefetch(managed, bytes, to, stream);
+}
 #else
 using Place = int;
 [[nodiscard]] inline Place on_device(int device) noexcept
@@ -75,6 +83,30 @@ inline cudaError_t prefetch(const void* managed, std::size_t bytes, Place to, cu
 {
     return cudaMemPrefetchAsync(managed, bytes, to, stream);
 }
+#if CUDART_VERSION >= 12020
+inline cudaError_t prefetch_in_place(const void* managed, std::size_t bytes, cudaMemLocation to,
+                                     cudaStream_t stream) noexcept
+{
+    return cudaMemPrefetchAsync_v2(managed, bytes, to, 0, stream);
+}
 #endif
+#endif
+
+inline cudaError_t prefetch_to_host(const void* managed, std::size_t bytes,
+                                    [[maybe_unused]] std::optional<std::uint32_t> node, cudaStream_t stream) noexcept
+{
+#if CUDART_VERSION >= 12020
+    if (node) {
+        cudaMemLocation place{};
+        place.type = cudaMemLocationTypeHostNuma;
+        place.id = static_cast<int>(*node);
+        if (prefetch_in_place(managed, bytes, place, stream) == cudaSuccess) {
+            return cudaSuccess;
+        }
+        static_cast<void>(cudaGetLastError());
+    }
+#endif
+    return prefetch(managed, bytes, on_host(), stream);
+}
 
 }  // namespace memsweep::device::MEMSWEEP_API

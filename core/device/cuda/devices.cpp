@@ -191,10 +191,11 @@ std::string what_would_do(int driver)
     constexpr int cuda_13 = 13000;
     int runtime = 0;
     forget_failure(cudaRuntimeGetVersion(&runtime));
-    if (runtime < cuda_13) {
+    if (runtime < cuda_12) {
         return {};
     }
-    return fmt::format(", which is built with CUDA {} and needs a driver of 580 or newer{}", version_text(runtime),
+    return fmt::format(", which is built with CUDA {} and needs a driver of {} or newer{}", version_text(runtime),
+                       runtime >= cuda_13 ? 580 : 525,
                        driver >= cuda_12 ? "; one that is built with a toolkit of CUDA 12 takes this driver" : "");
 }
 

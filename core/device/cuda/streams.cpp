@@ -169,9 +169,9 @@ base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& ma
 {
     const auto number = static_cast<int>(on.device);
     MEMSWEEP_TRY(choose(on.device));
-    return outcome(
-        "cudaMemPrefetchAsync",
-        MEMSWEEP_API::prefetch(managed.data, bytes, to == Side::host ? on_host() : on_device(number), on.stream));
+    return outcome("cudaMemPrefetchAsync",
+                   to == Side::host ? prefetch_to_host(managed.data, bytes, facts_[on.device].numa_node, on.stream)
+                                    : MEMSWEEP_API::prefetch(managed.data, bytes, on_device(number), on.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
