@@ -461,8 +461,7 @@ class Explaining {
                              base::exact_size(ledger.rss_bytes)));
         }
         if (space_.from == sys::PagesFrom::pagemap) {
-            warn("This kernel has no PAGEMAP_SCAN (Linux 6.7): parts of huge pages are not told apart, and the page of "
-                 "zeroes counts as the program's.");
+            warn("This kernel has no PAGEMAP_SCAN (Linux 6.7): parts of huge pages are not told apart.");
         }
         if (moment_.memory == nullptr && moment_.contents == nullptr) {
             warn(fmt::format("{}: whether something points to a block, and which parts of huge pages are zero, is not "

@@ -188,6 +188,41 @@ bool read_entries(int pagemap, const MappedArea& area, std::vector<PageRun>& pag
     return true;
 }
 
+bool is_all_zero(std::span<const std::byte> bytes)
+{
+    return std::ranges::all_of(bytes, [](std::byte one) { return one == std::byte{0}; });
+}
+
+// pagemap takes the kernel's page of zeroes for one of the process's own, which smaps does not count. So many of the
+// pages that are all zero are it.
+void mark_zero_pages(pid_t process, const MappedArea& area, std::size_t first, std::vector<PageRun>& pages)
+{
+    std::uint64_t surplus = 0;
+    for (std::size_t i = first; i < pages.size(); ++i) {
+        surplus += pages[i].is_resident() ? pages[i].end - pages[i].begin : 0;
+    }
+    surplus -= std::min(surplus, area.rss_bytes);
+    const auto memory = ForeignMemory::open(process);
+    if (surplus == 0 || !memory) {
+        return;
+    }
+    const std::vector<PageRun> runs{pages.begin() + static_cast<std::ptrdiff_t>(first), pages.end()};
+    pages.resize(first);
+    std::vector<std::byte> content(page_size());
+    for (const PageRun& run : runs) {
+        if (run.state != PageState::anonymous || surplus == 0) {
+            add_run(run, first, pages);
+            continue;
+        }
+        for (std::uint64_t page = run.begin; page < run.end; page += content.size()) {
+            const bool is_zero = surplus != 0 && memory->read(page, content.data(), content.size()) == content.size() &&
+                                 is_all_zero(content);
+            surplus -= is_zero ? content.size() : 0;
+            add_run({page, page + content.size(), is_zero ? PageState::zero : run.state, run.is_huge}, first, pages);
+        }
+    }
+}
+
 base::Expected<std::string> read_all(const std::string& path)
 {
     const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -233,6 +268,9 @@ base::Expected<AddressSpace> look(pid_t process, PagesBy by)
         }
         if (space.from == PagesFrom::pagemap && !read_entries(pagemap.get(), area, space.pages)) {
             return base::fail(base::os_error("cannot be read", errno, folder + "pagemap"));
+        }
+        if (space.from == PagesFrom::pagemap) {
+            mark_zero_pages(process, area, before, space.pages);
         }
     }
     return space;
