@@ -2,16 +2,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <string_view>
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
 #include "app/commands/commands.hpp"
 #include "core/base/refusal.hpp"
+#include "core/base/text.hpp"
+#include "core/engine/steps/worker.hpp"
+#include "core/sys/interprocess.hpp"
 
 namespace {
 
@@ -67,6 +73,15 @@ ExitCode failed_by(const std::exception& problem) noexcept
     std::abort();
 }
 
+// The descriptor of a worker's channel. A worker's heap is what is measured: nothing of a command line is made in it.
+std::optional<int> worker_channel(int argc, const char* const* argv)
+{
+    const bool is_worker = argc == 3 && std::string_view{argv[1]} == "worker";
+    const auto number = is_worker ? memsweep::base::parse_number(argv[2]) : std::nullopt;
+    const bool is_channel = number && *number <= INT_MAX && memsweep::sys::Channel::is_end(static_cast<int>(*number));
+    return is_channel ? std::optional{static_cast<int>(*number)} : std::nullopt;
+}
+
 ExitCode run(int argc, const char* const* argv)
 {
     Command root{"memsweep",
@@ -113,6 +128,9 @@ int main(int argc, char** argv)
         return static_cast<int>(ExitCode::bad_input);
     }
     try {
+        if (const auto channel = worker_channel(argc, argv)) {
+            return memsweep::engine::worker_main(*channel);
+        }
         return static_cast<int>(run(argc, argv));
     } catch (const std::exception& problem) {
         return static_cast<int>(failed_by(problem));

@@ -40,6 +40,7 @@ void add_replay(Command& root, const GlobalOptions& global);
 void add_record(Command& root, const GlobalOptions& global);
 void add_watch(Command& root, const GlobalOptions& global);
 void add_explain(Command& root, const GlobalOptions& global);
+void add_whatif(Command& root, const GlobalOptions& global);
 void add_advise(Command& root, const GlobalOptions& global);
 void add_cliffs(Command& root, const GlobalOptions& global);
 void add_probe(Command& root, const GlobalOptions& global);
@@ -52,11 +53,11 @@ void add_malloc_cost(Command& root, const GlobalOptions& global);
 
 // In the order of --help; the last ones are hidden.
 using AddCommand = void (*)(Command& root, const GlobalOptions& global);
-inline constexpr std::array<AddCommand, 26> commands{
-    add_run,        add_compare, add_report,  add_new,    add_validate,   add_list,  add_schema,
-    add_merge,      add_doctor,  add_info,    add_import, add_export,     add_fit,   add_replay,
-    add_record,     add_watch,   add_explain, add_advise, add_cliffs,     add_probe, add_profile,
-    add_completion, add_help,    add_man,     add_worker, add_malloc_cost};
+inline constexpr std::array<AddCommand, 27> commands{
+    add_run,     add_compare,    add_report,  add_new,    add_validate, add_list,       add_schema,
+    add_merge,   add_doctor,     add_info,    add_import, add_export,   add_fit,        add_replay,
+    add_record,  add_watch,      add_explain, add_whatif, add_advise,   add_cliffs,     add_probe,
+    add_profile, add_completion, add_help,    add_man,    add_worker,   add_malloc_cost};
 
 // --version, which goes before any command. The returned function prints the version if it was asked for.
 [[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& root);

@@ -79,6 +79,7 @@ struct ExplainCommand {
     std::string format{"text"};
     std::string out;
     std::optional<measure::MemoryWord> fail_on;
+    std::uint32_t removed_sites{3};
 };
 
 std::array<std::pair<std::string_view, measure::MemoryWord>, measure::memory_words> verdict_words()
@@ -181,6 +182,7 @@ class ExplainedRun {
         }
         if (explained_ && *explained_) {
             (*explained_)->ended_by = status.describe();
+            take_returns(**explained_, returns_, command_.removed_sites);
         }
         return std::move(explained_);
     }
@@ -203,6 +205,7 @@ class ExplainedRun {
         snapshot_ = *std::move(taken);
         since_ = since;
         process_ = process;
+        returns_.environment = allocator_variables_of(process);
         others_ = other_processes(process);
         stood();
     }
@@ -304,6 +307,7 @@ class ExplainedRun {
                                      .why_no_memory = std::string{is_end ? no_memory : no_memory_then},
                                      .ask = [&] { return is_end ? copy_.ask(process_) : not_asked(); },
                                      .others = others_,
+                                     .returns = &returns_,
                                      .warnings = warnings()};
         explained_ =
             complete_trace().and_then([&] { return explain_moment(unfinished_trace_in(recorded_.folder), moment); });
@@ -334,6 +338,7 @@ class ExplainedRun {
     std::uint64_t snapshots_{};
     std::uint64_t most_resident_{};
     OtherProcesses others_;
+    ReturnsBasis returns_;
     std::optional<trace::Snapshot> snapshot_;
     std::optional<MemoryContents> contents_;
     bool is_complete_{};  // the trace
@@ -416,10 +421,12 @@ base::Expected<ExitCode> explain_trace(const ExplainCommand& command, const Glob
     if (!snapshot) {
         return base::fail(base::ErrorCode::invalid_input, "the snapshot in it is damaged", command.trace);
     }
+    ReturnsBasis returns;  // of its environment nothing is known
     ExplainedMoment moment{.at = command.at.name(),
                            .snapshot = &*snapshot,
                            .why_no_memory = std::string{no_memory_then},
-                           .ask = not_asked};
+                           .ask = not_asked,
+                           .returns = &returns};
     const trace::Facts& facts = reader.facts();
     if (const auto recorded = facts.find("command"); recorded != facts.end()) {
         moment.command = {recorded->second};
@@ -432,7 +439,8 @@ base::Expected<ExitCode> explain_trace(const ExplainCommand& command, const Glob
     if (!facts.contains("stacks")) {
         moment.warnings.emplace_back("It was recorded without --stacks: who allocated is not known by name.");
     }
-    const Explanation explanation = MEMSWEEP_TRY(explain_moment(command.trace, moment));
+    Explanation explanation = MEMSWEEP_TRY(explain_moment(command.trace, moment));
+    take_returns(explanation, returns, command.removed_sites);
     const bool is_found = command.fail_on && explanation.verdict.word == *command.fail_on;
     const ExitCode written = put_out(command, explanation, global);
     return is_found ? worse(written, ExitCode::finding) : written;
@@ -493,11 +501,14 @@ void add_explain(Command& root, const GlobalOptions& global)
     command.option("-o,--out FILE", value::text(explain.out),
                    "Where to write; without it text goes to stderr, beside what the program prints, and the rest to "
                    "stdout");
+    command.option("--remove N", value::number(explain.removed_sites, 0, 1000),
+                   "Of how many top call sites to say what removing them returns, by replaying the recording without "
+                   "them (default 3; 0: none)");
     command.option("--fail-on WORD", value::choice(explain.fail_on, verdict_words()),
                    "Exit with 1 when this is the verdict, as in leak");
     command.footer =
         "The program is recorded with all its call stacks and stopped: once, at its end, or with --at peak at each new "
-        "maximum. Exits with the status of the "
+        "maximum; replays come after it. Exits with the status of the "
         "program (128+N when signal N killed it); of one that ends with 0: 0, 1 with --fail-on, or 2: it cannot be "
         "recorded or stopped, the trace has no such snapshot, or the output cannot be written.";
     command.check = [&explain]() -> base::Expected<void> {

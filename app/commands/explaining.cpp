@@ -86,7 +86,12 @@ class Explaining {
                                                         .has_small_chunks = has_small_chunks(history),
                                                         .has_threads = history.allocating_threads() > 1});
         take_totals(history);
-        take_sites(table, symbolizer, sites);
+        std::vector<std::uint32_t> numbers;
+        take_sites(table, symbolizer, sites, numbers);
+        if (moment_.returns != nullptr) {
+            moment_.returns->site_of_node = sites.of;
+            moment_.returns->site_numbers = std::move(numbers);
+        }
         take_warnings(reader, symbolizer);
         return std::move(explanation_);
     }
@@ -361,7 +366,8 @@ class Explaining {
         return best;
     }
 
-    void take_sites(const trace::StackTable& table, trace::Symbolizer& symbolizer, const trace::StackSites& sites)
+    void take_sites(const trace::StackTable& table, trace::Symbolizer& symbolizer, const trace::StackSites& sites,
+                    std::vector<std::uint32_t>& numbers)
     {
         const std::vector<std::uint32_t> best = stacks_of_sites(table, sites);
         std::vector<std::uint32_t> order(sites.places.size());
@@ -396,6 +402,7 @@ class Explaining {
                 explanation_.main_site = explanation_.sites.size();
             }
             explanation_.sites.push_back(std::move(site));
+            numbers.push_back(number);
         }
     }
 
@@ -509,6 +516,11 @@ base::Expected<Explanation> explain_moment(const std::string& path, const Explai
 {
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
     reader.read_until(moment.snapshot->cut);
+    if (moment.returns != nullptr) {
+        moment.returns->served_by = moment.snapshot->served_by;
+        moment.returns->removal = {
+            .trace = path, .cut = moment.snapshot->cut, .process = moment.snapshot->process, .allocator = {}};
+    }
     return Explaining{moment}.make(reader);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/commands/end_snapshot.hpp"
+#include "app/commands/explained_returns.hpp"
 #include "core/base/expected.hpp"
 #include "core/measure/reachability.hpp"
 #include "core/trace/snapshot.hpp"
@@ -32,6 +33,7 @@ struct ExplainedMoment {
     std::string why_no_memory;           // of neither of them; a sentence without its full stop
     std::function<CopyAnswer()> ask;     // called once the memory has been read
     OtherProcesses others;
+    ReturnsBasis* returns{};            // gets what its sites are removed by; null: nobody asks
     std::vector<std::string> warnings;  // further ones
 };
 

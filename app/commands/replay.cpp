@@ -16,6 +16,8 @@
 #include "app/commands/run_session.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/allocator.hpp"
+#include "core/trace/symbols/site_names.hpp"
+#include "core/trace/trace_moment.hpp"
 #include "reporters/formats.hpp"
 #include "scenarios/reader/replay_plan.hpp"
 
@@ -60,6 +62,12 @@ void add_cases(Command& command, scenarios::ReplayRequest& request)
     };
     command.option("--threads N,...", value::each_of_list(add_threads),
                    "With commas: the recorded threads are dealt out to so many; 0 (the default): as recorded");
+    command.option("--without SITE", value::texts(request.without, Arity::each_time),
+                   "Leave out the blocks that were born at a call site, as info --by site names it: its function, "
+                   "FILE:LINE or file; * and ? stand for letters (repeatable)");
+    command.option("--until MOMENT", value::offering(value::text(request.until), {"end", "peak"}),
+                   "Replay up to a moment: end (default), peak (of live bytes), a time as in 12.5s, or a number of "
+                   "events");
     command.option("--touch WHAT", value::choice(request.touch, touches),
                    "What is written into each block: recorded (first-byte: no trace says yet), none, first-byte (and "
                    "one of each further page), all");
@@ -166,6 +174,22 @@ RunCommand as_run(const ReplayCommand& command)
     return run;
 }
 
+// Before anything is measured, so that a wrong name ends the command.
+base::Expected<void> find_part(scenarios::ReplayRequest& request)
+{
+    static_cast<void>(MEMSWEEP_TRY(trace::parse_moment(request.until)));
+    if (request.without.empty()) {
+        return {};
+    }
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(request.trace));
+    MEMSWEEP_TRY(trace::require_stacks(reader, request.trace));
+    const trace::StackTable& table = reader.read_stacks();
+    trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
+    const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
+    request.left_out = MEMSWEEP_TRY(trace::nodes_of_sites(sites, request.without));
+    return {};
+}
+
 base::Expected<ExitCode> execute(const ReplayCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
@@ -175,6 +199,7 @@ base::Expected<ExitCode> execute(const ReplayCommand& command, const GlobalOptio
         const auto absolute = std::filesystem::absolute(request.trace, ignored);
         request.trace = ignored ? request.trace : absolute.lexically_normal().string();
     }
+    MEMSWEEP_TRY(find_part(request));
     const auto plan = scenarios::replay_plan(request, surroundings(machine));
     if (!plan) {
         std::ranges::for_each(plan.error(), print_error);

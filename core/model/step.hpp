@@ -275,7 +275,9 @@ struct ReplayStep {
     ReplaySpeed speed{ReplaySpeed::maximum};
     bool latency{};                     // every call is timed by itself; such a replay is no part of time_per_event
     std::chrono::nanoseconds settle{};  // idle time after the last event, with the blocks then live
-    std::uint64_t peak_live_bytes{};    // the recording's
+    std::vector<bool> left_out;  // by call stack of the trace: whether the blocks born there are; set by no scenario
+    std::string until;           // the moment that the replay ends at (trace::TraceMoment); likewise
+    std::uint64_t peak_live_bytes{};  // the recording's
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
 };

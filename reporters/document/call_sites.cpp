@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/trace/symbols/function_names.hpp"
+#include "core/trace/symbols/site_names.hpp"
 #include "reporters/document/trace_summary.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -169,13 +169,7 @@ FlameTree flame_tree(const trace::CallTree& tree)
 
 std::string place_label(const trace::ResolvedFrame& frame)
 {
-    if (frame.file.empty()) {
-        return std::string{frame.function};
-    }
-    const std::string_view file = trace::file_name(frame.file);
-    const std::string_view function = frame.is_named ? trace::bare_name(frame.function) : frame.function;
-    return frame.line == 0 ? fmt::format("{} ({})", function, file)
-                           : fmt::format("{} ({}:{})", function, file, frame.line);
+    return trace::place_name(frame);
 }
 
 std::string site_label(const CallSite& site, SiteKind kind)

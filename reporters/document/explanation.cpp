@@ -493,6 +493,7 @@ Document document(const Explanation& explanation)
         document.add(address_space(explanation), Weight::appendix);
     }
     document.add_table(TableBlock{.table = explained_sites_table(explanation), .id = "sites", .is_sortable = true});
+    add_returns(explanation, document);
     document.add(beside(explanation), Weight::reference);
     add_explained_stacks(explanation, document);
     return document;

@@ -19,6 +19,7 @@
 #include "reporters/document/leaks.hpp"
 #include "reporters/document/profile_fit.hpp"
 #include "reporters/document/pytorch_fit.hpp"
+#include "reporters/document/site_return.hpp"
 
 namespace memsweep::reporters {
 
@@ -35,6 +36,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const CallSitesReport& report);       // format memsweep-call-sites, version 1
 [[nodiscard]] std::string to_json(const LeaksReport& report);           // format memsweep-leaks, version 1
 [[nodiscard]] std::string to_json(const Explanation& one);              // format memsweep-explain, version 1
+[[nodiscard]] std::string to_json(const WhatIfReport& report);          // format memsweep-whatif, version 1
 [[nodiscard]] std::string to_json(const AdviceReport& report);          // format memsweep-advice, version 1
 
 }  // namespace memsweep::reporters

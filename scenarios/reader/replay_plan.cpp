@@ -268,6 +268,9 @@ class PlanMaker {
         facts_ = *std::move(facts);
         plan_.name = "replay";
         plan_.description = "A recorded program's allocations and frees, on each allocator, pool and release mode.";
+        if (const std::string part = part_of_trace(); !part.empty()) {
+            plan_.description += fmt::format(" Of the trace: {}.", part);
+        }
         plan_.settings.repetitions = request_.repetitions;
         plan_.settings.warmup = request_.warmup;
         plan_.settings.timeout = request_.timeout;
@@ -308,6 +311,8 @@ class PlanMaker {
         model::ReplayStep replay;
         replay.threads = threads;
         replay.speed = request_.speed;
+        replay.left_out = request_.left_out;
+        replay.until = request_.until;
         replay.settle = idle_time(request_, on);
         const bool asked = model::touch_objection(one.memory.resource).empty();
         replay.touch = asked ? request_.touch : model::ReplayTouch::recorded;
@@ -320,6 +325,9 @@ class PlanMaker {
         }
         one.work = steps_of(request_, replay, release);
         one.fingerprint = fingerprint_of(one);
+        if (const std::string part = part_of_trace(); !part.empty()) {
+            one.fingerprint = sha256(one.fingerprint + part);
+        }
         name(one, on, release, threads);
         read_settings(on, flag, one);
         fingerprints_ += fmt::format("{} {}\n", one.id, one.fingerprint);
@@ -366,6 +374,19 @@ class PlanMaker {
             }
         }
         return modes;
+    }
+
+    // What is replayed of it; empty: all.
+    [[nodiscard]] std::string part_of_trace() const
+    {
+        std::string part;
+        for (const std::string& site : request_.without) {
+            part += fmt::format("{}without {}", part.empty() ? "" : ", ", site);
+        }
+        if (!request_.until.empty() && request_.until != "end") {
+            part += fmt::format("{}until {}", part.empty() ? "" : ", ", request_.until);
+        }
+        return part;
     }
 
     // The fingerprint that a scenario file with this case alone would have.

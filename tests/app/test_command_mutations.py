@@ -26,7 +26,7 @@ NEEDED = {"run": ["small.json", "-n", "1", "--timeout", "2s"], "new": ["mine"], 
           "merge": ["r.json", "r.json"], "list": ["cases", "small.json"], "schema": ["scenario"], "doctor": [], "info": ["t.mst"],
           "import": ["log.csv", "-o", "out.mst"], "export": ["t.mst", "-f", "rmm"], "fit": ["t.mst"],
           "replay": ["t.mst", "--on", "glibc", "--dry-run"], "record": ["-o", "out.mst", "--", "true"], "watch": ["--", "true"],
-          "explain": ["--", "true"], "advise": ["--", "true"],
+          "explain": ["--", "true"], "whatif": ["t.mst", "--without", "main"], "advise": ["--", "true"],
           "profile": ["fit", "loop.csv", "-o", "my.json"], "completion": ["bash"], "man": [], "help": ["run"]}
 # Measurements of seconds, however they are asked for, and words that other tests measure.
 LEFT_OUT = {"probe", "cliffs"}

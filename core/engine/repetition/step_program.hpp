@@ -63,6 +63,7 @@ struct Replay {
     model::ReplayTouch touch{};
     bool latency{};            // every call is timed by itself
     std::int64_t settle_ns{};  // idle after the last event
+    bool gives_back{};         // the allocator is asked for what it can give back, before what is left is freed
 };
 
 // The instructions of a block, by index.

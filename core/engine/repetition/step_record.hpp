@@ -101,6 +101,10 @@ struct ReplayRecord {
     std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
+    std::uint64_t anonymous_before_bytes{};  // at the baseline
+    std::uint64_t anonymous_end_bytes{};     // at the last event
+    bool was_asked{};                        // the allocator to give back, before the rest was freed; it then held:
+    std::uint64_t anonymous_given_back_bytes{};
     double ns_per_tick{};  // length of a tick of the counter that times single calls
 };
 

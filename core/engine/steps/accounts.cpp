@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/clock.hpp"
+#include "core/sys/allocator_library.hpp"
 
 namespace memsweep::engine {
 
@@ -116,6 +117,7 @@ bool Accounts::take_baseline()
     }
     record_.baseline_working_set_bytes = snapshot->working_set_bytes();
     record_.baseline_huge_page_bytes = snapshot->anon_huge_bytes;
+    record_.replay.anonymous_before_bytes = snapshot->anon_bytes + snapshot->hugetlb_bytes;
     record_.own_bytes += snapshot->rss_bytes - std::min(snapshot->rss_bytes, snapshot->anon_bytes);
     if (!region_.replays.empty()) {
         region_.header->own_bytes.store(record_.own_bytes, std::memory_order_relaxed);
@@ -156,7 +158,7 @@ void Accounts::sample(const Sample& sample)
     stopwatch_.resume(pause);
 }
 
-void Accounts::look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock)
+void Accounts::look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock)
 {
     const Stopwatch::Pause pause = stopwatch_.pause();
     ReplayRecord& replay = record_.replay;
@@ -166,12 +168,19 @@ void Accounts::look_at_replay(std::chrono::nanoseconds settle, const sys::Clock&
     if (replay.has_ended) {
         replay.end_bytes = without_own(end->working_set_bytes());
         replay.peak_bytes = std::max(without_own(*peak), replay.end_bytes);
+        replay.anonymous_end_bytes = end->anon_bytes + end->hugetlb_bytes;
     }
     if (settle > std::chrono::nanoseconds::zero()) {
         clock.sleep_for(settle);
         const auto idle = probe_.snapshot();
         replay.was_idle = idle.has_value();
         replay.idle_bytes = idle ? without_own(idle->working_set_bytes()) : 0;
+    }
+    if (gives_back) {
+        static_cast<void>(sys::trim_allocator());
+        const auto after = probe_.snapshot();
+        replay.was_asked = after.has_value();
+        replay.anonymous_given_back_bytes = after ? after->anon_bytes + after->hugetlb_bytes : 0;
     }
     stopwatch_.resume(pause);
 }

@@ -94,7 +94,7 @@ class Accounts {
 
     // Reads the resident memory of a replay at its last event, with the blocks then live, and once more after so long
     // an idle time. No time includes this.
-    void look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock);
+    void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;

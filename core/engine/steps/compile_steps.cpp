@@ -14,6 +14,7 @@
 #include "core/model/concat_case.hpp"
 #include "core/model/specs.hpp"
 #include "core/trace/replay/replay_program.hpp"
+#include "core/trace/trace_moment.hpp"
 #include "core/trace/trace_reader.hpp"
 
 namespace memsweep::engine {
@@ -235,20 +236,39 @@ std::uint64_t blocks_to_reserve(const StepProgram& program)
         {prompt ? base::saturating_add(reachable, kept) : program.arrays, program.arrays, max_reserved_blocks});
 }
 
+base::Expected<trace::EventSelection> selection_of(trace::TraceReader& reader, const model::ReplayStep& step)
+{
+    trace::EventSelection selection;
+    if (!step.left_out.empty()) {
+        static_cast<void>(reader.read_stacks());
+        selection.left_out = step.left_out;
+    }
+    const trace::TraceMoment moment = MEMSWEEP_TRY(trace::parse_moment(step.until));
+    selection.most_events = MEMSWEEP_TRY(trace::events_before(reader, moment));
+    selection.is_cut = !std::holds_alternative<trace::TraceEnd>(moment);
+    return selection;
+}
+
 }  // namespace
+
+base::Expected<PackedTrace> packed_trace(const std::vector<std::uint64_t>& words)
+{
+    auto region = MEMSWEEP_TRY(sys::SharedRegion::create(words.size() * sizeof(std::uint64_t), "memsweep-replay"));
+    std::memcpy(region.data<std::byte>(), words.data(), words.size() * sizeof(std::uint64_t));
+    return std::make_shared<const sys::SharedRegion>(std::move(region));
+}
 
 base::Expected<PackedTrace> PackedTraces::find_or_compile(const model::ReplayStep& step)
 {
-    const Key key{step.trace, step.threads, step.speed};
+    const Key key{step.trace, step.threads, step.speed, step.left_out, step.until};
     if (const auto found = traces_.find(key); found != traces_.end()) {
         return found->second;
     }
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(step.trace));
-    const auto words = MEMSWEEP_TRY(
-        trace::compile_replay(reader, {.threads = step.threads, .paced = step.speed == model::ReplaySpeed::original}));
-    auto region = MEMSWEEP_TRY(sys::SharedRegion::create(words.size() * sizeof(std::uint64_t), "memsweep-replay"));
-    std::memcpy(region.data<std::byte>(), words.data(), words.size() * sizeof(std::uint64_t));
-    return traces_[key] = std::make_shared<const sys::SharedRegion>(std::move(region));
+    trace::ReplayCompileOptions options{.threads = step.threads, .paced = step.speed == model::ReplaySpeed::original};
+    options.selection = MEMSWEEP_TRY(selection_of(reader, step));
+    const auto words = MEMSWEEP_TRY(trace::compile_replay(reader, options));
+    return traces_[key] = MEMSWEEP_TRY(packed_trace(words));
 }
 
 base::Expected<StepProgram> compile_steps(const model::Case& plan_case, PackedTraces& traces)

@@ -262,8 +262,8 @@ class Interpreter {
 
     Flow execute(const Replay& replay)
     {
-        const trace::ReplayRun run =
-            replays_.run(replay, [&] { accounts_.look_at_replay(nanoseconds{replay.settle_ns}, clock_); });
+        const trace::ReplayRun run = replays_.run(
+            replay, [&] { accounts_.look_at_replay(nanoseconds{replay.settle_ns}, replay.gives_back, clock_); });
         return run.refused ? refused({memory::AllocStatus::out_of_memory, run.refused_bytes}) : Flow::done;
     }
 

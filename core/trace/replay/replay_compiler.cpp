@@ -453,10 +453,11 @@ class ReplayCompiler {
 
 base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader, const ReplayCompileOptions& options)
 {
-    const ReplaySurvey surveyed = survey(reader);
+    SelectedEvents events{reader, options.selection};
+    const ReplaySurvey surveyed = survey(events, options.selection.is_cut);
     ReplayCompiler compiler{options, surveyed, reader.header().ticks_per_second};
     Event event;
-    while (reader.next(event)) {
+    while (events.next(event)) {
         compiler.add(event);
     }
     return compiler.finish();

@@ -19,6 +19,8 @@ constexpr std::uint64_t ticks_before_process = 1;
 
 class Survey {
   public:
+    explicit Survey(bool tells_exits) : exits_{tells_exits} {}
+
     void add(const Event& event)
     {
         ++now_;
@@ -75,7 +77,7 @@ class Survey {
     BlockWalk walk_;
     std::uint64_t now_{};
     std::uint64_t last_event_{};
-    bool exits_{};
+    bool exits_;
 };
 
 }  // namespace
@@ -96,14 +98,14 @@ bool is_replayed(EventKind kind) noexcept
     }
 }
 
-ReplaySurvey survey(TraceReader& reader)
+ReplaySurvey survey(SelectedEvents& events, bool is_cut)
 {
-    Survey survey;
+    Survey survey{is_cut};
     Event event;
-    while (reader.next(event)) {
+    while (events.next(event)) {
         survey.add(event);
     }
-    reader.rewind();
+    events.rewind();
     return survey.result();
 }
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/trace_reader.hpp"
+#include "core/trace/event_selection.hpp"
 
 namespace memsweep::trace {
 
@@ -70,7 +70,7 @@ struct ReplaySurvey {
 // Whether a replay makes something of the event in its thread.
 [[nodiscard]] bool is_replayed(EventKind kind) noexcept;
 
-// Reads the trace to its end, and rewinds it.
-[[nodiscard]] ReplaySurvey survey(TraceReader& reader);
+// Reads the events to their end, and rewinds them. `is_cut`: they may end before any exit, of which the trace tells.
+[[nodiscard]] ReplaySurvey survey(SelectedEvents& events, bool is_cut);
 
 }  // namespace memsweep::trace

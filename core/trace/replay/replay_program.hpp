@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/trace/trace_reader.hpp"
+#include "core/trace/event_selection.hpp"
 
 namespace memsweep::trace {
 
@@ -129,6 +129,7 @@ struct ReplayProgram {
 struct ReplayCompileOptions {
     std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
     bool paced{};             // at the recorded speed, by the stamps of the trace
+    EventSelection selection{};
 };
 
 // Errors   invalid_input: more live blocks at once than max_replay_slots, or more than 1024 threads at a time.

@@ -1,0 +1,40 @@
+// What an allocator holds at the last event of a compiled trace, before anything else is freed, and what it still holds
+// once it was asked to give back: replayed in a fresh process, with nothing else in it.
+//
+// What a program wrote into its blocks is not in its trace: a byte of each page that a block lies in is written. A
+// program that leaves pages of its blocks unwritten holds less than its replay.
+//
+// Units    bytes of anonymous memory, less what the process had before the replay. A request may return of that, too:
+//          what is held after it may be less than nothing.
+// Cost     the start of a process, and the replay.
+// Errors   os: the replay did not come to its last event; the message says why. interrupted: the user asked to stop.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/engine/repetition/executor.hpp"
+#include "core/engine/repetition/step_program.hpp"
+#include "core/model/allocator.hpp"
+
+namespace memsweep::engine {
+
+struct HeapAtEnd {
+    std::int64_t held{};        // as it is
+    std::int64_t given_back{};  // still held after the request
+};
+
+struct HeapReplayOrder {
+    PackedTrace trace;
+    model::AllocatorSpec allocator;
+    std::uint32_t runs{3};
+    std::chrono::nanoseconds timeout{std::chrono::minutes{10}};  // of each
+};
+
+// The median of the runs, of each figure by itself.
+[[nodiscard]] base::Expected<HeapAtEnd> replay_heap(Executor& workers, const HeapReplayOrder& order);
+
+}  // namespace memsweep::engine
