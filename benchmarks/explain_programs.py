@@ -97,7 +97,7 @@ class Alone:
         self.areas = self.seen[0]["smaps"]
         self.rss = 1024 * exit_observer.total(self.areas, "Rss")
         self.peak = 1024 * int((re.search(r"VmHWM:\s+(\d+)", self.seen[0]["status"]) or [0, 0])[1])
-        self.asked = [self.ask() for _ in range(3)]
+        self.asked = [self.ask() for _ in range(8)]
         self.ask()
 
     def nearest(self, size, figure):
