@@ -386,14 +386,15 @@ void add_record(Command& root, const GlobalOptions& global)
             value::each([&record](const std::string& text) { return read_stacks_choice(text, record.choice); }),
             "full"),
         "The call stack of every allocation too; with a size of a sample of them, so many bytes apart on average");
-    command.flag("--snapshot-at-end", record.snapshots.at_end,
-                 "Also where the program's memory is at its end, for memsweep explain TRACE");
-    command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
-                   "Also where its memory is, from time to time, as in 10s: it is stopped for each");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),
                    "Make a trace of a recording that was cut off, instead of recording");
+    command.group = "Snapshots";
+    command.flag("--snapshot-at-end", record.snapshots.at_end,
+                 "Also where the program's memory is at its end, for memsweep explain TRACE");
+    command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
+                   "Also where its memory is, from time to time, as in 10s: it is stopped for each");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be recorded, "
         "a program of its tree ran without the recorder, or the trace cannot be written whole.";
