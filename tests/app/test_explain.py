@@ -310,7 +310,7 @@ class Explain(CliTest):
         for command in (("explain",), ("record", "-q", "-o", self.folder / "r.mst"), ("watch", "-o", self.folder / "w.json")):
             outcome = self.expect(0, *command, "--", "printf", "[%s]", "", "[a,b]", "")
             self.assertIn("[][[a,b]][]", outcome.text)
-        self.assertIn("the value is empty", self.expect(2, "explain", "--", "").errors)
+        self.assertIn("no program to run", self.expect(2, "explain", "--", "").errors)
 
     def test_a_callers_ignored_sigchld_stays_the_programs(self):
         code = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN)"
