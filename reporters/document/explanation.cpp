@@ -142,9 +142,12 @@ std::string site_words(const Explanation& one)
     case MemoryWord::kept:
         return fmt::format("Left behind by {}: {}.", place, share_words(part, one.verdict.bytes));
     case MemoryWord::fragmentation: {
-        std::string words = fmt::format("Pinned by {}: its {} lie alone on {} of pages, and with others on {}.", place,
-                                        plural(site.figures.blocks, "live block"), size_of(site.figures.pins_alone),
-                                        size_of(site.figures.pins_with_others));
+        const std::string others = site.figures.pins_with_others == 0
+                                       ? std::string{}
+                                       : fmt::format(", and with others on {}", size_of(site.figures.pins_with_others));
+        std::string words =
+            fmt::format("Pinned by {}: its {} lie alone on {} of pages{}.", place,
+                        plural(site.figures.blocks, "live block"), size_of(site.figures.pins_alone), others);
         const auto left =
             std::ranges::max_element(one.sites, {}, [](const auto& each) { return each.figures.left_behind; });
         if (left->figures.left_behind != 0) {
@@ -161,10 +164,25 @@ std::string site_words(const Explanation& one)
     }
 }
 
+// Nothing where it is not offered, or more would be held.
+std::string removal_words(const Explanation& one)
+{
+    if (!one.main_site) {
+        return {};
+    }
+    const ExplainedSite& site = one.sites[*one.main_site];
+    return !site.without || site.without->returns <= 0
+               ? std::string{}
+               : fmt::format(" Removing it returns {}.", size_of(static_cast<std::uint64_t>(site.without->returns)));
+}
+
 // Who, and which setting.
 std::string third_line(const Explanation& one)
 {
     std::string words = site_words(one);
+    if (!words.empty()) {
+        words += removal_words(one);
+    }
     if (!one.verdict.settings.empty()) {
         std::string settings;
         for (const std::string& setting : one.verdict.settings) {
