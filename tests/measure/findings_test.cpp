@@ -255,8 +255,8 @@ TEST_CASE("of a short program it is said what of its time is its start", "[unit]
     REQUIRE(found.size() == 1);
     CHECK(found[0].importance == Importance::note);
     CHECK(sentence(found[0]) ==
-          "demo/program=a takes 2.00 ms, of which 400.0 us go into starting any program: programs differ by more than "
-          "their wall_time does");
+          "demo/program=a takes 2.00 ms, of which 400.0 us go into starting any program: the programs differ more than "
+          "their wall_time");
 }
 
 TEST_CASE("of several short programs the shortest is named", "[unit]")
