@@ -1,7 +1,8 @@
-"""The documents' commands and quotations: docs/tasks.md runs as written, from an installed package; what README.md and docs/ quote
-of a reference result is what memsweep prints of it; links lead somewhere."""
+"""The documents' commands and quotations: docs/tasks.md and docs/memory-answers.md run as written, from an installed package; what
+README.md and docs/ quote of a reference result is what memsweep prints of it; links lead somewhere."""
 
 import json
+import mmap
 import os
 import re
 import shlex
@@ -12,6 +13,7 @@ import unittest
 from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute, sanitized
 
 TASKS = SOURCE / "docs/tasks.md"
+ANSWERS = SOURCE / "docs/memory-answers.md"
 DOCUMENTS = [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").glob("*.md"))]
 PATIENCE_S = 300
 
@@ -55,7 +57,9 @@ def spaced(text):
     return " ".join(text.split())
 
 
-class Tasks(CliTest):
+class RunDocument(CliTest):
+    document = TASKS
+
     def setUp(self):
         super().setUp()
         if shutil.which("cmake") is None or not (BINARY.parent / "cmake_install.cmake").exists() or sanitized():
@@ -67,7 +71,7 @@ class Tasks(CliTest):
     def run_task(self, heading):
         scratch = self.folder / "scratch"
         scratch.mkdir()
-        found = [one for block in blocks(sections(TASKS)[heading], "sh") for one in commands(block)]
+        found = [one for block in blocks(sections(self.document)[heading], "sh") for one in commands(block)]
         self.assertTrue(found)
         for command in found:
             done = subprocess.run(["bash", "-c", command.text], cwd=scratch, env=self.env, stdin=subprocess.DEVNULL,
@@ -77,6 +81,8 @@ class Tasks(CliTest):
             for phrase in command.prints:
                 self.assertIn(spaced(phrase), spaced(done.stdout + done.stderr), said)
 
+
+class Tasks(RunDocument):
     def test_release_mode(self):
         self.run_task("Choose a release mode for your own arrays")
 
@@ -111,6 +117,49 @@ class Tasks(CliTest):
 
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
+
+
+def huge_zeroes_are_told():
+    """PAGEMAP_SCAN is there (Linux 6.7), and the kernel gives a huge page to who asks for one."""
+    if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 7):
+        return False
+    memory = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    memory[16 << 20] = 1
+    with open("/proc/self/smaps_rollup", encoding="ascii") as rollup:
+        return int(re.search(r"AnonHugePages: +(\d+)", rollup.read())[1]) != 0
+
+
+class MemoryAnswers(RunDocument):
+    document = ANSWERS
+
+    def setUp(self):
+        super().setUp()
+        self.need_commands([("gcc", "gcc")])
+
+    def test_fastbins(self):
+        self.run_task("Freed small blocks that glibc keeps")
+
+    def test_arenas(self):
+        self.run_task("Arenas of threads")
+
+    def test_aligned(self):
+        self.run_task("Large blocks with a small one behind each")
+
+    def test_huge(self):
+        if not huge_zeroes_are_told():
+            self.leave_out(self.id(), "no huge pages here, or the kernel does not tell which parts of them are zero")
+        self.run_task("Huge pages that are mostly zero")
+
+    def test_redis(self):
+        self.need_commands([("redis-server", "redis-server"), ("redis-cli", "redis-tools")])
+        self.run_task("A cache with holes: redis")
+
+    def test_python(self):
+        self.run_task("Survivors in Python")
+
+    def test_leak(self):
+        self.run_task("A leak")
 
 
 def anchors(path):
@@ -183,7 +232,7 @@ class Documents(CliTest):
 
     def test_every_task_is_run(self):
         run = re.findall(r'self\.run_task\("(.*)"\)', (SOURCE / "tests/app/test_tasks.py").read_text())
-        self.assertEqual(run, list(sections(TASKS)))
+        self.assertEqual(run, [*sections(TASKS), *sections(ANSWERS)])
 
 
 if __name__ == "__main__":
