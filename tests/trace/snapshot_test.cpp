@@ -153,7 +153,8 @@ TEST_CASE("a snapshot that lacks a part is none, and whatever bytes it has break
     base::Rng random{9};
     const trace::Snapshot large = made(random, 60'000);
     const std::string whole = file_with({large});
-    auto cut = trace::TraceFile::open(reading(whole.substr(0, whole.size() - 100)), "cut");
+    const std::string part = whole.substr(0, whole.size() - 100);
+    auto cut = trace::TraceFile::open(reading(part), "cut");
     REQUIRE(cut);
     CHECK(trace::find_snapshots(*cut).empty());
 
