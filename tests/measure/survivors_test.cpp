@@ -1,7 +1,8 @@
 // What has grown all the time is told from what filled once, is full, or waits for its end.
 #include "core/measure/survivors.hpp"
 
-#include <deque>
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/base/rng.hpp"
@@ -62,6 +63,62 @@ TEST_CASE("survivors: churn, a table that filled once and a burst are no growth"
         wrong += grows(table, lives.longest(), now) ? 1 : 0;
     }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("survivors: none of a thousand programs that do not leak grows, and most of a thousand that do are found",
+          "[unit]")
+{
+    constexpr int rounds = 1000;
+    constexpr std::uint64_t between = 20;  // events from one block to the next
+    base::Rng random{11};
+    const auto life_of = [&](double mean) {
+        const double share = (static_cast<double>(random.below(1U << 30U)) + 1) / (1U << 30U);
+        return 1 + static_cast<std::uint64_t>(-mean * std::log(share));
+    };
+    int grown = 0;
+    int found = 0;
+    for (int round = 0; round < rounds; ++round) {
+        Lifetimes lives;
+        std::vector<Survivor> live;
+        const auto put = [&](std::uint64_t born, std::uint64_t life) {
+            if (born + life < now) {
+                lives.add(life);
+            } else {
+                live.push_back({born, 16 + random.below(500)});
+            }
+        };
+        const double mean = 20 + static_cast<double>(random.below(now / 20));
+        const std::uint64_t same = 20 + random.below(now / 4);
+        const std::uint64_t phase = now / (2 + random.below(20));
+        const std::uint64_t filled_from = random.below(now / 2);
+        const std::uint64_t filled_until = filled_from + 1 + random.below(now / 5);
+        for (std::uint64_t born = random.below(between); born < now; born += between) {
+            switch (round % 4) {
+            case 0:  // replaced by chance, as in a table of requests
+                put(born, life_of(mean));
+                break;
+            case 1:  // a cache at its size, the oldest goes
+                put(born, same);
+                break;
+            case 2:  // a phase frees what it has made
+                put(born, phase - born % phase);
+                break;
+            default:  // a table that filled once, beside what comes and goes
+                put(born, born >= filled_from && born < filled_until ? now : life_of(mean / 10));
+            }
+        }
+        grown += grows(live, lives.longest(), now) ? 1 : 0;
+
+        std::vector<Survivor> lost;
+        const std::uint64_t step = 10 + random.below(now / 40);
+        for (std::uint64_t born = random.below(now / 2); born < now; born += 1 + random.below(2 * step)) {
+            lost.push_back({born, 16 + random.below(100)});
+        }
+        found += grows(lost, lives.longest(), now) ? 1 : 0;
+    }
+    INFO(found << " of " << rounds << " leaks found");
+    CHECK(grown == 0);
+    CHECK(found > rounds / 2);
 }
 
 TEST_CASE("survivors: what is young, or less than can be told, is no growth", "[unit]")
