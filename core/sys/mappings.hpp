@@ -80,9 +80,9 @@ struct AddressSpace {
 // The text of a whole smaps file.
 [[nodiscard]] base::Expected<std::vector<MappedArea>> parse_smaps(std::string_view text);
 
-// How pages are told; `best`: by PAGEMAP_SCAN where the kernel has it. Of huge pages pagemap tells nothing. It takes the
-// kernel's page of zeroes for one of the process's own: where it says more than smaps, so many pages that are all zero
-// are taken for that page, if the process may be read.
+// How pages are told; `best`: by PAGEMAP_SCAN where the kernel has it. Of huge pages pagemap tells nothing. It takes
+// the kernel's page of zeroes for one of the process's own: where it says more than smaps, so many pages that are all
+// zero are taken for that page, if the process may be read.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 

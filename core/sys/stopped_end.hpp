@@ -8,9 +8,9 @@
 // Cost     of tracing some 10 us a signal, a thread that starts or ends, and an exec; of a stop some 20 us a thread. A
 //          stop in between interrupts the system calls that signal(7) says a stop signal does, such as epoll_wait(2).
 // Errors   os: it cannot be started (`where` is the command); not_supported: ptrace is refused here.
-// Threads  the main thread; of others, begun before, none may take signals: SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT
-//          stay blocked meanwhile, and the kernel ties tracing to the thread that began it. Wait for no other child
-//          meanwhile.
+// Threads  the main thread; of others, begun before, none may take signals: SIGCHLD, SIGINT, SIGTERM, SIGHUP and
+//          SIGQUIT stay blocked meanwhile, and the kernel ties tracing to the thread that began it. Wait for no other
+//          child meanwhile.
 // Ownership  the command ends with us when we are killed (PTRACE_O_EXITKILL).
 //
 // What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on.
@@ -53,8 +53,8 @@ struct ProgramStops {
     // At most once: not where the machine kills it too fast for any thread of it to come there.
     std::function<void(const StoppedEnd&)> at_end;
 
-    // The program calls by call_signal, which it queues to a thread of its own (rt_tgsigqueueinfo(2)): the upper half of
-    // the value is the mark, the lower one is what it says. The signal ends here.
+    // The program calls by call_signal, which it queues to a thread of its own (rt_tgsigqueueinfo(2)): the upper half
+    // of the value is the mark, the lower one is what it says. The signal ends here.
     static constexpr int call_signal = SIGURG;
     std::uint32_t call_mark{};  // 0: it does not
     std::function<void(const StoppedMoment&, std::uint32_t value)> at_call;

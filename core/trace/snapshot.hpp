@@ -1,5 +1,5 @@
-// A recorded process as it stood at one moment: its address space by pages, and exactly where that moment is in its log.
-// With the trace it says where every resident page came from, also when the process is long gone.
+// A recorded process as it stood at one moment: its address space by pages, and exactly where that moment is in its
+// log. With the trace it says where every resident page came from, also when the process is long gone.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
 // Memory   as sys::AddressSpace.

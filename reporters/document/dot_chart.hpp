@@ -26,8 +26,8 @@ struct DotAxis {
     std::optional<double> reference{};  // a dashed line
 };
 
-// At least one dot; values are finite. The title is "Wall time by case". The axis is logarithmic where the largest value
-// is thirty times the smallest, and begins at 0 otherwise. Without any interval the table has no column of them.
+// At least one dot; values are finite. The title is "Wall time by case". The axis is logarithmic where the largest
+// value is thirty times the smallest, and begins at 0 otherwise. Without any interval the table has no column of them.
 [[nodiscard]] Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots);
 
 }  // namespace memsweep::reporters

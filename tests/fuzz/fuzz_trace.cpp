@@ -1,4 +1,5 @@
-// Any bytes as a trace: read, counted, also by stack, their snapshots read, fitted, given to PyTorch's allocator, and replayed.
+// Any bytes as a trace: read, counted, also by stack, their snapshots read, fitted, given to PyTorch's allocator, and
+// replayed.
 //
 // Errors   a broken promise ends the process: totals that contradict each other, a replay that does something else.
 #include <cstdint>

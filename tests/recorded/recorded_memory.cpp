@@ -1,5 +1,6 @@
-// recorded_memory KIND [END]: a program (hold:MIB holds so much) whose memory at its end is known by kind, and which ends
-// as asked: exit (the default), _exit, abort, term or kill. It prints a line, so that what it prints can be compared.
+// recorded_memory KIND [END]: a program (hold:MIB holds so much) whose memory at its end is known by kind, and which
+// ends as asked: exit (the default), _exit, abort, term or kill. It prints a line, so that what it prints can be
+// compared.
 #include <array>
 #include <atomic>
 #include <chrono>

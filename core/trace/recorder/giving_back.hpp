@@ -2,9 +2,9 @@
 // allocator has and would give back. The process itself stays as it is, and does not wait for the answer: both are in
 // format/given_back.hpp.
 //
-// Sources  malloc_trim(3), mallinfo2(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas, stats.allocated;
-//          mi_collect and mi_heap_visit_blocks of mimalloc; MallocExtension_ReleaseFreeMemory and _GetNumericProperty of
-//          tcmalloc.
+// Sources  malloc_trim(3), mallinfo2(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas,
+//          stats.allocated; mi_collect and mi_heap_visit_blocks of mimalloc; MallocExtension_ReleaseFreeMemory and
+//          _GetNumericProperty of tcmalloc.
 // Cost     a fork(2), and the two stops in which memsweep looks.
 // Errors   none is reported to the program, whose errno and signals are left as they were.
 // Threads  the last one, or any that ends the process.
