@@ -1,6 +1,7 @@
 // recorded_sites KIND [--without load|keep] [--ask]: a program of two call sites, of which one leaves pages behind and
 // the other pins them: blocks of `load_batch` are freed at the end, small ones of `keep_entry` that lie between them
-// stay. KIND is one (a thread), or threads (four of them, joined before the end). `--without`: it never calls that
+// stay. KIND is one (a thread), or threads (four of them, all there before one begins, so that each has its arena, and
+// joined before the end). `--without`: it never calls that
 // site. It prints the anonymous memory that it holds then, by the kernel's word, and with --ask also what it holds once
 // malloc_trim was called.
 #include <array>
@@ -12,6 +13,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace {
@@ -22,6 +24,7 @@ constexpr std::size_t between = 32;
 constexpr std::size_t most_threads = 4;
 std::array<std::array<char*, batch>, most_threads> loaded;
 std::array<std::array<char*, batch / between>, most_threads> kept;
+pthread_barrier_t all_there;
 bool loads = true;
 bool keeps = true;
 
@@ -59,6 +62,13 @@ void work(std::size_t thread)
     }
 }
 
+void work_among_others(std::size_t thread)
+{
+    std::free(written(static_cast<char*>(std::malloc(1)), 1));  // glibc gives an arena to who first asks for memory
+    ::pthread_barrier_wait(&all_there);
+    work(thread);
+}
+
 // Without a call of malloc.
 unsigned long anonymous_bytes()
 {
@@ -92,9 +102,10 @@ int main(int argc, char** argv)
         keeps = keeps && word != "keep";
     }
     if (argc > 1 && std::string_view{argv[1]} == "threads") {
+        ::pthread_barrier_init(&all_there, nullptr, most_threads);
         std::array<std::thread, most_threads> threads;
         for (std::size_t i = 0; i < most_threads; ++i) {
-            threads.at(i) = std::thread{work, i};
+            threads.at(i) = std::thread{work_among_others, i};
         }
         for (std::thread& thread : threads) {
             thread.join();
