@@ -18,6 +18,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/document_output.hpp"
 #include "app/commands/end_snapshot.hpp"
 #include "app/commands/explaining.hpp"
 #include "app/commands/growing_trace.hpp"
@@ -37,9 +38,6 @@
 #include "core/trace/format/recording_layout.hpp"
 #include "core/trace/snapshot.hpp"
 #include "core/trace/trace_reader.hpp"
-#include "reporters/html/html_writer.hpp"
-#include "reporters/json/subject_json.hpp"
-#include "reporters/markdown/markdown_writer.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -119,16 +117,7 @@ ExitCode put_out(const ExplainCommand& command, const Explanation& explanation, 
         std::fputs(reporters::to_terminal(explanation, style_of_errors(global)).c_str(), stderr);
         return ExitCode::done;
     }
-    const std::string path = command.out.empty() ? "-" : command.out;
-    if (command.format == "json") {
-        return write_text(reporters::to_json(explanation), path);
-    }
-    if (command.format == "md") {
-        return write_text(reporters::to_markdown(explanation), path);
-    }
-    return write_text(command.format == "html" ? reporters::to_html(explanation)
-                                               : reporters::to_terminal(explanation, terminal_style(global)),
-                      path);
+    return write_document(explanation, command.format, command.out.empty() ? "-" : command.out, global);
 }
 
 constexpr std::string_view no_memory = "The program's memory may not be read here";

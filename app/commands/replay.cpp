@@ -186,7 +186,8 @@ base::Expected<void> find_part(scenarios::ReplayRequest& request)
     const trace::StackTable& table = reader.read_stacks();
     trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
     const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
-    request.left_out = MEMSWEEP_TRY(trace::nodes_of_sites(sites, request.without));
+    request.left_out =
+        MEMSWEEP_TRY(trace::nodes_of_sites(sites, trace::nodes_with_events(reader, sites.of.size()), request.without));
     return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "app/commands/document_output.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/sys/file_text.hpp"
@@ -12,30 +13,8 @@
 #include "core/trace/trace_reader.hpp"
 #include "reporters/document/call_sites.hpp"
 #include "reporters/document/trace_summary.hpp"
-#include "reporters/html/html_writer.hpp"
-#include "reporters/json/subject_json.hpp"
-#include "reporters/markdown/markdown_writer.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
-namespace {
-
-template <typename Report>
-ExitCode write_trace_report(const Report& report, const TraceReportTo& to, const GlobalOptions& global)
-{
-    if (to.format == "json") {
-        return write_text(reporters::to_json(report), to.path);
-    }
-    if (to.format == "md") {
-        return write_text(reporters::to_markdown(report), to.path);
-    }
-    return write_text(to.format == "html" ? reporters::to_html(report)
-                                          : reporters::to_terminal(report, terminal_style(global)),
-                      to.path);
-}
-
-}  // namespace
-
 void add_debuginfod(Command& command, bool& may_fetch)
 {
     command.flag("--debuginfod", may_fetch,
@@ -62,7 +41,7 @@ base::Expected<ExitCode> report_trace(const std::string& trace, const TraceRepor
     MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, trace));
     note_unseen_blocks(trace, summary);
     const ExitCode code = note_damage(trace, summary.damage);
-    return worse(code, write_trace_report(summary, to, global));
+    return worse(code, write_document(summary, to.format, to.path, global));
 }
 
 base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace::SiteQuery& query, std::uint64_t top,
@@ -78,7 +57,7 @@ base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace
                                             .top = top,
                                             .damage = reader.damage()};
     const ExitCode code = note_damage(trace, reader.damage());
-    return worse(code, write_trace_report(report, to, global));
+    return worse(code, write_document(report, to.format, to.path, global));
 }
 
 bool is_trace(const std::string& path)

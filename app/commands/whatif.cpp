@@ -7,6 +7,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/document_output.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/site_removal.hpp"
 #include "app/commands/this_machine.hpp"
@@ -15,10 +16,6 @@
 #include "core/sys/allocator_library.hpp"
 #include "core/trace/symbols/site_names.hpp"
 #include "core/trace/trace_moment.hpp"
-#include "reporters/html/html_writer.hpp"
-#include "reporters/json/subject_json.hpp"
-#include "reporters/markdown/markdown_writer.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/escaping.hpp"
 #include "scenarios/reader/replay_plan.hpp"
 
@@ -70,6 +67,7 @@ struct Asked {
     std::vector<std::string> sites;
     std::uint64_t most_events{};
     std::string served_by;
+    std::vector<std::string> warnings;
 };
 
 base::Expected<Asked> look_at(const WhatIfCommand& command)
@@ -86,10 +84,17 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
     const trace::StackTable& table = reader.read_stacks();
     trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
     const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
-    Asked asked{.nodes = MEMSWEEP_TRY(trace::nodes_of_sites(sites, command.without)),
+    Asked asked{.nodes = MEMSWEEP_TRY(
+                    trace::nodes_of_sites(sites, trace::nodes_with_events(reader, sites.of.size()), command.without)),
                 .sites = {},
                 .most_events = 0,
-                .served_by = server_of(reader.facts())};
+                .served_by = server_of(reader.facts()),
+                .warnings = {}};
+    const trace::Facts& facts = reader.facts();
+    if (const auto processes = facts.find("processes"); processes != facts.end() && processes->second != "1") {
+        asked.warnings.push_back(fmt::format("The recording has {} processes, whose blocks are replayed in one heap.",
+                                             reporters::inert_text(processes->second)));
+    }
     std::vector<bool> is_meant(sites.places.size());
     for (std::size_t node = 1; node < asked.nodes.size(); ++node) {
         is_meant[sites.of[node]] = is_meant[sites.of[node]] || asked.nodes[node];
@@ -108,6 +113,9 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
 {
     Asked asked = MEMSWEEP_TRY(look_at(command));
     const bool is_named = !command.on.empty();
+    if (!is_named && asked.served_by.empty()) {
+        asked.warnings.emplace_back("The trace does not say which allocator served the program: glibc's is replayed.");
+    }
     const std::string served_by = asked.served_by.empty() ? "libc.so.6" : asked.served_by;
     model::AllocatorSpec allocator =
         MEMSWEEP_TRY(is_named ? named_allocator(command) : allocator_to_replay(served_by, {}));
@@ -118,7 +126,8 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
                         .on = reporters::inert_text(is_named ? command.on : allocator.name),
                         .allocator =
                             measure::allocator_of_file(allocator.library.empty() ? "libc.so.6" : allocator.library),
-                        .runs = SiteRemoval::runs};
+                        .runs = SiteRemoval::runs,
+                        .warnings = std::move(asked.warnings)};
     SiteRemoval replays{{.trace = command.trace,
                          .cut = {},
                          .most_events = asked.most_events,
@@ -132,20 +141,6 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
     return report;
 }
 
-ExitCode put_out(const WhatIfCommand& command, const WhatIfReport& report, const GlobalOptions& global)
-{
-    const std::string path = command.out.empty() ? "-" : command.out;
-    if (command.format == "json") {
-        return write_text(reporters::to_json(report), path);
-    }
-    if (command.format == "md") {
-        return write_text(reporters::to_markdown(report), path);
-    }
-    return write_text(command.format == "html" ? reporters::to_html(report)
-                                               : reporters::to_terminal(report, terminal_style(global)),
-                      path);
-}
-
 base::Expected<ExitCode> execute(const WhatIfCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
@@ -157,7 +152,7 @@ base::Expected<ExitCode> execute(const WhatIfCommand& command, const GlobalOptio
         const bool was_measured = code == base::ErrorCode::os || code == base::ErrorCode::budget;
         return signals.arrived() ? stop_code(signals) : was_measured ? ExitCode::case_failed : ExitCode::bad_input;
     }
-    return put_out(command, *report, global);
+    return write_document(*report, command.format, command.out.empty() ? "-" : command.out, global);
 }
 
 }  // namespace

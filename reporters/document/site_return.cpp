@@ -90,6 +90,9 @@ Document document(const WhatIfReport& report)
                               signed_size(report.whole.given_back), return_words(result.returns_after_request)),
                   Tone::plain});
     document.add(TableBlock{.table = figures_table(report, result), .id = "figures"});
+    for (const std::string& warning : report.warnings) {
+        document.add(Paragraph{warning, Tone::caution});
+    }
     document.add(Paragraph{"The program itself was not measured beside this trace: whether its replay holds what it "
                            "held is not checked. `memsweep explain` checks that.",
                            Tone::caution});

@@ -56,6 +56,7 @@ struct WhatIfReport {
     HeapFigures whole;
     HeapFigures without;
     std::uint32_t runs{};
+    std::vector<std::string> warnings;  // sentences, inert
 };
 [[nodiscard]] Document document(const WhatIfReport& report);
 

@@ -39,7 +39,8 @@ std::string to_json(const WhatIfReport& one)
                         {"returns_after_request", result.returns_after_request},
                         {"runs", result.runs},
                         {"how", "replay"},
-                        {"replay_check", Json()}};
+                        {"replay_check", Json()},
+                        {"warnings", one.warnings}};
     return pretty(document) + "\n";
 }
 

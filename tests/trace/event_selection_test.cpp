@@ -243,15 +243,16 @@ TEST_CASE("names of sites: as reports have them, by parts of them, and near ones
     CHECK(trace::is_called(hidden, "load"));
     CHECK(trace::is_called(hidden, "(anonymous namespace)::load"));
     const trace::StackSites sites{.of = {0, 1, 1}, .places = {{}, place}};
-    const auto found = trace::nodes_of_sites(sites, {"table.cpp:210"});
+    const auto found = trace::nodes_of_sites(sites, {false, true, false}, {"table.cpp:210"});
     REQUIRE(found);
     CHECK(*found == std::vector<bool>{false, true, true});
-    const auto missing = trace::nodes_of_sites(sites, {"table::parse_rwo"});
+    const auto missing = trace::nodes_of_sites(sites, {false, true, true}, {"table::parse_rwo"});
     REQUIRE_FALSE(missing);
     CHECK(missing.error().message.find("did you mean \"table::parse_row\"") != std::string::npos);
-    const auto part = trace::nodes_of_sites(sites, {"parse_"});
+    const auto part = trace::nodes_of_sites(sites, {false, true, true}, {"parse_"});
     REQUIRE_FALSE(part);
     CHECK(part.error().message.find("near: \"") != std::string::npos);
+    CHECK_FALSE(trace::nodes_of_sites(sites, {false, false, false}, {"table.cpp:210"}));  // it only calls
 }
 
 }  // namespace memsweep::tests::selections

@@ -63,10 +63,13 @@ std::vector<std::string> names_of(const ResolvedFrame& place)
     return names;
 }
 
-base::Error unknown_site(const StackSites& sites, const std::string& name)
+base::Error unknown_site(const StackSites& sites, const std::vector<bool>& is_site, const std::string& name)
 {
     std::vector<std::string> known;
     for (std::size_t site = 1; site < sites.places.size(); ++site) {
+        if (!is_site[site]) {
+            continue;
+        }
         const std::vector<std::string> names = names_of(sites.places[site]);
         known.insert(known.end(), names.begin(), names.end());
     }
@@ -109,18 +112,36 @@ bool is_called(const ResolvedFrame& place, std::string_view name)
     return std::ranges::any_of(names_of(place), [&](const std::string& one) { return one == name || fits(one, name); });
 }
 
-base::Expected<std::vector<bool>> nodes_of_sites(const StackSites& sites, const std::vector<std::string>& names)
+std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes)
 {
+    std::vector<bool> with_events(nodes);
+    Event event;
+    while (reader.next(event)) {
+        if (event.stack < nodes) {
+            with_events[event.stack] = true;
+        }
+    }
+    reader.rewind();
+    return with_events;
+}
+
+base::Expected<std::vector<bool>> nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events,
+                                                 const std::vector<std::string>& names)
+{
+    std::vector<bool> is_site(sites.places.size());
+    for (std::size_t node = 1; node < sites.of.size(); ++node) {
+        is_site[sites.of[node]] = is_site[sites.of[node]] || with_events[node];
+    }
     std::vector<bool> is_meant(sites.places.size());
     for (const std::string& name : names) {
         bool is_known = false;
         for (std::size_t site = 1; site < sites.places.size(); ++site) {
-            const bool is_one = is_called(sites.places[site], name);
+            const bool is_one = is_site[site] && is_called(sites.places[site], name);
             is_meant[site] = is_meant[site] || is_one;
             is_known = is_known || is_one;
         }
         if (!is_known) {
-            return base::fail(unknown_site(sites, name));
+            return base::fail(unknown_site(sites, is_site, name));
         }
     }
     std::vector<bool> nodes(sites.of.size());

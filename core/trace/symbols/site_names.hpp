@@ -1,16 +1,18 @@
 // Finds call sites by what a person calls them.
 //
-// Cost     some us a site.
+// Cost     some us a site; nodes_with_events a reading of the trace.
 // Errors   invalid_input: no site has such a name; the message has those that are near.
 // Threads  any.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/trace/symbols/call_sites.hpp"
+#include "core/trace/trace_reader.hpp"
 
 namespace memsweep::trace {
 
@@ -22,8 +24,12 @@ namespace memsweep::trace {
 // with or without its folders.
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// The nodes of all stacks whose site has one of these names. Each of them has to be the name of some site.
-[[nodiscard]] base::Expected<std::vector<bool>> nodes_of_sites(const StackSites& sites,
-                                                               const std::vector<std::string>& names);
+// By node of the trace's stacks, those from which some event comes. The others are callers alone, and no call sites.
+// The reader is at the trace's begin before and after.
+[[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
+
+// Those of `with_events` whose site has one of these names. Each of them has to be the name of some site.
+[[nodiscard]] base::Expected<std::vector<bool>>
+nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events, const std::vector<std::string>& names);
 
 }  // namespace memsweep::trace
