@@ -5,7 +5,7 @@
 #include "core/sys/process_probe.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
-#include "tests/support/sanitized.hpp"
+#include "tests/sys/fault_count.hpp"
 
 using namespace memsweep;
 using engine::Attempt;
@@ -74,9 +74,8 @@ TEST_CASE("after a soft trim every page written faults once, and the contents ar
     const Step read{.operation = model::ReadStep{"a"}};
     const Attempt trimmed = run_for_real({alloc(), trim(TrimHow::soft), timed_write(), trim(TrimHow::soft), read});
     const Attempt left = run_for_real({alloc(), trim(TrimHow::none), timed_write(), read});
-    CHECK(trimmed.steps().record.minor_faults >= pages);
-    CHECK((tests::sanitized || trimmed.steps().record.minor_faults <= pages + pages / 100));
-    CHECK((tests::sanitized || left.steps().record.minor_faults <= pages / 100));
+    tests::check_close(trimmed.steps().record.minor_faults, pages);
+    tests::check_no_faults(left.steps().record.minor_faults, pages);
     CHECK(trimmed.steps().record.counts[model::MetricId::trims].value == 2);
     CHECK(trimmed.steps().record.counts[model::MetricId::trimmed_bytes].value == 2 * whole_pages);
     CHECK(left.steps().record.counts[model::MetricId::trims].value == 0);
