@@ -80,6 +80,7 @@ model::CaseReport last_repetition(const model::CaseReport& whole)
     one.allocator = whole.allocator;
     one.trims = whole.trims;
     one.facts = whole.facts;
+    one.names = whole.names;
     for (const model::Metric& metric : whole.metrics) {
         model::Metric& last = one.metrics.emplace_back();
         last.name = metric.name;
@@ -118,6 +119,7 @@ void take_over(model::CaseReport& into, model::CaseReport added, std::uint64_t n
     into.call_times = std::move(added.call_times);
     into.allocator = std::move(added.allocator);
     into.facts = std::move(added.facts);
+    into.names = added.names;
 }
 
 void take_over_line(std::string_view line, const model::CaseIndex<>& index, model::RunReport& report)
