@@ -13,6 +13,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/command/command_executor.hpp"
+#include "core/engine/judgement.hpp"
 #include "core/engine/runner.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/sys/clock.hpp"
@@ -235,8 +236,9 @@ class Advising {
         schedule::AdviceSearch search{std::move(keeps), terms(), clock_};
         model::RunReport runs = new_report(machine_, global_.argv, {});
         note(fmt::format("trying {} settings on it", candidates.admitted().size()));
-        engine::Runner runner{plan, search, executor_, executor_, clock_, capabilities(machine_), {}};
-        runner.run(runs);
+        engine::Runner runner{plan, search, executor_, executor_, clock_, capabilities(machine_), {}, runs};
+        runner.run();
+        engine::judge_cases({}, runs);
         candidates_ = nullptr;
         report_.is_interrupted = runner.interrupted();
         take_outcome(candidates, runs, search.outcome(runs));

@@ -26,6 +26,7 @@
 #include "core/base/quantity.hpp"
 #include "core/engine/calibration.hpp"
 #include "core/engine/command/command_executor.hpp"
+#include "core/engine/judgement.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/steps/worker.hpp"
 #include "core/engine/steps/worker_executor.hpp"
@@ -410,10 +411,13 @@ class RunSession {
         const std::vector<std::uint32_t>& processors = report.run.duet_processors;
         const std::unique_ptr<engine::Executor> executor = make_executor(plan, processors, report.calibration);
         engine::calibrate_harness(plan, *executor, clock_, report.calibration);
-        engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
+        engine::RunOptions options{.memory_budget_bytes = budget_bytes_};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
         options.note_pace = engine::pace_noter(clock_);
+        options.ends_run = [&](const model::CaseReport& ended) {
+            return engine::ends_run(plan.assertions, command_.fail_fast, ended);
+        };
         schedule::Rounds rounds =
             processors.empty() ? schedule::Rounds{plan} : schedule::Rounds{plan, scenarios::build_axis};
         std::optional<schedule::PairedRounds> pairs;
@@ -422,8 +426,9 @@ class RunSession {
                           schedule::PairedRounds::Limits{command_.is_automatic, command_.budget}, clock_);
         }
         schedule::Schedule& schedule = pairs ? static_cast<schedule::Schedule&>(*pairs) : rounds;
-        engine::Runner runner{plan, schedule, *executor, observers, clock_, capabilities_, options};
-        runner.run(report);
+        engine::Runner runner{plan, schedule, *executor, observers, clock_, capabilities_, options, report};
+        runner.run();
+        engine::judge_cases(plan.assertions, report);
         report.calibration.harness_seconds_per_run = measure::start_price(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));

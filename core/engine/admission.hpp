@@ -15,11 +15,11 @@
 namespace memsweep::engine {
 
 struct RunOptions {
-    std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
-    std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
-    bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
+    std::uint64_t memory_budget_bytes{};                   // a case estimated above it is refused, never tried
+    std::uint64_t array_limit_bytes{};                     // --quick: skip cases that hold more; 0: none
     std::function<void(model::MachineRounds&)> note_pace;  // the machine's, in every round; empty: it is not noted
     std::function<void(std::uint64_t bytes)> prefault;     // makes the machine's memory ready; empty: nothing is done
+    std::function<bool(const model::CaseReport& ended)> ends_run;  // whether nothing follows it; empty: never
 };
 
 // What this machine has, for a plan's `requires`.

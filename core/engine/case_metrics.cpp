@@ -7,15 +7,11 @@
 #include <variant>
 
 #include "core/base/assert.hpp"
-#include "core/engine/command/command_report.hpp"
-#include "core/engine/steps/step_report.hpp"
+#include "core/engine/subjects.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::engine {
 namespace {
-
-template <typename Work>
-using RowOf = std::remove_cv_t<typename decltype(rows_of(std::declval<const Work&>()))::value_type::element_type>;
 
 // The subject's row of a metric; nullptr: it has none.
 template <typename Work>

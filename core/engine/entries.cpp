@@ -1,7 +1,6 @@
 #include "core/engine/entries.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -41,9 +40,10 @@ bool repeats(const model::CaseReport& report, std::string_view name)
     return metric == nullptr || measure::observed_class(*metric) == model::MetricClass::exact;
 }
 
-bool wants_counts(const CompiledCase& compiled, const model::CaseReport& report)
+bool wants_counts(const Entry& entry)
 {
-    const auto* const command = std::get_if<model::CommandSpec>(&compiled.work);
+    const auto* const command = std::get_if<model::CommandSpec>(&entry.compiled.work);
+    const model::CaseReport& report = *entry.report;
     return command != nullptr && command->count &&
            (report.repetitions < counted_repetitions || !repeats(report, model::metrics::allocations) ||
             !repeats(report, model::metrics::allocated_bytes) || !repeats(report, model::metrics::live_bytes_peak) ||
@@ -150,32 +150,34 @@ Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilitie
             report.cases.push_back(std::move(one));
         }
     }
+    for (std::size_t index = 0; index < entries.all.size(); ++index) {
+        entries[index].report = &report.cases[index];
+    }
     return entries;
 }
 
-PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries, const model::RunReport& report)
+PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries)
 {
     PlannedRuns planned;
-    for (std::size_t index = 0; index < entries.all.size(); ++index) {
-        if (!entries[index].ended) {
+    for (const Entry& entry : entries.all) {
+        if (!entry.ended) {
             ++planned.cases;
-            planned.repetitions += plan.settings.repetitions - report.cases[index].repetitions;
+            planned.repetitions += plan.settings.repetitions - entry.report->repetitions;
             planned.warmups += plan.settings.warmup;
         }
     }
     return planned;
 }
 
-bool is_counted(const Entries& entries, const model::RunReport& report, std::size_t index, bool is_compared)
+bool is_counted(const Entries& entries, std::size_t index, bool is_compared)
 {
-    const auto wants = [&](std::size_t one) { return wants_counts(entries[one].compiled, report.cases[one]); };
-    return is_compared ? std::ranges::any_of(std::views::iota(std::size_t{0}, entries.all.size()), wants)
-                       : wants(index);
+    return is_compared ? std::ranges::any_of(entries.all, wants_counts) : wants_counts(entries[index]);
 }
 
 void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
-            Entry& entry, model::CaseReport& report)
+            Entry& entry)
 {
+    model::CaseReport& report = *entry.report;
     const std::string differs = is_warmup ? "" : keep_facts(entry.compiled, attempt, report);
     // The record of a refusal is complete: what led to it is worth keeping.
     if (!is_warmup && (attempt.ending == Ending::finished || attempt.ending == Ending::refused)) {

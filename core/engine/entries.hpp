@@ -19,8 +19,9 @@ namespace memsweep::engine {
 struct Entry {
     const model::Case* plan_case{};
     CompiledCase compiled;
-    bool ended{};  // it needs no more repetitions
-    bool lost{};   // and it cannot run even for the sake of later cases of its sweep
+    model::CaseReport* report{};  // in the report of the run, whose cases stay where they are
+    bool ended{};                 // it needs no more repetitions
+    bool lost{};                  // and it cannot run even for the sake of later cases of its sweep
 };
 
 struct Entries {
@@ -39,14 +40,13 @@ struct Entries {
 
 // Takes the outcome of a repetition, and ends the entry if no other can or need follow. `number`: from 0.
 void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
-            Entry& entry, model::CaseReport& report);
+            Entry& entry);
 
 // The remaining work of cases that have not ended.
-[[nodiscard]] PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries, const model::RunReport& report);
+[[nodiscard]] PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries);
 
 // Whether the program's allocations are still to be counted: until their counts have repeated for some rounds. If a
 // round is compared, all of its programs are counted while the counts of one vary.
-[[nodiscard]] bool is_counted(const Entries& entries, const model::RunReport& report, std::size_t index,
-                              bool is_compared);
+[[nodiscard]] bool is_counted(const Entries& entries, std::size_t index, bool is_compared);
 
 }  // namespace memsweep::engine

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/engine/case_facts.hpp"
 #include "core/engine/case_metrics.hpp"
 
 namespace memsweep::engine {
@@ -18,50 +17,49 @@ constexpr std::chrono::seconds memory_cools_after{10};
 }  // namespace
 
 Runner::Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
-               const sys::Clock& clock, const Capabilities& capabilities, RunOptions options)
+               const sys::Clock& clock, const Capabilities& capabilities, RunOptions options, model::RunReport& report)
     : plan_{plan}, schedule_{schedule}, executor_{executor}, observer_{observer}, clock_{clock},
-      capabilities_{capabilities}, options_{std::move(options)}
+      capabilities_{capabilities}, options_{std::move(options)}, report_{report},
+      entries_{prepare_entries(plan, capabilities_, options_, report)}
 {
 }
 
-void Runner::run(model::RunReport& report)
+void Runner::run()
 {
-    entries_ = prepare_entries(plan_, capabilities_, options_, report);
-    observer_.run_started(report, planned_runs(plan_, entries_, report));
-    for (std::size_t index = 0; index < entries_.all.size(); ++index) {
-        if (entries_[index].ended && report.cases[index].repetitions == 0) {
-            observer_.case_ended(report.cases[index], report);  // refused
+    observer_.run_started(report_, planned_runs(plan_, entries_));
+    for (const Entry& entry : entries_.all) {
+        if (entry.ended && entry.report->repetitions == 0) {
+            observer_.case_ended(*entry.report, report_);  // refused
         }
     }
-    while (goes_on() && do_next(report, schedule_.next(report))) {
+    while (goes_on() && do_next(schedule_.next(report_))) {
     }
-    note_pace(report);
-    judge_cases(plan_.assertions, report);
-    observer_.run_ended(report);
+    note_pace();
+    observer_.run_ended(report_);
 }
 
-bool Runner::do_next(model::RunReport& report, const schedule::Next& next)
+bool Runner::do_next(const schedule::Next& next)
 {
     if (const auto* turn = std::get_if<schedule::Turn>(&next)) {
         if (turn->notes_pace) {
-            note_pace(report);
+            note_pace();
         }
         if (turn->at_once) {
-            take_at_once(report, *turn);
+            take_at_once(*turn);
         } else {
-            take_turn(report, *turn);
+            take_turn(*turn);
         }
         return true;
     }
     if (const auto* discard = std::get_if<schedule::Discard>(&next)) {
-        discard_round(report, discard->repetition);
+        discard_round(discard->repetition);
         return true;
     }
-    end_rest(report);
+    end_rest();
     return false;
 }
 
-void Runner::note_pace(model::RunReport& report)
+void Runner::note_pace()
 {
     constexpr std::chrono::milliseconds apart{100};
     const auto now = clock_.now();
@@ -69,17 +67,16 @@ void Runner::note_pace(model::RunReport& report)
         return;
     }
     last_pace_ = now;
-    if (!report.calibration.rounds) {
-        report.calibration.rounds.emplace();
+    if (!report_.calibration.rounds) {
+        report_.calibration.rounds.emplace();
     }
-    options_.note_pace(*report.calibration.rounds);
+    options_.note_pace(*report_.calibration.rounds);
 }
 
-void Runner::discard_round(model::RunReport& report, std::uint32_t repetition)
+void Runner::discard_round(std::uint32_t repetition)
 {
-    for (std::size_t index = 0; index < entries_.all.size(); ++index) {
-        Entry& entry = entries_[index];
-        model::CaseReport& one = report.cases[index];
+    for (Entry& entry : entries_.all) {
+        model::CaseReport& one = *entry.report;
         if (!entry.lost && one.repetitions == repetition + 1) {
             remove_last_repetition(one);
             const bool had_ended = std::exchange(entry.ended, false);
@@ -88,28 +85,28 @@ void Runner::discard_round(model::RunReport& report, std::uint32_t repetition)
     }
 }
 
-void Runner::end_rest(model::RunReport& report)
+void Runner::end_rest()
 {
-    for (std::size_t index = 0; index < entries_.all.size(); ++index) {
-        if (!entries_[index].ended) {
-            report.cases[index].planned_repetitions = report.cases[index].repetitions;
-            entries_[index].ended = true;
-            end_case(report, index);
+    for (Entry& entry : entries_.all) {
+        if (!entry.ended) {
+            entry.report->planned_repetitions = entry.report->repetitions;
+            entry.ended = true;
+            end_case(entry);
         }
     }
 }
 
 // What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.
 // Which of them have it already differs after a resumed run.
-schedule::Group Runner::due(const model::RunReport& report, const schedule::Turn& turn) const
+schedule::Group Runner::due(const schedule::Turn& turn) const
 {
     schedule::Group all;
     std::size_t needed = 0;
     for (const std::size_t index : turn.cases) {
-        if (!entries_[index].lost) {
+        const Entry& entry = entries_[index];
+        if (!entry.lost) {
             all.push_back(index);
-            const bool lacks_it =
-                !entries_[index].ended && (turn.is_warmup || turn.repetition >= report.cases[index].repetitions);
+            const bool lacks_it = !entry.ended && (turn.is_warmup || turn.repetition >= entry.report->repetitions);
             needed = lacks_it ? all.size() : needed;
         }
     }
@@ -117,15 +114,15 @@ schedule::Group Runner::due(const model::RunReport& report, const schedule::Turn
     return all;
 }
 
-void Runner::take_turn(model::RunReport& report, const schedule::Turn& turn)
+void Runner::take_turn(const schedule::Turn& turn)
 {
-    const schedule::Group members = due(report, turn);
+    const schedule::Group members = due(turn);
     for (const std::size_t index : members) {
-        RunLimits limits = limits_of(report, index, turn);
+        RunLimits limits = limits_of(index, turn);
         limits.keeps_worker = index != members.back();
-        run_case(report, index, turn, limits);
+        run_case(entries_[index], turn, limits);
         if (goes_on() && entries_[index].lost) {
-            cut_short(report, turn.cases, index);
+            cut_short(turn.cases, index);
             return;
         }
         if (!goes_on()) {
@@ -134,43 +131,43 @@ void Runner::take_turn(model::RunReport& report, const schedule::Turn& turn)
     }
 }
 
-void Runner::run_case(model::RunReport& report, std::size_t index, const schedule::Turn& turn, const RunLimits& limits)
+void Runner::run_case(Entry& entry, const schedule::Turn& turn, const RunLimits& limits)
 {
     keep_memory_warm();
-    const bool is_warmup = turn.is_warmup || turn.repetition < report.cases[index].repetitions;
-    RepetitionStart start{.case_id = entries_[index].plan_case->id, .repetition = turn.repetition, .warmup = is_warmup};
-    const Attempt attempt = executor_.run(entries_[index].compiled, limits, [&](int pid) {
+    const bool is_warmup = turn.is_warmup || turn.repetition < entry.report->repetitions;
+    RepetitionStart start{.case_id = entry.plan_case->id, .repetition = turn.repetition, .warmup = is_warmup};
+    const Attempt attempt = executor_.run(entry.compiled, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
     });
     last_use_ = clock_.now();
-    settle(report, index, start, attempt);
+    settle(entry, start, attempt);
 }
 
-RunLimits Runner::limits_of(const model::RunReport& report, std::size_t index, const schedule::Turn& turn) const
+RunLimits Runner::limits_of(std::size_t index, const schedule::Turn& turn) const
 {
     const Entry& entry = entries_[index];
-    const bool is_warmup = turn.is_warmup || turn.repetition < report.cases[index].repetitions;
+    const bool is_warmup = turn.is_warmup || turn.repetition < entry.report->repetitions;
     return {.timeout = plan_.settings.timeout,
             .series = is_warmup ? model::SeriesSpec{} : entry.plan_case->series,
             .measure_fault_cost = !is_warmup,
             .drain_first = entry.plan_case->placement == model::Placement::drain,
-            .counts = !is_warmup && is_counted(entries_, report, index, turn.is_compared)};
+            .counts = !is_warmup && is_counted(entries_, index, turn.is_compared)};
 }
 
-void Runner::settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Attempt& attempt)
+void Runner::settle(Entry& entry, const RepetitionStart& start, const Attempt& attempt)
 {
-    const bool had_ended = entries_[index].ended;
-    accept(attempt, start.repetition, start.warmup, capabilities_, entries_[index], report.cases[index]);
+    const bool had_ended = entry.ended;
+    accept(attempt, start.repetition, start.warmup, capabilities_, entry);
     interrupted_ = interrupted_ || attempt.ending == Ending::interrupted;
-    observer_.repetition_ended(start, attempt, report);
-    if (entries_[index].ended && !had_ended) {
-        end_case(report, index);
+    observer_.repetition_ended(start, attempt, report_);
+    if (entry.ended && !had_ended) {
+        end_case(entry);
     }
 }
 
 // Those that are still due; where others were lost, a case goes on without them.
-void Runner::take_at_once(model::RunReport& report, const schedule::Turn& turn)
+void Runner::take_at_once(const schedule::Turn& turn)
 {
     std::vector<std::size_t> members;
     std::vector<RepetitionStart> starts(turn.cases.size());
@@ -184,7 +181,7 @@ void Runner::take_at_once(model::RunReport& report, const schedule::Turn& turn)
         RepetitionStart& start = starts[members.size()];
         start = {.case_id = entry.plan_case->id, .repetition = turn.repetition, .warmup = turn.is_warmup};
         repetitions.push_back({.compiled = entry.compiled,
-                               .limits = limits_of(report, index, turn),
+                               .limits = limits_of(index, turn),
                                .place = (turn.first_place + i) % turn.cases.size(),
                                .started = [this, &start](int pid) {
                                    start.pid = pid;
@@ -199,39 +196,38 @@ void Runner::take_at_once(model::RunReport& report, const schedule::Turn& turn)
     const std::vector<Attempt> attempts = executor_.run_at_once(repetitions);
     last_use_ = clock_.now();
     for (std::size_t i = 0; i < members.size(); ++i) {
-        settle(report, members[i], starts[i], attempts[i]);
+        settle(entries_[members[i]], starts[i], attempts[i]);
     }
 }
 
 // The worker went with the case that failed, and so did the state that those after it were to meet.
-void Runner::cut_short(model::RunReport& report, std::span<const std::size_t> sweep, std::size_t failed)
+void Runner::cut_short(std::span<const std::size_t> sweep, std::size_t failed)
 {
     const std::string& culprit = entries_[failed].plan_case->id;
     for (auto at = std::ranges::find(sweep, failed) + 1; at < sweep.end(); ++at) {
         Entry& entry = entries_[*at];
-        model::CaseReport& case_report = report.cases[*at];
+        model::CaseReport& case_report = *entry.report;
         if (std::exchange(entry.lost, true) || std::exchange(entry.ended, true)) {
             continue;
         }
         if (case_report.repetitions == 0) {
             case_report.reason = fmt::format("not measured: the worker of its sweep was lost in {}", culprit);
         } else {
-            report.warnings.push_back(
+            report_.warnings.push_back(
                 {"sweep-cut-short",
                  fmt::format("{}: {} of {} repetitions: the worker of its sweep was lost in {}", case_report.id,
                              case_report.repetitions, plan_.settings.repetitions, culprit),
                  "leave that case out with --filter, or run it alone"});
         }
-        end_case(report, *at);
+        end_case(entry);
     }
 }
 
-void Runner::end_case(model::RunReport& report, std::size_t index)
+void Runner::end_case(Entry& entry)
 {
-    model::CaseReport& ended = report.cases[index];
-    summarize_metrics(ended);
-    aborted_ = aborted_ || ends_run(plan_.assertions, options_.fail_fast, ended);
-    observer_.case_ended(ended, report);
+    summarize_metrics(*entry.report);
+    aborted_ = aborted_ || (options_.ends_run && options_.ends_run(*entry.report));
+    observer_.case_ended(*entry.report, report_);
 }
 
 void Runner::keep_memory_warm()

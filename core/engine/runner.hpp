@@ -24,34 +24,34 @@ namespace memsweep::engine {
 
 class Runner {
   public:
+    // `report` comes with its run, tool and machine facts filled, and outlives the runner. Cases in it that an earlier
+    // run measured (resume) keep their values and are only completed.
     Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
-           const sys::Clock& clock, const Capabilities& capabilities, RunOptions options);
+           const sys::Clock& clock, const Capabilities& capabilities, RunOptions options, model::RunReport& report);
 
-    // `report` comes with its run, tool and machine facts filled. Cases in it that an earlier run measured (resume)
-    // keep their values and are only completed.
-    void run(model::RunReport& report);
+    // Once. What the report claims is judged by the caller: judgement.hpp.
+    void run();
 
     [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   private:
-    bool do_next(model::RunReport& report, const schedule::Next& next);  // false: nothing follows
+    bool do_next(const schedule::Next& next);  // false: nothing follows
     [[nodiscard]] bool goes_on() const { return !interrupted_ && !aborted_; }
 
-    void take_turn(model::RunReport& report, const schedule::Turn& turn);
-    void take_at_once(model::RunReport& report, const schedule::Turn& turn);
-    [[nodiscard]] schedule::Group due(const model::RunReport& report, const schedule::Turn& turn) const;
-    void run_case(model::RunReport& report, std::size_t index, const schedule::Turn& turn, const RunLimits& limits);
-    [[nodiscard]] RunLimits limits_of(const model::RunReport& report, std::size_t index,
-                                      const schedule::Turn& turn) const;
+    void take_turn(const schedule::Turn& turn);
+    void take_at_once(const schedule::Turn& turn);
+    [[nodiscard]] schedule::Group due(const schedule::Turn& turn) const;
+    void run_case(Entry& entry, const schedule::Turn& turn, const RunLimits& limits);
+    [[nodiscard]] RunLimits limits_of(std::size_t index, const schedule::Turn& turn) const;
 
-    void settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Attempt& attempt);
-    void cut_short(model::RunReport& report, std::span<const std::size_t> sweep, std::size_t failed);
-    void discard_round(model::RunReport& report, std::uint32_t repetition);
-    void end_case(model::RunReport& report, std::size_t index);
-    void end_rest(model::RunReport& report);
+    void settle(Entry& entry, const RepetitionStart& start, const Attempt& attempt);
+    void cut_short(std::span<const std::size_t> sweep, std::size_t failed);
+    void discard_round(std::uint32_t repetition);
+    void end_case(Entry& entry);
+    void end_rest();
 
     void keep_memory_warm();
-    void note_pace(model::RunReport& report);
+    void note_pace();
 
     const model::Plan& plan_;
     schedule::Schedule& schedule_;
@@ -60,6 +60,7 @@ class Runner {
     const sys::Clock& clock_;
     Capabilities capabilities_;
     RunOptions options_;
+    model::RunReport& report_;
     Entries entries_;
     std::optional<std::chrono::nanoseconds> last_pace_;  // when the machine's pace was noted
     std::optional<std::chrono::nanoseconds> last_use_;   // when this run last had its memory in use

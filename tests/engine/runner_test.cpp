@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/engine/judgement.hpp"
 #include "core/schedule/rounds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
@@ -56,8 +57,14 @@ struct Bench {
 
     void run(const model::Plan& plan, schedule::Schedule& schedule, engine::RunOptions options = {})
     {
-        engine::Runner runner{plan, schedule, executor, observer, clock, has, std::move(options)};
-        runner.run(report);
+        if (!options.ends_run) {
+            options.ends_run = [&](const model::CaseReport& ended) {
+                return engine::ends_run(plan.assertions, false, ended);
+            };
+        }
+        engine::Runner runner{plan, schedule, executor, observer, clock, has, std::move(options), report};
+        runner.run();
+        engine::judge_cases(plan.assertions, report);
         interrupted = runner.interrupted();
     }
 };
@@ -357,7 +364,8 @@ TEST_CASE("fail-fast stops at the first case that is not ok", "[unit]")
 {
     Bench bench;
     bench.executor.scripted = {{Ending::crashed, "died"}};
-    bench.run(plan_of({"x", "y"}), {.fail_fast = true});
+    bench.run(plan_of({"x", "y"}),
+              {.ends_run = [](const model::CaseReport& ended) { return engine::ends_run({}, true, ended); }});
     CHECK(bench.executor.runs == 1);
     CHECK(bench.report.cases[0].reason == "warm-up 1: died");
 }

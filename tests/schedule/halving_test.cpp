@@ -65,8 +65,8 @@ TEST_CASE("a schedule of one's own decides which cases go on, and the others end
     tests::FakeClock clock;
     model::RunReport report;
     Halving halving{plan.cases.size()};
-    engine::Runner runner{plan, halving, executor, observer, clock, {.page_bytes = 4096}, {}};
-    runner.run(report);
+    engine::Runner runner{plan, halving, executor, observer, clock, {.page_bytes = 4096}, {}, report};
+    runner.run();
     CHECK(observer.turns ==
           std::vector<std::string>{"slow r0", "fast r0", "slower r0", "medium r0", "fast r1", "medium r1", "fast r2"});
     CHECK(observer.ended_cases == std::vector<std::string>{"fast", "slow", "slower", "medium"});

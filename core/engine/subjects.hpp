@@ -1,0 +1,17 @@
+// What is known of every subject of cases by its work: rows_of, class_of, provenance_of, is_uncounted, append_details
+// and keep_facts. A new subject's headers are included here.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "core/engine/command/command_report.hpp"
+#include "core/engine/steps/step_report.hpp"
+
+namespace memsweep::engine {
+
+// The row of a subject's metric. What its repetitions measure is RowOf<Work>::Measured.
+template <typename Work>
+using RowOf = std::remove_cv_t<typename decltype(rows_of(std::declval<const Work&>()))::value_type::element_type>;
+
+}  // namespace memsweep::engine
