@@ -23,6 +23,7 @@ std::string keep_command_facts(const CommandRecord& command, std::vector<model::
                                                           : fmt::format("{} processes were", command.left_processes)),
                   facts);
     }
+    keep_fact("end of work", command.at_end.why_none, facts);
     keep_fact(output_fact, command.checksum, facts);
     const model::Scalar* const first = model::find_value(facts, output_fact);
     return first == nullptr || command.checksum.empty() || model::to_text(*first) == command.checksum

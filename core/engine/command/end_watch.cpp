@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -15,13 +14,6 @@
 
 namespace memsweep::engine {
 namespace {
-
-volatile std::sig_atomic_t end_signals = 0;
-
-void count_end_signal(int /*signal*/)
-{
-    end_signals = end_signals + 1;
-}
 
 struct Rollup {
     std::uint64_t resident{};
@@ -145,28 +137,9 @@ struct EndWatch::AtExit {
     Moment moment;
 };
 
-EndWatch::EndWatch(const model::EndOfWork& end, const std::string& cwd) : end_{end}
-{
-    if (end_.sign == model::EndSign::file) {
-        path_ = cwd.empty() || end_.text.starts_with('/') ? end_.text : cwd + "/" + end_.text;
-    } else if (end_.sign == model::EndSign::line) {
-        wanted_.emplace(end_.text);  // which was tried when it was read
-    } else if (end_.sign == model::EndSign::signal) {
-        struct sigaction action {};
-        action.sa_handler = count_end_signal;
-        ::sigaction(SIGUSR1, &action, nullptr);
-        end_signals = 0;
-    }
-}
+EndWatch::EndWatch(const model::EndOfWork& end, const std::string& cwd) : sign_{end, cwd} {}
 
 EndWatch::~EndWatch() = default;
-
-void EndWatch::prepare() const
-{
-    if (!path_.empty()) {
-        ::unlink(path_.c_str());
-    }
-}
 
 void EndWatch::begin(pid_t program, pid_t guard)
 {
@@ -185,50 +158,14 @@ void EndWatch::begin(pid_t program, pid_t guard)
     }
 }
 
-void EndWatch::hear(std::string_view bytes)
-{
-    constexpr std::size_t longest_line = 4096;
-    while (wanted_ && !heard_ && !bytes.empty()) {
-        const std::size_t end = bytes.find('\n');
-        line_.append(bytes.substr(0, std::min(end, bytes.size())));
-        bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
-        if (end != std::string_view::npos) {
-            hear_line();
-        } else if (line_.size() > longest_line) {
-            line_.clear();
-        }
-    }
-}
-
-void EndWatch::hear_line()
-{
-    heard_ = std::regex_search(line_, *wanted_);
-    line_.clear();
-}
-
-bool EndWatch::has_come() const
-{
-    switch (end_.sign) {
-    case model::EndSign::file:
-        return ::access(path_.c_str(), F_OK) == 0;
-    case model::EndSign::line:
-        return heard_;
-    case model::EndSign::signal:
-        return end_signals > 0;
-    case model::EndSign::none:
-    case model::EndSign::exit:
-        break;
-    }
-    return false;
-}
-
 bool EndWatch::look(Nanoseconds now)
 {
     if (const auto status = sys::read_kernel_text(fmt::format("/proc/{}/status", program_))) {
         threads_ = std::max(threads_, threads_of(*status));
     }
-    if (!due_ && has_come()) {
-        due_ = now + end_.idle;
+    const model::EndOfWork& end = sign_.end();
+    if (!due_ && sign_.has_come()) {
+        due_ = now + end.idle;
     }
     if (due_ && !read_at_ && now >= *due_) {
         moment_ = read_moment(program_, guard_);
@@ -246,13 +183,14 @@ Moment EndWatch::finish()
         at_exit = at_exit_->moment;
     }
     exit_stop_.reset();
-    const bool was_given = end_.sign == model::EndSign::exit || due_ || has_come();
+    const model::EndOfWork& end = sign_.end();
+    const bool was_given = end.sign == model::EndSign::exit || due_ || sign_.has_come();
     Moment moment = read_at_ ? moment_ : at_exit;
-    if (moment.working_set_bytes == 0 || !was_given || (!read_at_ && end_.idle > Nanoseconds::zero())) {
+    if (moment.working_set_bytes == 0 || !was_given || (!read_at_ && end.idle > Nanoseconds::zero())) {
         moment.working_set_bytes = 0;
-        moment.why_none = !was_given && end_.sign == model::EndSign::none ? "nobody asked for it"
-                          : !was_given ? fmt::format("it ended without the sign {}", model::to_text(end_))
-                          : end_.idle > Nanoseconds::zero() && !read_at_
+        moment.why_none = !was_given && end.sign == model::EndSign::none ? "nobody asked for it"
+                          : !was_given ? fmt::format("it ended without the sign {}", model::to_text(end))
+                          : end.idle > Nanoseconds::zero() && !read_at_
                               ? "it ended before it had rested so long; it must stay when its work is done"
                           : !why_no_exit_stop_.empty()
                               ? "nobody here may look at it when it exits: " + why_no_exit_stop_

@@ -1,9 +1,9 @@
 // Waits for the sign that a program has done its work, and reads its memory then.
 //
 // Units    bytes.
-// Sources  a file is looked for every 2 ms; a line is looked for in what the program prints, which must come through
-//          us; SIGUSR1; sys::ExitStop. If the program ends before anybody has seen the sign that it gave, its memory is
-//          read at its exit. /proc/PID/smaps_rollup of one process, else sys::sample_descendants and each smaps_rollup.
+// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program ends before anybody has seen the sign that it gave, its
+//          memory is read at its exit. /proc/PID/smaps_rollup of one process, else sys::sample_descendants and each
+//          smaps_rollup.
 // Cost     one reading: some ms for each GiB of 4 KiB pages.
 // Errors   `why_none` of the reading.
 // Threads  one, beside that of the ExitStop.
@@ -15,11 +15,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/engine/command/sign_watch.hpp"
 #include "core/engine/repetition/moment.hpp"
 #include "core/model/end_of_work.hpp"
 #include "core/sys/exit_stop.hpp"
@@ -43,28 +43,23 @@ class EndWatch {
     EndWatch& operator=(const EndWatch&) = delete;
     ~EndWatch();
 
-    // Before the program is started: a file that an earlier run has left is no sign.
-    void prepare() const;
+    // Before the program is started.
+    [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
     // The program runs.
     void begin(pid_t program, pid_t guard);
     // What the program has printed.
-    void hear(std::string_view bytes);
+    void hear(std::string_view bytes) { sign_.hear(bytes); }
     // Call about every `pause`. True once, when the program has had its grace and must be asked to end.
     [[nodiscard]] bool look(Nanoseconds now);
+    // When the memory was read, by the clock of look(); empty: not yet.
+    [[nodiscard]] std::optional<Nanoseconds> read_at() const noexcept { return read_at_; }
     // The program has ended.
     [[nodiscard]] Moment finish();
 
   private:
     struct AtExit;
 
-    [[nodiscard]] bool has_come() const;
-    void hear_line();
-
-    const model::EndOfWork& end_;
-    std::string path_;
-    std::optional<std::regex> wanted_;
-    std::string line_;
-    bool heard_{};
+    SignWatch sign_;
     pid_t program_{};
     pid_t guard_{};
     std::optional<Nanoseconds> due_;  // when the memory is read: the sign has come

@@ -61,13 +61,6 @@ std::string why_it_runs_on(pid_t process)
                                     : "it did not end within 5 s of SIGKILL");
 }
 
-// How a program ends that SIGTERM has ended: by it, as a shell tells of it, or in its own good order.
-bool has_obeyed(const sys::ExitStatus& status)
-{
-    constexpr int told_by_shell = 128 + SIGTERM;
-    return status.signal == SIGTERM || (status.signal == 0 && (status.code == 0 || status.code == told_by_shell));
-}
-
 std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
 {
     switch (end.ending) {
@@ -98,6 +91,12 @@ std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeo
 }
 
 }  // namespace
+
+bool has_obeyed(const sys::ExitStatus& status)
+{
+    constexpr int told_by_shell = 128 + SIGTERM;
+    return status.signal == SIGTERM || (status.signal == 0 && (status.code == 0 || status.code == told_by_shell));
+}
 
 std::string path_from(const std::string& cwd, const std::string& path)
 {
@@ -139,7 +138,10 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     std::optional<EndWatch> end_watch;
     if (command.end.sign != model::EndSign::none) {
         end_watch.emplace(command.end, command.cwd);
-        end_watch->prepare();
+        if (const auto prepared = end_watch->prepare(); !prepared) {
+            end.reason = base::describe(prepared.error());
+            return end;
+        }
     }
     const bool counts = sampler != nullptr && sys::has_hardware_counters();
     // What nobody wants is read all the same where it may hold the sign.

@@ -106,6 +106,9 @@ class Supervision {
     Hold hold_;
 };
 
+// Whether a program ended as one does that SIGTERM was sent to: by it, as a shell tells of it, or in its own good order.
+[[nodiscard]] bool has_obeyed(const sys::ExitStatus& status);
+
 // The words to execute: `words`, or /bin/sh -c with them.
 [[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
 
