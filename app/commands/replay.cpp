@@ -65,9 +65,9 @@ void add_cases(Command& command, scenarios::ReplayRequest& request)
     command.option("--without SITE", value::texts(request.without, Arity::each_time),
                    "Leave out the blocks that were born at a call site, as info --by site names it: its function, "
                    "FILE:LINE or file; * and ? stand for letters (repeatable)");
-    command.option("--until MOMENT", value::offering(value::text(request.until), {"end", "peak"}),
-                   "Replay up to a moment: end (default), peak (of live bytes), a time as in 12.5s, or a number of "
-                   "events");
+    command.option("--until MOMENT", value::offering(value::text(request.until), {"end", "exit", "peak"}),
+                   "Replay up to a moment: exit (default), end (of the work, if the trace was recorded with "
+                   "--end-when), peak (of live bytes), a time as in 12.5s, or a number of events");
     command.option("--touch WHAT", value::choice(request.touch, touches),
                    "What is written into each block: recorded (first-byte: no trace says yet), none, first-byte (and "
                    "one of each further page), all");
@@ -177,11 +177,18 @@ RunCommand as_run(const ReplayCommand& command)
 // Before anything is measured, so that a wrong name ends the command.
 base::Expected<void> find_part(scenarios::ReplayRequest& request)
 {
-    static_cast<void>(MEMSWEEP_TRY(trace::parse_moment(request.until)));
-    if (request.without.empty()) {
+    const trace::TraceMoment moment = MEMSWEEP_TRY(trace::parse_moment(request.until));
+    const bool may_be_all = request.until == "end" || request.until == "exit";
+    if (request.without.empty() && !may_be_all) {
         return {};
     }
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(request.trace));
+    if (may_be_all && !trace::is_before_exit(reader, moment)) {
+        request.until.clear();
+    }
+    if (request.without.empty()) {
+        return {};
+    }
     MEMSWEEP_TRY(trace::require_stacks(reader, request.trace));
     const trace::StackTable& table = reader.read_stacks();
     trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);

@@ -9,6 +9,7 @@
 #include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
 #include "reporters/document/call_sites.hpp"
@@ -48,6 +49,10 @@ base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace
                                            const TraceReportTo& to, const GlobalOptions& global)
 {
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(trace));
+    const auto mark = reader.end_mark();
+    if (mark) {
+        reader.read_until(mark->cut);
+    }
     const auto sites = MEMSWEEP_TRY(trace::CallSites::of(reader, query, trace));
     MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(trace::possible_total(sites.impossible_event(), trace));
@@ -55,7 +60,8 @@ base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace
     const reporters::CallSitesReport report{.sites = &sites,
                                             .source = source == reader.facts().end() ? trace : source->second,
                                             .top = top,
-                                            .damage = reader.damage()};
+                                            .damage = reader.damage(),
+                                            .up_to = mark ? mark->sign : ""};
     const ExitCode code = note_damage(trace, reader.damage());
     return worse(code, write_document(report, to.format, to.path, global));
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "app/commands/traces.hpp"
 #include "core/model/plan.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/symbols/site_names.hpp"
 #include "core/trace/trace_moment.hpp"
 #include "reporters/text/escaping.hpp"
@@ -27,7 +30,7 @@ using reporters::WhatIfReport;
 struct WhatIfCommand {
     std::string trace;
     std::vector<std::string> without;
-    std::string until;
+    std::string until{"end"};
     std::string on;
     std::string format{"text"};
     std::string out;
@@ -66,6 +69,7 @@ struct Asked {
     std::vector<bool> nodes;
     std::vector<std::string> sites;
     std::uint64_t most_events{};
+    std::optional<trace::ExactCut> cut;
     std::string served_by;
     std::vector<std::string> warnings;
 };
@@ -88,6 +92,7 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
                     trace::nodes_of_sites(sites, trace::nodes_with_events(reader, sites.of.size()), command.without)),
                 .sites = {},
                 .most_events = 0,
+                .cut = {},
                 .served_by = server_of(reader.facts()),
                 .warnings = {}};
     const trace::Facts& facts = reader.facts();
@@ -103,6 +108,9 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
         if (is_meant[site]) {
             asked.sites.push_back(reporters::inert_text(trace::place_name(sites.places[site])));
         }
+    }
+    if (const auto mark = std::holds_alternative<trace::TraceEnd>(moment) ? reader.end_mark() : std::nullopt) {
+        asked.cut = mark->cut;
     }
     asked.most_events = MEMSWEEP_TRY(trace::events_before(reader, moment));
     MEMSWEEP_TRY(reader.outcome());
@@ -129,7 +137,7 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
                         .runs = SiteRemoval::runs,
                         .warnings = std::move(asked.warnings)};
     SiteRemoval replays{{.trace = command.trace,
-                         .cut = {},
+                         .cut = std::move(asked.cut),
                          .most_events = asked.most_events,
                          .process = {},
                          .allocator = std::move(allocator)},
@@ -165,8 +173,9 @@ void add_whatif(Command& root, const GlobalOptions& global)
     command.required_option("--without SITE", value::texts(whatif.without, Arity::each_time),
                             "A call site, as info --by site names it: its function, FILE:LINE or file; * and ? stand "
                             "for letters (repeatable)");
-    command.option("--until MOMENT", value::offering(value::text(whatif.until), {"end", "peak"}),
-                   "When: end (default), peak (of live bytes), a time as in 12.5s, or a number of events");
+    command.option("--until MOMENT", value::offering(value::text(whatif.until), {"end", "exit", "peak"}),
+                   "When: end (default; of the work, if the trace was recorded with --end-when), exit, peak (of live "
+                   "bytes), a time as in 12.5s, or a number of events");
     command.option("--on ALLOCATOR", value::offering(value::text(whatif.on), value::names_in(model::allocators())),
                    "The allocator to replay on, with settings too ('jemalloc{dirty_decay=0s}'); default: that of the "
                    "recording");

@@ -9,6 +9,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/base/text.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/thread_stacks.hpp"
 
 namespace memsweep::trace {
@@ -141,6 +142,32 @@ class ProcessAccounts {
     std::map<std::uint32_t, std::size_t> index_;
     LiveHistory history_;
 };
+
+std::optional<EndOfWorkTotals> totals_at_mark(TraceReader& reader)
+{
+    const auto mark = reader.end_mark();
+    if (!mark) {
+        return std::nullopt;
+    }
+    EndOfWorkTotals totals{.sign = mark->sign, .ticks = mark->cut.ticks};
+    BlockWalk walk;
+    Event event;
+    reader.read_until(mark->cut);
+    while (reader.next(event)) {
+        if (event.kind == EventKind::define_space) {
+            continue;
+        }
+        ++totals.events;
+        walk.add(event);
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            walk.end_process(event.process, [](const LiveBlock&) {});
+        }
+    }
+    reader.read_to_end();
+    totals.live_bytes = walk.live_bytes();
+    totals.live_blocks = walk.live().count();
+    return totals;
+}
 
 }  // namespace
 
@@ -350,6 +377,9 @@ TraceSummary summarize(TraceReader& reader)
     summary.bad_lines = count_in(summary.facts, bad_lines_fact);
     accounts.finish(accounting, summary);
     take_stated_totals(summary);
+    if (reader.outcome()) {
+        summary.end_of_work = totals_at_mark(reader);
+    }
     return summary;
 }
 

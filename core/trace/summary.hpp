@@ -5,7 +5,8 @@
 // address 0 is nothing. What a process still holds when it ends or becomes another program counts as live at the end.
 //
 // Units    bytes, counts.
-// Cost     30 to 60 ns an event, most of it for finding blocks; a summary reads the trace once.
+// Cost     30 to 60 ns an event, most of it for finding blocks; a summary reads the trace once, and
+//          with a mark of the work's end a second time up to there.
 // Memory   40 bytes a live block, 8 a thread, and a curve a process (live_history.hpp).
 #pragma once
 
@@ -156,6 +157,15 @@ struct ThreadStackTotals {
     std::uint64_t peak_bytes{};  // the most of threads that ran at a time
 };
 
+// When the program's work was done, in a trace with a mark of it (end_mark.hpp).
+struct EndOfWorkTotals {
+    std::string sign;
+    std::uint64_t events{};  // before it
+    std::uint64_t ticks{};
+    std::uint64_t live_bytes{};
+    std::uint64_t live_blocks{};
+};
+
 struct TraceSummary {
     Totals totals;
     std::vector<ProcessSummary> processes;  // in the order of their first event
@@ -172,6 +182,7 @@ struct TraceSummary {
     ThreadStackTotals thread_stacks;
     std::uint64_t usable_sizes{};          // how many sizes and alignments the allocators have said the usable size of
     std::vector<MappingModule> mapped_by;  // the largest peak first; empty: the trace does not say
+    std::optional<EndOfWorkTotals> end_of_work;
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 

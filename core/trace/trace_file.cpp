@@ -35,7 +35,7 @@ constexpr std::size_t first_piece_bytes = 256 << 10;
 
 bool stands_beside_events(ChunkKind kind)
 {
-    return kind >= ChunkKind::frames && kind <= ChunkKind::snapshot;
+    return kind >= ChunkKind::frames && kind <= ChunkKind::end_mark;
 }
 
 bool is_possible(const ChunkHeader& header)

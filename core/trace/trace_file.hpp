@@ -73,7 +73,7 @@ class TraceFile {
     // Chunks that a recorder wrote; a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
     // Those that say something beside events: frames, stacks, modules, symbols, mappers, threads' stacks, usable
-    // sizes and snapshots.
+    // sizes, snapshots and the mark of the work's end.
     [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
     // Where the first of them stand.

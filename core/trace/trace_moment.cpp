@@ -5,6 +5,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/live_blocks.hpp"
 
 namespace memsweep::trace {
@@ -52,8 +53,11 @@ base::Expected<std::uint64_t> events_until(TraceReader& reader, std::chrono::nan
 
 base::Expected<TraceMoment> parse_moment(std::string_view text)
 {
-    if (text.empty() || text == "end") {
+    if (text == "end") {
         return TraceEnd{};
+    }
+    if (text.empty() || text == "exit") {
+        return TraceExit{};
     }
     if (text == "peak") {
         return TracePeak{};
@@ -65,14 +69,25 @@ base::Expected<TraceMoment> parse_moment(std::string_view text)
         return *time;
     }
     return base::fail(base::ErrorCode::invalid_input,
-                      "is no moment: end, peak, a time since the trace began as in 12.5s, or a number of events",
+                      "is no moment: end, exit, peak, a time since the trace began as in 12.5s, or a number of events",
                       std::string{text});
+}
+
+bool is_before_exit(TraceReader& reader, const TraceMoment& moment)
+{
+    return std::holds_alternative<TraceEnd>(moment) ? reader.end_mark().has_value()
+                                                    : !std::holds_alternative<TraceExit>(moment);
 }
 
 base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment)
 {
     if (std::holds_alternative<TracePeak>(moment)) {
         return event_of_peak(reader);
+    }
+    if (std::holds_alternative<TraceEnd>(moment)) {
+        if (const auto mark = reader.end_mark()) {
+            reader.read_until(mark->cut);
+        }
     }
     if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&moment)) {
         return events_until(reader, *time);

@@ -8,6 +8,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/trace/bounds.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/exact_cut.hpp"
 
 namespace memsweep::trace {
@@ -133,6 +134,14 @@ void EventStream::end_at(const ExactCut& cut)
     }
 }
 
+void EventStream::end_at_last()
+{
+    end_chunk_ = SIZE_MAX;
+    most_events_ = UINT64_MAX;
+    most_ticks_ = UINT64_MAX;
+    has_no_process_exit_ = false;
+}
+
 std::uint64_t TraceReader::Queue::due() const noexcept
 {
     if (!is_empty()) {
@@ -214,6 +223,19 @@ void TraceReader::read_until(const ExactCut& cut)
         queue.stream.end_at(cut);
     }
     rewind();
+}
+
+void TraceReader::read_to_end()
+{
+    for (Queue& queue : streams_) {
+        queue.stream.end_at_last();
+    }
+    rewind();
+}
+
+std::optional<EndMark> TraceReader::end_mark()
+{
+    return find_end_mark(file_);
 }
 
 void TraceReader::rewind()

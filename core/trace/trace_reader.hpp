@@ -24,6 +24,7 @@
 
 namespace memsweep::trace {
 
+struct EndMark;
 struct ExactCut;
 
 // The chunks of one process and thread, read one after the other.
@@ -42,6 +43,7 @@ class EventStream {
     void rewind();
     // What comes behind the cut is not read.
     void end_at(const ExactCut& cut);
+    void end_at_last();
     // Events have their stacks from the next chunk on.
     void take_stacks(const StackTable& table) { table_ = &table; }
     // Likewise the modules that called.
@@ -80,6 +82,10 @@ class TraceReader {
     // From the first event on, no more is read than was recorded at the cut; of processes that are not in it, what
     // their stamps say. Holds from then on.
     void read_until(const ExactCut& cut);
+    // From the first event on, all is read again.
+    void read_to_end();
+    // When the program's work was done, if the trace says so.
+    [[nodiscard]] std::optional<EndMark> end_mark();
     // From the first event on, events say whence they were called. Costs what reading the stacks costs.
     const StackTable& read_stacks();
     // Null before read_stacks().

@@ -233,6 +233,11 @@ Document document(const CallSitesReport& report)
                 : fmt::format("Estimates from a sample of stacks, {} apart on average.", every),
             Tone::caution});
     }
+    if (!report.up_to.empty()) {
+        document.add(Paragraph{fmt::format("Up to the end of the work ({}): what the program did then is not counted.",
+                                           inert_text(report.up_to)),
+                               Tone::muted});
+    }
     for (const std::string& note : sites.notes()) {
         document.add(Paragraph{inert_text(note), Tone::caution});
     }

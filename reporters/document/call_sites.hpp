@@ -16,6 +16,7 @@ struct CallSitesReport {
     std::string source;  // the recorded command, or the trace's file
     std::size_t top{};   // so many are named; 0: all
     trace::Damage damage;
+    std::string up_to{};  // the sign of the work's end, behind which nothing is counted; empty: all is
 };
 
 // "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B"; not inert.

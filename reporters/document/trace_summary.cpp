@@ -51,6 +51,11 @@ Table totals_table(const TraceSummary& summary)
     row("peak live blocks", count_text(totals.peak_live_blocks));
     row("live at the end", base::format_size(totals.end_live_bytes));
     row("blocks live at the end", count_text(totals.end_live_blocks));
+    if (summary.end_of_work) {
+        row("live when the work was done", base::format_size(summary.end_of_work->live_bytes));
+        row("blocks live when the work was done", count_text(summary.end_of_work->live_blocks));
+        row("events until then", count_text(summary.end_of_work->events));
+    }
     const auto row_unless_zero = [&](const char* name, std::uint64_t count) {
         if (count != 0) {
             row(name, count_text(count));
@@ -73,6 +78,11 @@ Table totals_table(const TraceSummary& summary)
         row("threads' stacks, at most at a time", base::format_size(summary.thread_stacks.peak_bytes));
     }
     if (tells_time(summary)) {
+        if (summary.end_of_work) {
+            row("time until the work was done",
+                base::format_duration(seconds_between(summary, totals.first_ticks,
+                                                      std::max(summary.end_of_work->ticks, totals.first_ticks))));
+        }
         row("time", base::format_duration(seconds_between(summary, totals.first_ticks, totals.last_ticks)));
     }
     return table;

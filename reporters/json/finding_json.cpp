@@ -455,6 +455,17 @@ std::string to_json(const trace::TraceSummary& summary)
     if (!summary.by_kind.empty()) {  // an import counts no more than the totals
         add_details(document, summary);
     }
+    if (summary.end_of_work) {
+        const trace::EndOfWorkTotals& end = *summary.end_of_work;
+        const bool tells_time = summary.ticks_per_second != 0 && end.ticks >= totals.first_ticks;
+        document["end_of_work"] = {{"sign", repaired_utf8(end.sign)},
+                                   {"events", end.events},
+                                   {"seconds", tells_time ? Json(static_cast<double>(end.ticks - totals.first_ticks) /
+                                                                 static_cast<double>(summary.ticks_per_second))
+                                                          : Json()},
+                                   {"live_bytes", end.live_bytes},
+                                   {"live_blocks", end.live_blocks}};
+    }
     for (const auto& [kind, count] : summary.by_kind) {
         document["by_kind"][std::string{trace::name_of(kind)}] = count;
     }
@@ -472,6 +483,7 @@ std::string to_json(const CallSitesReport& report)
         {"format", "memsweep-call-sites"},
         {"format_version", 1},
         {"source", repaired_utf8(report.source)},
+        {"up_to", json_text_or_null(report.up_to)},
         {"by", site_kinds[static_cast<std::size_t>(sites.query().by)]},
         {"sorted_by", site_orders[static_cast<std::size_t>(sites.query().order)]},
         {"sample_bytes", sites.sampling().is_exact() ? Json() : Json(sites.sampling().mean_bytes)},

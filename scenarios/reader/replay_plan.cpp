@@ -383,7 +383,7 @@ class PlanMaker {
         for (const std::string& site : request_.without) {
             part += fmt::format("{}without {}", part.empty() ? "" : ", ", site);
         }
-        if (!request_.until.empty() && request_.until != "end") {
+        if (!request_.until.empty()) {
             part += fmt::format("{}until {}", part.empty() ? "" : ", ", request_.until);
         }
         return part;

@@ -27,7 +27,7 @@ struct ReplayRequest {
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::vector<std::string> without;  // call sites to leave out, by their names, and the same by call stack
     std::vector<bool> left_out;
-    std::string until;                    // where to end (trace::TraceMoment); empty: at the trace's end
+    std::string until;                    // where to end (trace::TraceMoment); empty: at the trace's exit
     std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
     // The idle time of a replay at its last event, and how long its resident memory is watched after all is freed.
     // Empty: 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/assert.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/fit.hpp"
 #include "core/trace/format/crc32c.hpp"
 #include "core/trace/pytorch_allocator.hpp"
@@ -90,6 +91,16 @@ void read_snapshots(trace::ReadAt read)
     }
 }
 
+// No more is before the end of the work than there is.
+void read_to_mark(trace::TraceReader& reader, const trace::TraceSummary& summary)
+{
+    const auto mark = reader.end_mark();
+    const bool is_told = !reader.outcome() || mark.has_value() == summary.end_of_work.has_value();
+    MEMSWEEP_ASSERT(is_told, "a summary tells of the mark");
+    MEMSWEEP_ASSERT(!summary.end_of_work || summary.end_of_work->events <= summary.totals.events,
+                    "events before a mark");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -103,6 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MEMSWEEP_ASSERT(summary.totals.frees <= summary.totals.allocations, "only what was allocated is freed");
     MEMSWEEP_ASSERT(summary.totals.peak_live_blocks <= summary.totals.allocations, "live blocks were allocated");
     count_by_stack(*reader, summary.totals);
+    read_to_mark(*reader, summary);
     read_snapshots(trace::read_from_memory({data, size}));
     if (summary.totals.events < max_fitted_events) {
         reader->rewind();

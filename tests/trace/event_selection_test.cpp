@@ -215,6 +215,7 @@ TEST_CASE("moments: the peak, a number of events, a time", "[unit]")
     CHECK(events("3") == 3);
     CHECK(events("2500ms") == 3);
     CHECK(events("end") == UINT64_MAX);
+    CHECK(events("exit") == UINT64_MAX);
     CHECK(events("") == UINT64_MAX);
     for (const char* const wrong : {"0", "peek", "-1s", "1", "12"}) {
         const bool is_number = std::string_view{wrong} == "1" || std::string_view{wrong} == "12";

@@ -245,7 +245,7 @@ base::Expected<trace::EventSelection> selection_of(trace::TraceReader& reader, c
     }
     const trace::TraceMoment moment = MEMSWEEP_TRY(trace::parse_moment(step.until));
     selection.most_events = MEMSWEEP_TRY(trace::events_before(reader, moment));
-    selection.is_cut = !std::holds_alternative<trace::TraceEnd>(moment);
+    selection.is_cut = trace::is_before_exit(reader, moment);
     return selection;
 }
 

@@ -41,7 +41,7 @@ static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeade
 // facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames
 // on, what is said beside events (stack_layout.hpp): call stacks and what is needed for them, who called for
 // mappings, threads' stacks, usable sizes, and who called where no stack was taken; snapshot: a process's address space
-// at a moment (core/trace/snapshot.hpp)
+// at a moment (core/trace/snapshot.hpp); end_mark: when the program's work was done (core/trace/end_mark.hpp)
 enum class ChunkKind : std::uint8_t {
     events = 1,
     facts = 2,
@@ -56,6 +56,7 @@ enum class ChunkKind : std::uint8_t {
     usable_sizes = 11,
     callers = 12,
     snapshot = 13,
+    end_mark = 14,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and
