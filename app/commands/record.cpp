@@ -21,6 +21,7 @@
 #include "app/commands/sealing.hpp"
 #include "app/commands/snapshots.hpp"
 #include "app/commands/traces.hpp"
+#include "app/commands/work_end.hpp"
 #include "core/base/expected.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
@@ -89,6 +90,7 @@ struct RecordCommand {
     std::string out;
     RecordingChoice choice;
     SnapshotChoice snapshots;
+    model::EndOfWork end;
     std::string recover;  // the folder of a recording that was cut off; empty: record
 };
 
@@ -251,30 +253,121 @@ base::Expected<trace::RecordingSummary> complete_trace(const RecordCommand& comm
     return summary;
 }
 
+// The end of the work (--end-when) in a recording; nobody may have asked for it.
+class MarkedEnd {
+  public:
+    explicit MarkedEnd(const model::EndOfWork& end)
+    {
+        if (end.sign != model::EndSign::none && end.sign != model::EndSign::exit) {
+            end_.emplace(end);
+        }
+    }
+    base::Expected<void> prepare(sys::SpawnOptions& program)
+    {
+        return end_ ? end_->prepare(program) : base::Expected<void>{};
+    }
+    void record_to(std::string folder) { folder_ = std::move(folder); }
+    [[nodiscard]] bool is_asked_for() const noexcept { return end_.has_value(); }
+    // How often look() is wanted.
+    [[nodiscard]] std::chrono::nanoseconds pause() const
+    {
+        return end_ ? std::chrono::nanoseconds{WorkEnd::pause} : std::chrono::nanoseconds{between_looks};
+    }
+    // True once: this is the moment to mark.
+    [[nodiscard]] bool look(pid_t process) { return end_ && end_->look(process); }
+    void mark()
+    {
+        is_marked_ = true;
+        if (const auto marked = mark_end_of_work(folder_, end_->text()); !marked) {
+            problem_ = marked.error();
+        }
+    }
+    // A program that has ended, or is about to, may have given a sign that nobody has seen yet.
+    void mark_at_exit()
+    {
+        if (end_ && !is_marked_ && end_->has_come()) {
+            mark();
+        }
+    }
+    sys::ExitStatus finish(const sys::ExitStatus& ended)
+    {
+        if (!end_) {
+            return ended;
+        }
+        end_->finish();
+        mark_at_exit();
+        return end_->judged(ended);
+    }
+    // False, and says so: there is no mark, though one was asked for.
+    [[nodiscard]] bool has_worked(const std::string& out) const
+    {
+        if (end_ && problem_) {
+            print_note(fmt::format("{}: the end of the work is not marked: {}", out, base::describe(*problem_)));
+        } else if (end_ && !is_marked_) {
+            print_note(
+                fmt::format("{}: the program ended without the sign {}: its end is its exit", out, end_->text()));
+        }
+        return !end_ || (!problem_ && is_marked_);
+    }
+
+  private:
+    std::optional<WorkEnd> end_;
+    std::string folder_;
+    bool is_marked_{};
+    std::optional<base::Error> problem_;
+};
+
+// Calls `look_at` no more often than that.
+std::function<void(pid_t)> now_and_then(const std::function<void(pid_t)>& look_at)
+{
+    return [&look_at, next = std::chrono::steady_clock::time_point{}](pid_t process) mutable {
+        if (std::chrono::steady_clock::now() >= next) {
+            look_at(process);
+            next = std::chrono::steady_clock::now() + between_looks;
+        }
+    };
+}
+
 base::Expected<sys::ExitStatus> run_recorded(const sys::SpawnOptions& program,
                                              const std::function<void()>& begin_sealing,
-                                             const std::function<void(pid_t)>& look_at)
+                                             const std::function<void(pid_t)>& look_at, MarkedEnd& end)
 {
     auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program, .as_child = true}));
     begin_sealing();
-    return running.wait(between_looks, [&] { look_at(running.pid()); });
+    const auto look_around = now_and_then(look_at);
+    return running.wait(end.pause(), [&] {
+        look_around(running.pid());
+        if (end.look(running.pid())) {
+            end.mark();
+        }
+    });
 }
 
 base::Expected<sys::ExitStatus> run_with_snapshots(const RecordCommand& command, const sys::SpawnOptions& program,
                                                    const std::string& folder,
                                                    const std::function<void()>& begin_sealing,
-                                                   const std::function<void(pid_t)>& look_at)
+                                                   const std::function<void(pid_t)>& look_at, MarkedEnd& end)
 {
     MEMSWEEP_TRY(sys::can_trace());
     SnapshotsMeanwhile snapshots{{MEMSWEEP_TRY(recorder_library()), folder}, command.snapshots};
-    sys::ProgramStops stops = snapshots.stops(between_looks);
-    std::chrono::steady_clock::time_point next_look;
-    stops.meanwhile = [&, take = std::move(stops.meanwhile)](pid_t process) {
-        if (std::chrono::steady_clock::now() >= next_look) {
-            look_at(process);
-            next_look = std::chrono::steady_clock::now() + between_looks;
+    sys::ProgramStops stops = snapshots.stops(end.pause());
+    bool is_end_due = false;
+    stops.meanwhile = [&, take = std::move(stops.meanwhile), look_around = now_and_then(look_at)](pid_t process) {
+        look_around(process);
+        is_end_due = end.look(process) || is_end_due;
+        return take(process) || is_end_due;
+    };
+    stops.at_asked = [&, take = std::move(stops.at_asked)](const sys::StoppedMoment& moment) {
+        if (std::exchange(is_end_due, false)) {
+            end.mark();
+            snapshots.take_end(moment);
+        } else {
+            take(moment);
         }
-        return take(process);
+    };
+    stops.at_end = [&, take = std::move(stops.at_end)](const sys::StoppedEnd& ended) {
+        end.mark_at_exit();
+        take(ended);
     };
     begin_sealing();
     const sys::ExitStatus status = MEMSWEEP_TRY(sys::StoppedAtEnd::run(program, stops));
@@ -299,7 +392,11 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
                                   sanitizer),
                       program);
     }
+    sys::SpawnOptions program_options{.argv = command.command};
+    MarkedEnd end{command.end};
+    MEMSWEEP_TRY(end.prepare(program_options));
     const std::string folder = MEMSWEEP_TRY(make_recording_folder(command.out));
+    end.record_to(folder);
     const auto environment = check_room(folder).and_then([&] { return recording_environment(folder, command.choice); });
     if (!environment) {
         remove_recording(folder);
@@ -320,22 +417,23 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
             looks.look(processes);
         }
     };
-    const sys::SpawnOptions program_options{.argv = command.command, .environment = *environment};
+    program_options.environment.insert(program_options.environment.end(), environment->begin(), environment->end());
     const auto ended = command.snapshots.is_on()
-                           ? run_with_snapshots(command, program_options, folder, begin_sealing, look_at)
-                           : run_recorded(program_options, begin_sealing, look_at);
+                           ? run_with_snapshots(command, program_options, folder, begin_sealing, look_at, end)
+                           : run_recorded(program_options, begin_sealing, look_at, end);
     if (!ended) {
         sealing.reset();
         remove_recording(folder, {trace::starts_in(folder), unfinished_trace_in(folder)});
         return base::fail(ended.error());
     }
-    const int status = sys::shell_status(*ended);
+    const int status = sys::shell_status(end.finish(*ended));
     const sys::StopSignals signals;  // those that come from here on are for us
     trace::TraceProgress progress = sealing->finish();
     const auto complete = [&](LeftRecordings& found, const trace::ClockReading& now) {
         return complete_trace(command, found, now, *trace, std::move(progress));
     };
-    const ExitCode code = settled(finish(command, folder, global, looks, complete));
+    ExitCode code = settled(finish(command, folder, global, looks, complete));
+    code = end.has_worked(command.out) ? code : worse(code, ExitCode::bad_input);
     static_cast<void>(signals.pending());  // it has had its effect
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
@@ -390,18 +488,25 @@ void add_record(Command& root, const GlobalOptions& global)
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),
                    "Make a trace of a recording that was cut off, instead of recording");
+    command.option("--end-when SIGN", end_of_work(record.end),
+                   "Mark in the trace when the work is done: file:PATH, which the program makes; line:REGEX, which it "
+                   "prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID; exit (default). The end of replay, whatif, "
+                   "report and of a snapshot is then. A program that goes on is asked to end 2 s later");
     command.group = "Snapshots";
     command.flag("--snapshot-at-end", record.snapshots.at_end,
-                 "Also where the program's memory is at its end, for memsweep explain TRACE");
+                 "Also where the program's memory is at its end, or when its work is done, for memsweep explain TRACE");
     command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
                    "Also where its memory is, from time to time, as in 10s: it is stopped for each");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be recorded, "
-        "a program of its tree ran without the recorder, or the trace cannot be written whole.";
+        "a program of its tree ran without the recorder, the trace cannot be written whole, or --end-when never came.";
     command.check = [&record]() -> base::Expected<void> {
         if (record.command.empty() == record.recover.empty()) {
             return record.command.empty() ? refuse("give the program to record behind --", "command")
                                           : refuse("records nothing: leave the program out", "--recover");
+        }
+        if (!record.recover.empty() && record.end.sign != model::EndSign::none) {
+            return refuse("is for a program that runs", "--end-when");
         }
         if (record.snapshots.every.count() < 0) {
             return refuse("must be above 0", "--snapshot-every");

@@ -130,7 +130,7 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
             take_recording(path.string(), found);
         } else if (path.extension() == trace::refusal_ending) {
             take_refusal(path, found);
-        } else if (path.extension() == snapshot_ending) {
+        } else if (path.extension() == snapshot_ending || path.extension() == mark_ending) {
             found.snapshots.push_back(path.string());
         }
     }

@@ -36,7 +36,7 @@ struct LeftRecordings {
     int refused_errno{};
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                         // started programs of which nothing else is known
-    std::vector<std::string> snapshots;                // files (snapshots.hpp), in their order
+    std::vector<std::string> snapshots;                // files (snapshots.hpp), and that of the mark, in their order
     std::optional<std::string> unfinished;             // the trace that was begun while they ran
 };
 

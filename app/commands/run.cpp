@@ -19,6 +19,7 @@
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "app/commands/work_end.hpp"
 #include "core/base/command_words.hpp"
 #include "core/engine/command/command_executor.hpp"
 #include "core/model/metric_id.hpp"
@@ -115,14 +116,6 @@ void add_measuring(Command& command, RunCommand& run)
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
-OptionValue end_of_work(model::EndOfWork& end)
-{
-    return value::each([&end](const std::string& text) -> base::Expected<void> {
-        end = MEMSWEEP_TRY(model::parse_end_of_work(text));
-        return {};
-    });
-}
-
 // --shell, and --shell=bash as hyperfine writes it.
 OptionValue shell_of(RunCommand& run)
 {
@@ -142,7 +135,7 @@ void add_programs(Command& command, RunCommand& run)
     command.option("--stdin,--input FILE", value::text(run.stdin_file),
                    "What they read, each run from its start: /dev/null for nothing, - to wait for the end of ours "
                    "(default: what is redirected into memsweep)");
-    command.option("--end-when SIGN", value::offering(end_of_work(run.end), {"exit", "file:", "line:", "signal"}),
+    command.option("--end-when SIGN", end_of_work(run.end),
                    "Also measure what is resident when the work is done (working_set_end): exit; file:PATH, which the "
                    "program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID. A program "
                    "that goes on is asked to end 2 s later");

@@ -2,41 +2,58 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/commands/recording_folder.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
+#include "core/trace/end_mark.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::app {
 namespace {
 
-base::Expected<void> write_snapshot(const std::string& folder, const trace::Snapshot& snapshot, std::uint64_t number)
+using PutChunks = std::function<base::Expected<void>(const trace::TakeBytes& take)>;
+
+base::Expected<void> keep_chunks(const std::string& folder, const std::string& name, const PutChunks& put)
 {
     std::string bytes;
-    MEMSWEEP_TRY(trace::put_snapshot(
-        [&bytes](std::string_view piece) -> base::Expected<void> {
-            bytes += piece;
-            return {};
-        },
-        snapshot, number));
-    const std::string path = fmt::format("{}/{}{}", folder, number, snapshot_ending);
+    MEMSWEEP_TRY(put([&bytes](std::string_view piece) -> base::Expected<void> {
+        bytes += piece;
+        return {};
+    }));
+    const std::string path = folder + "/" + name;
     auto file = sys::TempFile::create_in(folder);
     int problem = file ? file->write(bytes) : errno;
     problem = problem == 0 ? file->commit_as(path) : problem;
     return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
 }
 
+base::Expected<void> write_snapshot(const std::string& folder, const trace::Snapshot& snapshot, std::uint64_t number)
+{
+    return keep_chunks(folder, std::to_string(number) + snapshot_ending,
+                       [&](const trace::TakeBytes& take) { return trace::put_snapshot(take, snapshot, number); });
+}
+
 }  // namespace
+
+base::Expected<void> mark_end_of_work(const std::string& folder, const std::string& sign)
+{
+    const std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(folder));
+    const trace::EndMark mark = MEMSWEEP_TRY(trace::end_mark_of(images, is_running, sign));
+    return keep_chunks(folder, std::string{"end"} + mark_ending,
+                       [&](const trace::TakeBytes& take) { return trace::put_end_mark(take, mark); });
+}
 
 sys::ProgramStops SnapshotsMeanwhile::stops(std::chrono::nanoseconds pause)
 {
     due_ = Clock::now() + choice_.every;
     sys::ProgramStops stops{.at_end = [this](const sys::StoppedEnd& end) {
-        if (choice_.at_end) {
+        if (choice_.at_end && !has_end_) {
             take(end.process, end.thread, trace::SnapshotAt::end, end.since);
         }
     }};
@@ -50,6 +67,13 @@ sys::ProgramStops SnapshotsMeanwhile::stops(std::chrono::nanoseconds pause)
     };
     stops.pause = choice_.every.count() == 0 ? pause : std::min(pause, choice_.every);
     return stops;
+}
+
+void SnapshotsMeanwhile::take_end(const sys::StoppedMoment& moment)
+{
+    if (choice_.at_end && !std::exchange(has_end_, true)) {
+        take(moment.process, moment.thread, trace::SnapshotAt::end, moment.since);
+    }
 }
 
 void SnapshotsMeanwhile::take(pid_t process, pid_t thread, trace::SnapshotAt at, Clock::time_point since)
@@ -91,7 +115,7 @@ base::Expected<void> put_snapshots(const std::vector<std::string>& files, const 
         std::vector<std::uint8_t> bytes;
         std::uint64_t offset = 0;
         while (const auto chunk = trace::TraceFile::whole_chunk_at(read, offset, payload)) {
-            if (chunk->header.kind != trace::ChunkKind::snapshot) {
+            if (chunk->header.kind != trace::ChunkKind::snapshot && chunk->header.kind != trace::ChunkKind::end_mark) {
                 break;
             }
             bytes.resize(chunk->header.span_bytes);

@@ -1,5 +1,6 @@
-// The snapshots of a program that is recorded: taken while it stands, kept in the folder of the recording, and put into
-// its trace when that is made. So a full disk or a kill costs the snapshot that was being written, and nothing else.
+// The snapshots of a program that is recorded, and the mark of the end of its work: taken while it stands, kept in the
+// folder of the recording, and put into its trace when that is made. So a full disk or a kill costs the snapshot that
+// was being written, and nothing else.
 //
 // Of the command's own process, whatever it becomes by exec; not of those that it starts.
 #pragma once
@@ -20,6 +21,10 @@
 namespace memsweep::app {
 
 inline constexpr const char* snapshot_ending = ".snapshot";
+inline constexpr const char* mark_ending = ".mark";
+
+// Marks this moment in a recording. The program may run on, or stand, or have ended.
+[[nodiscard]] base::Expected<void> mark_end_of_work(const std::string& folder, const std::string& sign);
 
 struct SnapshotChoice {
     bool at_end{};
@@ -36,6 +41,8 @@ class SnapshotsMeanwhile {
 
     // Holds while this object does. `pause`: the longest between two calls of its `meanwhile`.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
+    // The end is now, not where the program ends.
+    void take_end(const sys::StoppedMoment& moment);
     // Once the program has ended. The first error, and of how many snapshots.
     void finish() { write_waiting(); }
     [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
@@ -51,6 +58,7 @@ class SnapshotsMeanwhile {
     Clock::time_point due_;
     std::optional<trace::Snapshot> waiting_;  // is written when the program goes on
     std::uint64_t number_{};
+    bool has_end_{};
     std::uint64_t lost_{};
     std::optional<base::Error> problem_;
 };

@@ -53,7 +53,7 @@ struct ExitStatus {
 // Ownership  the destructor kills the child's process group and reaps the child.
 //
 // The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It has
-// our standard input, output and error, and the other descriptors in `inherit` alone. It leads its own process group.
+// our standard input, output and error (`output`, `error` are not looked at), and the other descriptors in `inherit` alone. It leads its own process group.
 // So a terminal's Ctrl-C reaches the driver alone, which decides whether to end the child, and SIGTTIN stops a child
 // that reads from the terminal. The child is killed when the driver dies, for whatever reason.
 struct SpawnOptions {
@@ -61,6 +61,8 @@ struct SpawnOptions {
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name
     std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
     std::vector<std::string> without{};                              // variables of ours that the child does not get
+    int output{1};  // descriptors of ours, of a command in the foreground: its standard output and error
+    int error{2};
 };
 
 // The environment of such a child, as NAME=VALUE. Errors: invalid_input, as above.

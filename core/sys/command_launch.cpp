@@ -306,6 +306,12 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
 {
     const std::string& program = options.program.argv.front();
     SpawnActions actions;
+    for (const auto& [fd, number] :
+         {std::pair{options.program.output, STDOUT_FILENO}, {options.program.error, STDERR_FILENO}}) {
+        if (fd != number && !actions.give(fd, number)) {
+            return base::fail(base::os_error("cannot be run", errno, program));
+        }
+    }
     actions.enter(options.cwd);
     if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2)) {
         return base::fail(base::os_error("fcntl", errno, program));

@@ -87,10 +87,15 @@ long call_of(pid_t process, pid_t thread)
 }
 
 // Between fork and exec: nothing but system calls.
-[[noreturn]] void become(const std::vector<char*>& words, const std::vector<char*>& environment, int gate, int refusal,
-                         const BlockedSignals& signals)
+[[noreturn]] void become(const std::vector<char*>& words, const std::vector<char*>& environment,
+                         const SpawnOptions& program, int gate, int refusal, const BlockedSignals& signals)
 {
     char go = 0;
+    for (const auto& [fd, number] : {std::pair{program.output, STDOUT_FILENO}, {program.error, STDERR_FILENO}}) {
+        if (fd != number) {
+            ::dup2(fd, number);
+        }
+    }
     if (retry_interrupted([&] { return ::read(gate, &go, 1); }) == 1) {
         for (const int signal : {SIGPIPE, SIGXFSZ}) {
             ::signal(signal, SIG_DFL);
@@ -446,7 +451,7 @@ base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program, const 
     }
     if (child == 0) {
         gate.write.reset();
-        become(words, variables, gate.read.get(), refusal.write.get(), blocked);
+        become(words, variables, program, gate.read.get(), refusal.write.get(), blocked);
     }
     gate.read.reset();
     refusal.write.reset();
