@@ -26,6 +26,7 @@
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/sealing.hpp"
+#include "app/commands/work_end.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/measure/format.hpp"
@@ -74,6 +75,7 @@ struct ExplainCommand {
     std::vector<std::string> command;
     std::string trace;  // empty: the command is run
     AskedMoment at;
+    model::EndOfWork end;  // when a program that is run has done its work
     std::string format{"text"};
     std::string out;
     std::optional<measure::MemoryWord> fail_on;
@@ -90,10 +92,17 @@ std::array<std::pair<std::string_view, measure::MemoryWord>, measure::memory_wor
     return words;
 }
 
+// The moment is where the program ends by itself, of which a copy is kept.
+bool is_at_exit(const ExplainCommand& command)
+{
+    const bool has_sign = command.end.sign != model::EndSign::none && command.end.sign != model::EndSign::exit;
+    return command.at.kind == AskedMoment::Kind::end && !has_sign;
+}
+
 sys::SpawnOptions recorded(const ExplainCommand& command, const std::string& library, const std::string& folder)
 {
     // Of another moment than the end there is no copy.
-    const char* const copy = command.at.kind == AskedMoment::Kind::end ? "give-back," : "";
+    const char* const copy = is_at_exit(command) ? "give-back," : "";
     const char* const others = std::getenv("LD_PRELOAD");
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     return {.argv = command.command,
@@ -144,6 +153,9 @@ class ExplainedRun {
     ExplainedRun(const ExplainCommand& command, RecordedBy recorded, ProgramCopy copy)
         : command_{command}, recorded_{std::move(recorded)}, copy_{std::move(copy)}
     {
+        if (command.at.kind == AskedMoment::Kind::end && !is_at_exit(command)) {
+            work_end_.emplace(command.end);
+        }
     }
 
     base::Expected<sys::ExitStatus> run()
@@ -152,15 +164,24 @@ class ExplainedRun {
             .at_end = [this](const sys::StoppedEnd& end) { take_end(end); },
             .call_mark = trace::tracer_call_mark,
             .at_call = [this](const sys::StoppedMoment& moment, std::uint32_t call) { take_call(moment, call); }};
-        if (command_.at.kind != AskedMoment::Kind::end) {
+        if (!is_at_exit(command_)) {
             stops.meanwhile = [this](pid_t process) { return is_due(process); };
             stops.at_asked = [this](const sys::StoppedMoment& moment) {
-                take(moment.process, moment.thread, moment.since, trace::SnapshotAt::time);
+                take(moment.process, moment.thread, moment.since,
+                     work_end_ ? trace::SnapshotAt::end : trace::SnapshotAt::time);
             };
             stops.pause = between_peeks;
         }
+        sys::SpawnOptions program = recorded(command_, recorded_.library, recorded_.folder);
+        if (work_end_) {
+            MEMSWEEP_TRY(work_end_->prepare(program));
+        }
         sealing_.emplace(recorded_.folder, trace_);
-        return sys::StoppedAtEnd::run(recorded(command_, recorded_.library, recorded_.folder), stops);
+        const sys::ExitStatus status = MEMSWEEP_TRY(sys::StoppedAtEnd::run(program, stops));
+        if (work_end_) {
+            work_end_->finish();
+        }
+        return work_end_ ? work_end_->judged(status) : status;
     }
 
     // Once it has ended so; absent: it was gone before it could be stopped.
@@ -208,6 +229,10 @@ class ExplainedRun {
     // Of the peak: a snapshot at each new maximum, which is 5 % above the last one.
     bool is_due(pid_t process)
     {
+        if (work_end_) {
+            is_work_done_ = work_end_->look(process) || is_work_done_;
+            return snapshots_ == 0 && is_work_done_;
+        }
         if (command_.at.kind == AskedMoment::Kind::time) {
             return snapshots_ == 0 && Clock::now() - begun_ >= command_.at.time;
         }
@@ -232,7 +257,7 @@ class ExplainedRun {
     // Of a program that has not called, there is no copy: what its memory holds is read while it stands.
     void take_end(const sys::StoppedEnd& end)
     {
-        if (command_.at.kind != AskedMoment::Kind::end) {
+        if (!is_at_exit(command_)) {
             take_end_of_another_moment(end);
             return;
         }
@@ -263,7 +288,8 @@ class ExplainedRun {
     {
         const bool is_peak = command_.at.kind == AskedMoment::Kind::peak &&
                              (!snapshot_ || resident_bytes(end.thread) > snapshot_->space.rss_bytes());
-        if (is_peak) {
+        const bool is_unseen = work_end_ && !snapshot_ && work_end_->has_come();
+        if (is_peak || is_unseen) {
             take(end.process, end.thread, end.since, trace::SnapshotAt::end);
         }
         most_resident_ =
@@ -287,7 +313,7 @@ class ExplainedRun {
 
     void explain()
     {
-        const bool is_end = command_.at.kind == AskedMoment::Kind::end;
+        const bool is_end = is_at_exit(command_);
         const ExplainedMoment moment{.command = command_.command,
                                      .at = command_.at.name(),
                                      .snapshot = &*snapshot_,
@@ -327,6 +353,8 @@ class ExplainedRun {
     std::uint64_t snapshots_{};
     std::uint64_t most_resident_{};
     OtherProcesses others_;
+    std::optional<WorkEnd> work_end_;
+    bool is_work_done_{};
     ReturnsBasis returns_;
     std::optional<trace::Snapshot> snapshot_;
     std::optional<MemoryContents> contents_;
@@ -456,7 +484,9 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
     ExitCode written = ExitCode::bad_input;
     if (!explained) {
         print_error({base::ErrorCode::os,
-                     command.at.kind == AskedMoment::Kind::time
+                     command.at.kind == AskedMoment::Kind::end && !is_at_exit(command)
+                         ? fmt::format("the program ended without the sign {}", model::to_text(command.end))
+                     : command.at.kind == AskedMoment::Kind::time
                          ? "the program had ended before that moment"
                          : "the program was gone before it could be stopped at its end",
                      ""});
@@ -485,6 +515,10 @@ void add_explain(Command& root, const GlobalOptions& global)
     command.option("--at MOMENT", value::offering(value::parsed(explain.at, read_moment), {"end", "peak"}),
                    "end, peak (when it held the most), or a time since its start, as in 10s; of a trace the snapshot "
                    "that is nearest");
+    command.option("--end-when SIGN", end_of_work(explain.end),
+                   "The end of a program that is run is when its work is done: file:PATH, which it makes; line:REGEX, "
+                   "which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID; exit (default). One that goes on is "
+                   "asked to end 2 s later");
     command.format_option(explain.format, value::word(explain.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(explain.out),
@@ -505,6 +539,12 @@ void add_explain(Command& root, const GlobalOptions& global)
             return refuse(explain.command.empty() ? "give a trace, or the program to run behind --"
                                                   : "give a trace or a program, not both",
                           "command");
+        }
+        if (explain.end.sign != model::EndSign::none &&
+            (!explain.trace.empty() || explain.at.kind != AskedMoment::Kind::end)) {
+            return refuse(explain.trace.empty() ? "is the end, and --at names another moment"
+                                                : "is for a program that is run: a trace has its own mark of it",
+                          "--end-when");
         }
         if (explain.trace == "-") {
             return refuse("a trace is read more than once: name a file", "trace");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -7,14 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/passed_output.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
+#include "app/commands/work_end.hpp"
 #include "core/base/printable.hpp"
 #include "core/engine/case_metrics.hpp"
+#include "core/engine/command/end_watch.hpp"
 #include "core/engine/command/measured_command.hpp"
 #include "core/engine/command/tree_sampler.hpp"
 #include "core/measure/format.hpp"
@@ -34,11 +40,14 @@ namespace {
 constexpr const char* reaped_elsewhere = "the process that guarded the command was lost";
 
 // The fingerprint covers the program and its arguments: results of one command are compared.
-std::string fingerprint(const std::vector<std::string>& command)
+std::string fingerprint(const std::vector<std::string>& command, const model::EndOfWork& end)
 {
     std::string text = "memsweep-watch-1";
     for (const std::string& word : command) {
         text += '\0' + word;
+    }
+    if (end.sign != model::EndSign::none) {
+        text += std::string{"\0\0", 2} + model::to_text(end);
     }
     return scenarios::sha256(text);
 }
@@ -65,17 +74,19 @@ class Watching {
 
     // Totals are the kernel's own, of the command and of what it has waited for, so that they are known of one that
     // ended before it was sampled. `wall`: from just before its process was made.
-    [[nodiscard]] model::RunReport finish(const std::vector<std::string>& command, const sys::ExitStatus& status,
-                                          std::chrono::nanoseconds wall, const std::vector<std::string>& argv)
+    [[nodiscard]] model::RunReport finish(const model::CommandSpec& spec, const sys::ExitStatus& status,
+                                          std::chrono::nanoseconds wall, const engine::Moment& at_end,
+                                          const std::vector<std::string>& argv)
     {
-        take_values(command, status, wall);
+        const std::vector<std::string>& command = spec.run;
+        take_values(spec, status, wall, at_end);
         model::RunReport report = model::new_report(this_machine(), started_, argv);
         report.run.ended = sys::utc_now();
         report.run.exit_code = sys::shell_status(status);
         report.run.interrupted = false;
         report.run.scenario_name = "watch";
         report.run.scenario_description = reporters::command_line(command);
-        report.run.scenario_fingerprint = fingerprint(command);
+        report.run.scenario_fingerprint = fingerprint(command, spec.end);
         report.run.scenario_sha256 = report.run.scenario_fingerprint;
         watched_.fingerprint = report.run.scenario_fingerprint;
         report.cases.push_back(std::move(watched_));
@@ -85,12 +96,13 @@ class Watching {
   private:
     // It is the only repetition of a case that runs a program. Nothing counts instructions of a program in the
     // foreground, so the case has no such metrics.
-    void take_values(const std::vector<std::string>& command, const sys::ExitStatus& status,
-                     std::chrono::nanoseconds wall)
+    void take_values(const model::CommandSpec& command, const sys::ExitStatus& status, std::chrono::nanoseconds wall,
+                     const engine::Moment& at_end)
     {
-        const engine::CompiledCase compiled{.work = model::CommandSpec{.run = command}};
+        const engine::CompiledCase compiled{.work = command};
         engine::CommandRecord measured = engine::measured_command(status, wall, sampler_);
         measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, sampler_.peak_bytes());
+        measured.at_end = at_end;
         engine::declare_metrics(compiled, watched_);
         std::erase_if(watched_.metrics, [](const model::Metric& metric) {
             return metric.name == model::metrics::instructions || metric.name == model::metrics::cycles;
@@ -102,6 +114,11 @@ class Watching {
         if (status.code < 0) {
             forget_totals();
         }
+        for (model::Metric& metric : watched_.metrics) {
+            if (metric.name == model::metrics::working_set_end && !metric.values.front()) {
+                metric.reason = at_end.why_none;
+            }
+        }
         engine::summarize_metrics(watched_);
     }
 
@@ -110,6 +127,7 @@ class Watching {
     {
         for (model::Metric& metric : watched_.metrics) {
             const bool is_ours = metric.name == model::metrics::wall_time || metric.name == model::metrics::pressure ||
+                                 metric.name == model::metrics::working_set_end ||
                                  (metric.name == model::metrics::working_set_peak && sampler_.peak_bytes() > 0);
             if (!is_ours && metric.values.front()) {
                 metric.values.front().reset();
@@ -127,6 +145,7 @@ class Watching {
 struct WatchCommand {
     std::vector<std::string> command;
     std::chrono::nanoseconds interval{std::chrono::milliseconds{50}};
+    model::EndOfWork end;
     std::string format;  // empty: text to stderr, and the result where `out` says
     std::string out;
 };
@@ -157,6 +176,9 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
     std::string text =
         fmt::format("{}: {}\n", base::printable(reporters::command_line(command.command)), status.describe());
     text += curve_line(watched, "working_set", figure(model::metrics::working_set_peak, "peak ", ""));
+    if (command.end.sign != model::EndSign::none) {
+        text += fmt::format("{:<14} {}\n", "when it's done", figure(model::metrics::working_set_end, "", " resident"));
+    }
     text += curve_line(watched, "minor_faults", figure(model::metrics::minor_faults, "", " in all"));
     text += curve_line(watched, "major_faults", figure(model::metrics::major_faults, "", " in all"));
     text += curve_line(watched, "memory_stall",
@@ -188,15 +210,96 @@ ExitCode put_out(const model::RunReport& report, const WatchCommand& command, co
     return is_text && command.out.empty() ? ExitCode::done : write_report(report, target_of(command), global);
 }
 
+// The end of the work (--end-when), if it is asked for.
+class WatchedEnd {
+  public:
+    explicit WatchedEnd(const model::EndOfWork& end)
+    {
+        if (end.sign != model::EndSign::none) {
+            end_.emplace(end, "");
+            sign_ = end.sign;
+        }
+    }
+    base::Expected<void> prepare(sys::SpawnOptions& program)
+    {
+        if (sign_ == model::EndSign::signal) {
+            program.environment.emplace_back(model::end_signal_variable, std::to_string(::getpid()));
+        } else if (sign_ == model::EndSign::line) {
+            MEMSWEEP_TRY(output_.take(program, [this](std::string_view bytes) { end_->hear(bytes); }));
+        }
+        return end_ ? end_->prepare() : base::Expected<void>{};
+    }
+    void begin(const sys::ForegroundCommand& running)
+    {
+        output_.begin();
+        if (end_) {
+            end_->begin(running.pid(), running.guard());
+        }
+    }
+    void look(pid_t program)
+    {
+        if (end_ && end_->look(sys::SystemClock{}.now())) {
+            was_asked_to_end_ = true;
+            ::kill(program, SIGTERM);
+        }
+    }
+    void finish()
+    {
+        output_.finish();
+        if (end_) {
+            moment_ = end_->finish();
+        }
+    }
+    [[nodiscard]] bool is_asked_for() const noexcept { return end_.has_value(); }
+    // When it came, by the system's clock.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> came() const { return end_ ? end_->read_at() : std::nullopt; }
+    [[nodiscard]] const engine::Moment& moment() const noexcept { return moment_; }
+    [[nodiscard]] sys::ExitStatus judged(const sys::ExitStatus& ended) const
+    {
+        return judged_end(ended, was_asked_to_end_);
+    }
+
+  private:
+    std::optional<engine::EndWatch> end_;
+    model::EndSign sign_{};
+    engine::Moment moment_;
+    bool was_asked_to_end_{};
+    PassedOutput output_;  // its thread tells end_
+};
+
+sys::ExitStatus watch_until_end(const WatchCommand& command, sys::ForegroundCommand& running, Watching& watching,
+                                WatchedEnd& end)
+{
+    if (!end.is_asked_for()) {
+        return running.wait(command.interval, [&] { watching.sample(); });
+    }
+    using Clock = std::chrono::steady_clock;
+    auto due = Clock::now() + command.interval;
+    return running.wait(std::min<std::chrono::nanoseconds>(engine::EndWatch::pause, command.interval), [&] {
+        if (!end.came() && Clock::now() >= due) {
+            watching.sample();
+            due = std::max(due + command.interval, Clock::now());
+        }
+        end.look(running.pid());
+    });
+}
+
 base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_target(target_of(command)));
     Watching watching;
-    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = {.argv = command.command}}));
+    WatchedEnd end{command.end};
+    sys::SpawnOptions program{.argv = command.command};
+    MEMSWEEP_TRY(end.prepare(program));
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program}));
+    end.begin(running);
     watching.begin(running.guard());
-    const sys::ExitStatus status = running.wait(command.interval, [&] { watching.sample(); });
-    const auto wall = sys::SystemClock{}.now() - running.begun();
-    const model::RunReport report = watching.finish(command.command, status, wall, global.argv);
+    const sys::ExitStatus ended = watch_until_end(command, running, watching, end);
+    const auto wall = end.came().value_or(sys::SystemClock{}.now()) - running.begun();
+    end.finish();
+    const sys::ExitStatus status = end.judged(ended);
+    const model::RunReport report =
+        watching.finish({.run = command.command, .end = command.end}, status, wall, end.moment(), global.argv);
     const sys::StopSignals signals;  // from here on they end the waiting for a reader
     ExitCode written = put_out(report, command, status, global);
     if (written != ExitCode::done) {
@@ -221,6 +324,10 @@ void add_watch(Command& root, const GlobalOptions& global)
     command.format_option(watch.format,
                           value::offering(value::text(watch.format), value::names_in(reporters::formats())),
                           "text, or any format of a result: see memsweep list formats");
+    command.option("--end-when SIGN", end_of_work(watch.end),
+                   "Watch until the work is done, and measure what is resident then (working_set_end): exit; "
+                   "file:PATH, which the program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in "
+                   "MEMSWEEP_PID. A program that goes on is asked to end 2 s later");
     command.option("-o,--out FILE", value::text(watch.out),
                    "Where the result goes, as -f has it (json); without -f text goes to stderr beside it");
     command.footer =
