@@ -72,6 +72,18 @@ model::CommandSpec read_command(const SourceNode& node, const Reading& reading)
             fields.complain(text->place, fmt::format("\"{}\" is not the name of a file", key));
         }
     }
+    if (const SourceNode* end = fields.raw("end_when")) {
+        if (const auto text = read_text(*end, "\"end_when\"", reading)) {
+            auto parsed = model::parse_end_of_work(*text);
+            if (!parsed) {
+                fields.complain(end->place, "\"end_when\": " + parsed.error().message);
+            } else if (has_nul(parsed->text)) {
+                fields.complain(end->place, "\"end_when\" holds a character that no text of a program has (U+0000)");
+            } else {
+                command.end = *std::move(parsed);
+            }
+        }
+    }
     if (const SourceNode* environment = fields.raw("env")) {
         command.environment = read_environment(*environment, reading);
     }

@@ -180,7 +180,7 @@ json command_json(const model::CommandSpec& command)
     if (!command.environment.empty()) {
         object["env"] = variables_json(command.environment);
     }
-    if (command.end.sign != model::EndSign::none) {  // which a command line alone says
+    if (command.end.sign != model::EndSign::none) {
         object["end_when"] = model::to_text(command.end);
     }
     if (!command.input_contents.empty()) {  // known so early of what a command line gives alone, whose file has no name

@@ -189,6 +189,9 @@ const OptionTable<model::CommandSpec>& command_table()
                                "what becomes of its standard output: null, inherit, checksum (all cases must print "
                                "the same), or a file")
             .or_null(),
+        rows::key<C>("end_when", text,
+                     "when its work is done, and working_set_end is measured: exit, file:PATH (it makes the file), "
+                     "line:REGEX (it prints such a line), signal (SIGUSR1 to the pid in MEMSWEEP_PID)"),
         rows::integer<&C::exit_code>("exit_code", 0, 255, "with which it succeeds"),
         rows::flag<&C::shell>("shell", "run, prepare and cleanup are scripts of /bin/sh"),
         rows::flag<&C::count>("count", "further repetitions count its allocations exactly; timed ones never do"),
