@@ -15,8 +15,7 @@ constexpr std::uint32_t most_repeats = 2;
 
 }  // namespace
 
-AdviceExecutor::AdviceExecutor(engine::CommandExecutor& inner, bool reads_moment,
-                               std::function<void(const std::string&)> note)
+AdviceExecutor::AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note)
     : inner_{inner}, reads_moment_{reads_moment}, note_{std::move(note)}
 {
 }

@@ -27,7 +27,7 @@ enum class AdviceFault : std::uint8_t {
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
     // `reads_moment`: a run without its memory at the end is none.
-    AdviceExecutor(engine::CommandExecutor& inner, bool reads_moment, std::function<void(const std::string&)> note);
+    AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note);
 
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
@@ -52,7 +52,7 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     [[nodiscard]] bool is_unread(const engine::Attempt& attempt) const;
     [[nodiscard]] std::string objection(const engine::CompiledCase& compiled, engine::CommandRecord& measured);
 
-    engine::CommandExecutor& inner_;
+    engine::Executor& inner_;
     bool reads_moment_;
     std::function<void(const std::string&)> note_;
     std::string checksum_;  // of what the program prints as it is

@@ -18,6 +18,7 @@
 #include "app/commands/program_input.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
+#include "app/commands/work_end.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/command/command_executor.hpp"
 #include "core/sys/signals.hpp"
@@ -33,10 +34,11 @@ struct AdviseCommand {
     std::string want{"rss@end"};
     std::string keep{"cpu_time<=1.05x"};
     std::string budget;  // a duration, or a number of runs
-    std::string end_when;
+    model::EndOfWork end{.sign = model::EndSign::exit, .text = {}};
     std::string stdin_file;
     std::vector<ReportTarget> reports;
     scenarios::Overrides overrides;
+    std::string resume;
     bool shell{};
 };
 
@@ -123,16 +125,9 @@ base::Expected<AdviceQuestion> read_question(const AdviseCommand& command)
     question.at = want.at;
     question.keep = keep.metric;
     question.at_most = keep.at_most;
+    question.resume = command.resume;
     question.seed = command.overrides.seed.value_or(1);
-    if (command.end_when.empty()) {
-        question.end.sign = model::EndSign::exit;
-    } else {
-        auto end = model::parse_end_of_work(command.end_when);
-        if (!end) {
-            return refuse(end.error().message, "--end-when");
-        }
-        question.end = *std::move(end);
-    }
+    question.end = command.end;
     question.end.idle = want.idle;
     if (want.at == WantedAt::idle && question.end.sign == model::EndSign::exit) {
         return refuse("needs --end-when: a program that exits does not rest", "--want rss@idle");
@@ -201,6 +196,7 @@ base::Expected<ExitCode> execute(const AdviseCommand& command, const GlobalOptio
     question.plan = *std::move(plan);
     model::CommandSpec& spec = *question.plan.cases.front().command();
     spec.input = input.path();
+    spec.input_contents = input.contents();
     if (const std::string why = engine::missing_program(spec); !why.empty()) {
         return base::fail(base::ErrorCode::invalid_input, why);
     }
@@ -208,7 +204,9 @@ base::Expected<ExitCode> execute(const AdviseCommand& command, const GlobalOptio
     auto report = advise_on(question, global, signals);
     if (!report) {
         print_error(report.error());
-        return ExitCode::case_failed;
+        const base::ErrorCode what = report.error().code;
+        return what == base::ErrorCode::invalid_input || what == base::ErrorCode::io ? ExitCode::bad_input
+                                                                                     : ExitCode::case_failed;
     }
     const ExitCode code = worse(write_all(command, *report, global), code_of(*report));
     return signals.arrived() ? worse(code, stop_code(signals)) : code;
@@ -231,8 +229,7 @@ void add_advise(Command& root, const GlobalOptions& global)
                    "How much longer it may take (default cpu_time<=1.05x)");
     command.option("--budget TIME|RUNS", value::text(advise.budget),
                    "No run begins that would end later, as in 15m; or so many runs (default 110 runs)");
-    command.option("--end-when SIGN",
-                   value::offering(value::text(advise.end_when), {"file:", "line:", "signal", "exit"}),
+    command.option("--end-when SIGN", end_of_work(advise.end),
                    "When the work is done: exit (default), file:PATH (the program makes it), line:REGEX (it prints "
                    "one), signal (SIGUSR1 to the pid in MEMSWEEP_PID). A program that goes on is asked to end 2 s "
                    "later");
@@ -244,6 +241,9 @@ void add_advise(Command& root, const GlobalOptions& global)
     command.flag("--shell", advise.shell, "The program behind -- is one text: a script of /bin/sh");
     command.option("--seed N", value::number(advise.overrides.seed, 0, UINT64_MAX), "Seed of the order within pairs");
     command.group = "Output";
+    command.option("--resume FILE", value::text(advise.resume),
+                   "Keep each run in FILE, made if it is not there, and go on with the runs that it has; program, "
+                   "question and machine must be the same");
     command.option("-r,--report FMT[=FILE]", value::offering(report_targets(advise.reports), advice_formats()),
                    "Also write text, json, html or md, to FILE or stdout (repeatable)");
     command.option("--json",

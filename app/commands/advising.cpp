@@ -10,6 +10,7 @@
 #include "app/commands/advice_candidates.hpp"
 #include "app/commands/advice_executor.hpp"
 #include "app/commands/recorder.hpp"
+#include "app/commands/remembered_runs.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/command/command_executor.hpp"
@@ -96,7 +97,7 @@ class Advising {
     Advising(const AdviceQuestion& question, const GlobalOptions& global, const sys::StopSignals& signals)
         : question_{question}, global_{global}, signals_{signals}, machine_{this_machine()},
           commands_{clock_, signals, recorder_library()},
-          executor_{commands_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); }}
+          executor_{runs_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); }}
     {
         report_.tool = model::this_tool();
         report_.machine = machine_;
@@ -109,13 +110,16 @@ class Advising {
         report_.at_most = question.at_most;
         double load = 0;
         report_.load = ::getloadavg(&load, 1) == 1 ? load : 0;
-        began_ = clock_.now();
+        began_ = runs_.clock().now();
         commands_
             .ask_no_more();  // the recorder is a preload too: what it has seen of the program another one will serve
     }
 
     base::Expected<AdviceReport> run()
     {
+        if (!question_.resume.empty()) {
+            MEMSWEEP_TRY(runs_.open(question_.resume, advice_identity(question_, machine_)));
+        }
         note("looking at the program as it is");
         MEMSWEEP_TRY(look());
         const std::uint64_t least = static_cast<std::uint64_t>(measure::LeastGain{}.of(memory_));
@@ -138,7 +142,7 @@ class Advising {
         } else {
             search();
         }
-        report_.seconds = sys::seconds_of(clock_.now() - began_);
+        report_.seconds = sys::seconds_of(runs_.clock().now() - began_);
         return std::move(report_);
     }
 
@@ -212,7 +216,9 @@ class Advising {
         program.heap_share = memory_ > 0 ? static_cast<double>(program.bound_bytes) / memory_ : 0;
         program.changes_user = moment.changes_user;
         program.threads = moment.threads;
-        take_origin(commands_.count(compiled, limits()), program);
+        runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
+            take_origin(commands_.count(compiled, limits()), unknown);
+        });
         if (question_.at == WantedAt::end && question_.end.sign == model::EndSign::exit && peak > 4 * memory_) {
             report_.warnings.push_back(fmt::format("{} are resident when it exits, of {} before: if it frees on its "
                                                    "way out, or other processes do its work, "
@@ -233,10 +239,10 @@ class Advising {
         for (const std::size_t place : candidates.admitted()) {
             keeps.push_back(candidates.tries()[place].settings.keeps_allocator);
         }
-        schedule::AdviceSearch search{std::move(keeps), terms(), clock_};
+        schedule::AdviceSearch search{std::move(keeps), terms(), runs_.clock()};
         model::RunReport runs = new_report(machine_, global_.argv, {});
         note(fmt::format("trying {} settings on it", candidates.admitted().size()));
-        engine::Runner runner{plan, search, executor_, executor_, clock_, capabilities(machine_), {}, runs};
+        engine::Runner runner{plan, search, executor_, executor_, runs_.clock(), capabilities(machine_), {}, runs};
         runner.run();
         engine::judge_cases({}, runs);
         candidates_ = nullptr;
@@ -256,7 +262,7 @@ class Advising {
                                     .most_runs = question_.most_runs.value_or(usual_most_runs) - looking_runs,
                                     .seed = question_.seed};
         if (question_.budget) {
-            terms.budget = std::max(*question_.budget - (clock_.now() - began_), nanoseconds{0});
+            terms.budget = std::max(*question_.budget - (runs_.clock().now() - began_), nanoseconds{0});
         }
         return terms;
     }
@@ -383,6 +389,7 @@ class Advising {
     sys::SystemClock clock_;
     model::Machine machine_;
     engine::CommandExecutor commands_;
+    RememberedRuns runs_{commands_};
     AdviceExecutor executor_;
     AdviceReport report_;
     nanoseconds began_{};

@@ -30,6 +30,7 @@ struct AdviceQuestion {
     std::optional<std::chrono::nanoseconds> budget;
     std::optional<std::uint32_t> most_runs;
     std::uint64_t seed{1};
+    std::string resume;  // a file of runs (remembered_runs.hpp); empty: none are kept
 };
 
 [[nodiscard]] base::Expected<reporters::AdviceReport>

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from memsweep_cli import BINARY, MIB, CliTest, environment, validator
+from memsweep_cli import BINARY, MIB, CliTest, environment, execute, validator
 
 PROGRAM = BINARY.parent / "advised_program"
 OWN_MALLOC = BINARY.parent / "recorded_own_malloc"
@@ -165,6 +165,138 @@ class Advise(CliTest):
             with self.subTest(options):
                 self.assertIn(word, self.expect(2, "advise", *options, "--", PROGRAM, "live").errors)
         self.expect(2, "advise")
+
+
+class Resume(CliTest):
+    """advise --resume FILE: what was measured is not measured again, whatever ended the run before."""
+
+    def setUp(self):
+        super().setUp()
+        self.runs, self.made = self.folder / "runs", self.folder / "made"
+
+    def words(self, kind="fastbins"):
+        return ("--shell", *LOOSE, "--", f"echo x >> {self.made}; {PROGRAM} {kind}")
+
+    def count(self):
+        """How often the program really ran since the last call."""
+        count = len(self.made.read_text().split()) if self.made.exists() else 0
+        self.made.unlink(missing_ok=True)
+        return count
+
+    def resume(self, runs, code=(0, 5), words=None, options=()):
+        done = execute("advise", "--json", "-q", "--budget", str(runs), "--resume", self.runs, *options, *(words or self.words()))
+        self.assertIn(done.code, code, f"\n{done}")
+        return done
+
+    def lines(self):
+        return self.runs.read_bytes().splitlines(keepends=True)
+
+    def test_a_larger_budget_goes_on(self):
+        first = json.loads(self.resume(8).text)
+        self.assertEqual(self.count(), first["cost"]["real_runs"])
+        kept = self.lines()
+        self.assertEqual(len(kept), 1 + first["cost"]["real_runs"])
+        second = json.loads(self.resume(16).text)
+        made = self.count()
+        # With more room the search may go another way: then not all that was kept is asked for.
+        self.assertGreaterEqual(made, second["cost"]["real_runs"] - first["cost"]["real_runs"])
+        self.assertLess(made, second["cost"]["real_runs"] - 3)
+        self.assertEqual(self.lines()[:len(kept)], kept)
+        self.assertEqual(len(self.lines()), len(kept) + made)
+        self.assertGreaterEqual(second["cost"]["seconds"], first["cost"]["seconds"] * 0.9)
+        # All of it is there: the same answer, without a run.
+        third = json.loads(self.resume(16).text)
+        self.assertEqual(self.count(), 0)
+        for key in ("verdict", "advice", "tried", "default", "program"):
+            self.assertEqual(third[key], second[key], key)
+
+    def test_a_kill_loses_no_run(self):
+        process = subprocess.Popen([BINARY, "advise", "--budget", "16", "--resume", self.runs, *self.words()], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=environment(), cwd=self.folder)
+        limit = time.monotonic() + 60
+        while (not self.runs.exists() or len(self.lines()) < 6) and time.monotonic() < limit:
+            time.sleep(0.005)
+        process.kill()
+        process.wait(timeout=60)
+        kept = [line for line in self.lines() if line.endswith(b"\n")]
+        self.assertGreaterEqual(len(kept), 6)
+        time.sleep(0.5)  # the guard ends what was running
+        self.assertLessEqual(self.count() - (len(kept) - 1), 1, "only the run that was going on is not kept")
+        report = json.loads(self.resume(16).text)
+        self.assertEqual(self.count(), report["cost"]["real_runs"] - (len(kept) - 1))
+        self.assertEqual(self.lines()[:len(kept)], kept)
+
+    def test_an_interruption_prints_and_keeps(self):
+        process = subprocess.Popen([BINARY, "advise", "--resume", self.runs, *self.words()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment(), cwd=self.folder, text=True)
+        limit = time.monotonic() + 60
+        while (not self.runs.exists() or len(self.lines()) < 8) and time.monotonic() < limit:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, 130), errors)
+        self.assertIn("rss@end", out)
+        self.assertIn("What was tried", out)
+        kept = self.lines()
+        self.count()
+        report = json.loads(self.resume(len(kept) + 1).text)
+        self.assertLessEqual(self.count(), report["cost"]["real_runs"] - (len(kept) - 1))
+
+    def test_what_has_to_be_the_same(self):
+        self.resume(6)
+        kept = self.runs.read_bytes()
+        for options, words, what in (((), self.words("aligned"), "program"), (("--want", "rss@peak"), None, "question"),
+                                     (("--end-when", "signal"), None, "question"), ((), ("--shell", "--keep", "wall_time<=20x", *self.words()[3:]), "question"),
+                                     (("--timeout", "7s"), None, "question")):
+            with self.subTest((options, what)):
+                done = self.resume(8, code=(2,), options=options, words=words)
+                self.assertIn(what, done.errors)
+                self.assertEqual(self.runs.read_bytes(), kept, "it is as it was")
+        header = json.loads(kept.split(b"\n")[0])
+        for key in ("program", "question", "machine"):
+            self.runs.write_bytes(json.dumps({**header, key: "another"}).encode() + b"\n")
+            self.assertIn(f"another {key}", self.resume(8, code=(2,)).errors)
+        self.count()
+        self.runs.write_bytes(kept)
+        os.environ["MALLOC_ARENA_MAX"] = "2"
+        try:
+            self.assertIn("another program", self.resume(8, code=(2,)).errors)
+        finally:
+            del os.environ["MALLOC_ARENA_MAX"]
+        self.assertEqual(self.count(), 0)
+
+    def test_hostile_files(self):
+        self.resume(6)
+        kept = self.lines()
+        self.count()
+        # A line that was cut off, or that nobody wrote, is passed over; those behind it count.
+        self.runs.write_bytes(b"".join(kept[:3]) + b'{"what":"x","ending":"finished"}\nnonsense\n[]\n{"took_ns":1e400}\n' + b"".join(kept[3:]) +
+                              kept[-1][:20])
+        self.resume(6)
+        self.assertEqual(self.count(), 0)
+        self.runs.write_bytes(b"".join(kept) + kept[1][:-9])
+        report = json.loads(self.resume(8).text)
+        self.assertEqual(self.count(), report["cost"]["real_runs"] - (len(kept) - 1))
+        for other in (b"somebody's letter\n", b"{}\n", b'{"format":"memsweep-advise-runs","format_version":99}\n', b"\0" * 100):
+            self.runs.write_bytes(other)
+            self.assertIn("runs", self.resume(8, code=(2,)).errors)
+            self.assertEqual(self.runs.read_bytes(), other, "what somebody else wrote stays")
+        self.runs.unlink()
+        self.runs.mkdir()
+        self.resume(8, code=(2,))
+        self.runs.rmdir()
+        os.mkfifo(self.runs)
+        self.resume(8, code=(2,))
+        self.runs.unlink()
+        self.runs.touch()
+        self.resume(6)
+        self.assertGreater(len(self.lines()), 1, "an empty file is begun")
+
+    def test_a_program_that_failed_as_it_was_is_run_again(self):
+        words = ("--shell", *LOOSE, "--", f"test -e {self.folder}/mended && exec {PROGRAM} fastbins")
+        self.resume(6, code=(3,), words=words)
+        (self.folder / "mended").touch()
+        self.resume(6, words=words)
 
 
 class EndWhen(CliTest):

@@ -1,0 +1,405 @@
+#include "app/commands/remembered_runs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "app/cli/console.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
+#include "core/measure/format.hpp"
+#include "core/model/allocator_settings.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
+#include "reporters/document/table.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/json.hpp"
+#include "reporters/text/json_parse.hpp"
+
+namespace memsweep::app {
+namespace {
+
+using reporters::Json;
+using std::chrono::nanoseconds;
+
+constexpr const char* journal_format = "memsweep-advise-runs";
+constexpr std::uint64_t journal_version = 1;
+constexpr std::uint64_t most_journal_bytes = 256ULL << 20U;
+
+// Of these an ended program is worth remembering: the others say nothing of it.
+constexpr std::array<std::pair<std::string_view, engine::Ending>, 4> remembered_endings{
+    {{"finished", engine::Ending::finished},
+     {"crashed", engine::Ending::crashed},
+     {"timed_out", engine::Ending::timed_out},
+     {"broken", engine::Ending::broken}}};
+
+std::string_view ending_word(engine::Ending ending)
+{
+    const auto found =
+        std::ranges::find(remembered_endings, ending, &std::pair<std::string_view, engine::Ending>::second);
+    return found == remembered_endings.end() ? std::string_view{} : found->first;
+}
+
+// What is run, as a text: the allocator and the environment, which are all that a setting changes.
+std::string key_of(const engine::CompiledCase& compiled)
+{
+    const model::AllocatorSpec& allocator = compiled.allocator;
+    std::string key = allocator.name + "\n" + allocator.library;
+    for (const model::Variables* const variables : {&allocator.environment, &compiled.command().environment}) {
+        key += "\n";
+        for (const auto& [name, value] : *variables) {
+            key.append("\n").append(name).append("=").append(value);
+        }
+    }
+    return key;
+}
+
+Json json_of_run(const engine::CommandRecord& record)
+{
+    const engine::Moment& end = record.at_end;
+    return {{"wall_ns", record.wall_ns},
+            {"cpu_ns", record.cpu_ns},
+            {"user_ns", record.user_time.count()},
+            {"system_ns", record.system_time.count()},
+            {"minor_faults", record.minor_faults},
+            {"major_faults", record.major_faults},
+            {"peak_bytes", record.peak_working_set_bytes},
+            {"context_switches", record.context_switches},
+            {"read_bytes", record.read_bytes},
+            {"written_bytes", record.written_bytes},
+            {"left_processes", record.left_processes},
+            {"pressure", record.pressure_seconds},
+            {"instructions", record.hardware.instructions},
+            {"cycles", record.hardware.cycles},
+            {"checksum", record.checksum},
+            {"end", Json{{"bytes", end.working_set_bytes},
+                         {"anonymous", end.anonymous_bytes},
+                         {"threads", std::uint64_t{end.threads}},
+                         {"changes_user", end.changes_user},
+                         {"files", end.files},
+                         {"why_none", end.why_none}}}};
+}
+
+// Members of an object; one that is absent, or of another kind, fails the reading.
+class MemberReader {
+  public:
+    explicit MemberReader(const Json* object) : object_{object} {}
+
+    template <typename Integer>
+        requires std::integral<Integer>
+    void take(std::string_view key, Integer& into)
+    {
+        const Json* const value = member(key);
+        if (value != nullptr && value->unsigned_integer() != nullptr) {
+            into = static_cast<Integer>(*value->unsigned_integer());
+        } else if (value != nullptr && value->integer() != nullptr) {
+            into = static_cast<Integer>(*value->integer());
+        } else {
+            is_whole_ = false;
+        }
+    }
+    void take(std::string_view key, bool& into)
+    {
+        const Json* const value = member(key);
+        is_whole_ = is_whole_ && value != nullptr && value->boolean() != nullptr;
+        into = is_whole_ && *value->boolean();
+    }
+    void take(std::string_view key, std::string& into)
+    {
+        const Json* const value = member(key);
+        is_whole_ = is_whole_ && value != nullptr && value->text() != nullptr;
+        into = is_whole_ ? *value->text() : std::string{};
+    }
+    void take(std::string_view key, nanoseconds& into)
+    {
+        std::int64_t count{};
+        take(key, count);
+        into = nanoseconds{count};
+    }
+    void take(std::string_view key, std::optional<std::uint64_t>& into)
+    {
+        std::uint64_t count{};
+        if (const Json* const value = member(key); value != nullptr && !value->is_null()) {
+            take(key, count);
+            into = count;
+        }
+    }
+    void take(std::string_view key, std::optional<double>& into)
+    {
+        const Json* const value = member(key);
+        into = value == nullptr ? std::nullopt : value->number();
+    }
+    void take(std::string_view key, std::vector<std::string>& into)
+    {
+        const Json* const value = member(key);
+        is_whole_ = is_whole_ && value != nullptr && value->is_array();
+        for (const Json& one : is_whole_ ? value->elements() : std::vector<Json>{}) {
+            is_whole_ = is_whole_ && one.text() != nullptr;
+            into.push_back(is_whole_ ? *one.text() : std::string{});
+        }
+    }
+    [[nodiscard]] const Json* member(std::string_view key) const
+    {
+        return object_ == nullptr ? nullptr : object_->find(key);
+    }
+    [[nodiscard]] bool is_whole() const { return is_whole_ && object_ != nullptr; }
+
+  private:
+    const Json* object_;
+    bool is_whole_{true};
+};
+
+std::optional<engine::CommandRecord> run_of_json(const Json* json)
+{
+    engine::CommandRecord record;
+    MemberReader from{json};
+    from.take("wall_ns", record.wall_ns);
+    from.take("cpu_ns", record.cpu_ns);
+    from.take("user_ns", record.user_time);
+    from.take("system_ns", record.system_time);
+    from.take("minor_faults", record.minor_faults);
+    from.take("major_faults", record.major_faults);
+    from.take("peak_bytes", record.peak_working_set_bytes);
+    from.take("context_switches", record.context_switches);
+    from.take("read_bytes", record.read_bytes);
+    from.take("written_bytes", record.written_bytes);
+    from.take("left_processes", record.left_processes);
+    from.take("pressure", record.pressure_seconds);
+    from.take("instructions", record.hardware.instructions);
+    from.take("cycles", record.hardware.cycles);
+    from.take("checksum", record.checksum);
+    MemberReader end{from.member("end")};
+    end.take("bytes", record.at_end.working_set_bytes);
+    end.take("anonymous", record.at_end.anonymous_bytes);
+    end.take("threads", record.at_end.threads);
+    end.take("changes_user", record.at_end.changes_user);
+    end.take("files", record.at_end.files);
+    end.take("why_none", record.at_end.why_none);
+    return from.is_whole() && end.is_whole() ? std::optional{std::move(record)} : std::nullopt;
+}
+
+std::optional<Json> parsed(std::string_view line)
+{
+    reporters::JsonBuilder builder{reporters::most_held(line.size())};
+    if (reporters::parse_json(line, builder) || builder.is_too_large()) {
+        return std::nullopt;
+    }
+    return builder.whole();
+}
+
+std::string text_in(const Json& json, std::string_view key)
+{
+    const Json* const member = json.find(key);
+    return member == nullptr || member->text() == nullptr ? std::string{} : *member->text();
+}
+
+}  // namespace
+
+AdviceIdentity advice_identity(const AdviceQuestion& question, const model::Machine& machine)
+{
+    const model::CommandSpec& command = *question.plan.cases.front().command();
+    std::error_code problem;
+    std::string program = reporters::command_line(command.run);
+    const std::string path = command.shell ? std::string{} : sys::find_program(command.run.front());
+    if (const auto size = std::filesystem::file_size(path, problem); !problem) {
+        program += fmt::format(", {} of {} bytes made at {}", path, size,
+                               std::filesystem::last_write_time(path, problem).time_since_epoch().count());
+    }
+    program += fmt::format(", in {}", std::filesystem::current_path(problem).string());
+    if (!command.input_contents.empty()) {
+        program += ", reads " + command.input_contents;
+    }
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text{*entry};
+        const std::string_view name = text.substr(0, text.find('='));
+        if (name == "LD_PRELOAD" || model::sets_an_allocator(name)) {
+            program.append(", ").append(text);
+        }
+    }
+    const std::string when =
+        question.at == WantedAt::peak ? "rss@peak"
+        : question.at == WantedAt::end
+            ? "rss@end"
+            : fmt::format("rss@idle={}", base::format_duration(sys::seconds_of(question.end.idle)));
+    return {.program = reporters::repaired_utf8(program),
+            .question = reporters::repaired_utf8(fmt::format(
+                "{}, {}<={}x, {}, at most {} a run", when, question.keep, question.at_most,
+                model::to_text(question.end), base::format_duration(sys::seconds_of(question.plan.settings.timeout)))),
+            .machine = reporters::repaired_utf8(fmt::format("{}, {}", machine.host, machine.fingerprint))};
+}
+
+base::Expected<void> RememberedRuns::open(const std::string& path, const AdviceIdentity& identity)
+{
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(path, ignored);
+    if (is_there && !std::filesystem::is_regular_file(path, ignored)) {
+        return base::fail(base::ErrorCode::invalid_input, "is no file that runs can be kept in", path);
+    }
+    const std::string text = is_there ? MEMSWEEP_TRY(sys::read_file(path, most_journal_bytes)) : std::string{};
+    if (!text.empty()) {
+        if (const auto fits = read(text, identity); !fits) {
+            return base::fail(fits.error().code, fits.error().message, path);
+        }
+    }
+    path_ = path;
+    if (text.empty()) {
+        const Json header{{"format", journal_format},
+                          {"format_version", journal_version},
+                          {"program", identity.program},
+                          {"question", identity.question},
+                          {"machine", identity.machine}};
+        const sys::UniqueFd file = MEMSWEEP_TRY(sys::open_output(path, sys::Start::anew));
+        const int problem = sys::write_all(file.get(), reporters::compact(header) + "\n");
+        return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
+    }
+    if (!text.ends_with('\n')) {
+        append("");  // a line that was cut off is nothing that the next one goes on with
+    }
+    return {};
+}
+
+base::Expected<void> RememberedRuns::read(const std::string& text, const AdviceIdentity& identity)
+{
+    std::string_view rest = text;
+    const auto header = parsed(base::take_until(rest, '\n'));
+    if (!header || text_in(*header, "format") != journal_format) {
+        return base::fail(base::ErrorCode::invalid_input, "is no file of runs that advise has kept");
+    }
+    const Json* const version = header->find("format_version");
+    if (version == nullptr || version->number() != static_cast<double>(journal_version)) {
+        return base::fail(base::ErrorCode::invalid_input, "was written by another version of memsweep");
+    }
+    for (const auto& [name, now] :
+         {std::pair{"program", &identity.program}, {"question", &identity.question}, {"machine", &identity.machine}}) {
+        if (const std::string then = text_in(*header, name); then != *now) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("was measured with another {}: \"{}\" there, \"{}\" here; name another file",
+                                          name, then, *now));
+        }
+    }
+    std::uint64_t found = 0;
+    while (!rest.empty()) {
+        found += read_line(base::take_until(rest, '\n')) ? 1U : 0U;
+    }
+    print_note(fmt::format("advise: {} to take over", measure::counted(found, "run")));
+    return {};
+}
+
+bool RememberedRuns::read_line(std::string_view line)
+{
+    const auto json = parsed(line);
+    if (!json) {
+        return false;
+    }
+    MemberReader from{&*json};
+    nanoseconds took{};
+    from.take("took_ns", took);
+    if (from.member("origin") != nullptr) {
+        std::vector<std::string> origin;
+        from.take("origin", origin);
+        if (from.is_whole() && origin.size() == 3) {
+            origin_ = std::move(origin);
+            origin_took_ = took;
+        }
+        return !origin_.empty();
+    }
+    std::string key;
+    std::string word;
+    Run run{.attempt = {}, .took = took};
+    from.take("what", key);
+    from.take("ending", word);
+    from.take("reason", run.attempt.reason);
+    const auto ending =
+        std::ranges::find(remembered_endings, word, &std::pair<std::string_view, engine::Ending>::first);
+    auto record = run_of_json(from.member("run"));
+    if (!from.is_whole() || ending == remembered_endings.end() ||
+        (!record && ending->second == engine::Ending::finished)) {
+        return false;
+    }
+    run.attempt.ending = ending->second;
+    if (record) {
+        run.attempt.measured = *std::move(record);
+    }
+    runs_[key].push_back(std::move(run));
+    return true;
+}
+
+void RememberedRuns::append(const std::string& line)
+{
+    const auto file = sys::open_output(path_, sys::Start::at_its_end);
+    const int problem = file ? sys::write_all(file->get(), line + "\n") : EIO;
+    if (problem != 0) {
+        print_note(fmt::format("{}; the runs that follow are not kept",
+                               base::describe(file ? sys::io_error("cannot write", problem, path_) : file.error())));
+        path_.clear();
+    }
+}
+
+engine::Attempt RememberedRuns::run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
+                                    const std::function<void(int pid)>& started)
+{
+    if (path_.empty()) {
+        return inner_.run(compiled, limits, started);
+    }
+    const std::string key = key_of(compiled);
+    as_it_is_ = as_it_is_.empty() ? key : as_it_is_;
+    if (std::deque<Run>& known = runs_[key]; !known.empty()) {
+        const Run run = std::move(known.front());
+        known.pop_front();
+        clock_.shift += run.took;
+        ++remembered_;
+        return run.attempt;
+    }
+    const nanoseconds begun = clock_.now();
+    engine::Attempt attempt = inner_.run(compiled, limits, started);
+    // What keeps the program from running as it is may be mended before the next try.
+    const bool is_kept =
+        !ending_word(attempt.ending).empty() && (key != as_it_is_ || attempt.ending == engine::Ending::finished);
+    if (is_kept && !path_.empty()) {
+        const auto* const record = std::get_if<engine::CommandRecord>(&attempt.measured);
+        append(reporters::compact({{"what", key},
+                                   {"took_ns", (clock_.now() - begun).count()},
+                                   {"ending", ending_word(attempt.ending)},
+                                   {"reason", attempt.reason},
+                                   {"run", record == nullptr ? Json{} : json_of_run(*record)}}));
+    }
+    return attempt;
+}
+
+void RememberedRuns::take_origin(reporters::AdvisedProgram& program,
+                                 const std::function<void(reporters::AdvisedProgram& program)>& look)
+{
+    using reporters::MallocOrigin;
+    constexpr std::array origins{MallocOrigin::libc, MallocOrigin::preloaded, MallocOrigin::linked, MallocOrigin::own,
+                                 MallocOrigin::unseen};
+    if (!origin_.empty()) {
+        const auto origin = std::ranges::find(origins, origin_[1], [](MallocOrigin one) { return name_of(one); });
+        program.allocator = origin_[0];
+        program.origin = origin == origins.end() ? MallocOrigin::unseen : *origin;
+        program.unrecorded = origin_[2];
+        clock_.shift += origin_took_;
+        ++remembered_;
+        return;
+    }
+    const nanoseconds begun = clock_.now();
+    look(program);
+    if (!path_.empty() && program.origin != MallocOrigin::unseen) {
+        append(reporters::compact(
+            {{"origin",
+              std::vector<std::string>{program.allocator, std::string{name_of(program.origin)}, program.unrecorded}},
+             {"took_ns", (clock_.now() - begun).count()}}));
+    }
+}
+
+}  // namespace memsweep::app
