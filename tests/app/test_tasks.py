@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute, sanitized
+from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute, sanitized, validator
 
 TASKS = SOURCE / "docs/tasks.md"
 ANSWERS = SOURCE / "docs/memory-answers.md"
@@ -114,6 +114,32 @@ class Tasks(RunDocument):
     def test_advice(self):
         self.need_commands([("sqlite3", "sqlite3")])
         self.run_task("Which allocator for my service")
+        self.check_advice("sqlite3")
+
+    def test_advice_of_a_server(self):
+        self.need_commands([("redis-server", "redis-server"), ("redis-cli", "redis-tools")])
+        self.run_task("Which allocator for my server")
+        self.check_advice("sh")
+
+    def check_advice(self, program):
+        """Whatever the advice is: a program can take it, and it can be copied."""
+        report = json.loads((self.folder / "scratch/advice.json").read_text())
+        judge = validator("advice")
+        if judge is not None:
+            self.assertEqual([(list(error.absolute_path), error.message) for error in judge.iter_errors(report)], [])
+        self.assertIn(report["verdict"], ("change", "change_nothing", "predicted_only"))
+        self.assertTrue(report["headline"].startswith(f"{program}, rss@end: "), report["headline"])
+        self.assertEqual(report["end_when"], "file:ready")
+        self.assertLessEqual(report["cost"]["real_runs"], 20)
+        self.assertGreater(report["default"]["value"]["median"], 0)
+        for advice in report["advice"]:
+            section, *lines = advice["systemd"].splitlines()
+            self.assertEqual(section, "[Service]")
+            self.assertTrue(all(line.startswith("Environment=") for line in lines), lines)
+            words = [word for line in lines for word in shlex.split(line.removeprefix("Environment="))]
+            self.assertEqual(dict(word.split("=", 1) for word in words), advice["environment"])
+            self.assertTrue(advice["dockerfile"].startswith("ENV "))
+            self.assertEqual(dict(word.split("=", 1) for word in shlex.split(advice["dockerfile"])[1:]), advice["environment"])
 
     def test_gpu_pool(self):
         self.run_task("Size a GPU's memory pool without a GPU")
