@@ -151,6 +151,9 @@ base::Expected<void> check_advise(const AdviseCommand& command)
     }
     for (const ReportTarget& target : command.reports) {
         MEMSWEEP_TRY(reporters::find_format<reporters::AdviceReport>(target.format));
+        if (!command.resume.empty() && target.path == command.resume) {
+            return refuse("is the file of a report, too", "--resume");
+        }
     }
     MEMSWEEP_TRY(read_question(command));
     return {};

@@ -16,6 +16,7 @@
 #include "core/engine/command/command_executor.hpp"
 #include "core/engine/judgement.hpp"
 #include "core/engine/runner.hpp"
+#include "core/measure/format.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
@@ -119,6 +120,7 @@ class Advising {
     {
         if (!question_.resume.empty()) {
             MEMSWEEP_TRY(runs_.open(question_.resume, advice_identity(question_, machine_)));
+            note(fmt::format("{} of {} to go on with", measure::counted(runs_.found(), "run"), question_.resume));
         }
         note("looking at the program as it is");
         MEMSWEEP_TRY(look());

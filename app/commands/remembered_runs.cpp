@@ -17,7 +17,6 @@
 #include "app/cli/console.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
-#include "core/measure/format.hpp"
 #include "core/model/allocator_settings.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/file_text.hpp"
@@ -288,11 +287,9 @@ base::Expected<void> RememberedRuns::read(const std::string& text, const AdviceI
                                           name, then, *now));
         }
     }
-    std::uint64_t found = 0;
     while (!rest.empty()) {
-        found += read_line(base::take_until(rest, '\n')) ? 1U : 0U;
+        found_ += read_line(base::take_until(rest, '\n')) ? 1U : 0U;
     }
-    print_note(fmt::format("advise: {} to take over", measure::counted(found, "run")));
     return {};
 }
 
@@ -358,7 +355,6 @@ engine::Attempt RememberedRuns::run(const engine::CompiledCase& compiled, const 
         const Run run = std::move(known.front());
         known.pop_front();
         clock_.shift += run.took;
-        ++remembered_;
         return run.attempt;
     }
     const nanoseconds begun = clock_.now();
@@ -389,7 +385,6 @@ void RememberedRuns::take_origin(reporters::AdvisedProgram& program,
         program.origin = origin == origins.end() ? MallocOrigin::unseen : *origin;
         program.unrecorded = origin_[2];
         clock_.shift += origin_took_;
-        ++remembered_;
         return;
     }
     const nanoseconds begun = clock_.now();

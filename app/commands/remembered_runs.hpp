@@ -53,7 +53,8 @@ class RememberedRuns final : public engine::Executor {
 
     // The time, and what the remembered runs have taken.
     [[nodiscard]] const sys::Clock& clock() const noexcept { return clock_; }
-    [[nodiscard]] std::uint32_t remembered() const noexcept { return remembered_; }
+    // How many the file had.
+    [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
 
   private:
     struct Run {
@@ -81,7 +82,7 @@ class RememberedRuns final : public engine::Executor {
     std::string as_it_is_;                         // the first that was asked for
     std::vector<std::string> origin_;              // allocator, whose, why it is not known
     std::chrono::nanoseconds origin_took_{};
-    std::uint32_t remembered_{};  // runs that were not made again
+    std::uint64_t found_{};
     ShiftedClock clock_;
 };
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -240,7 +239,7 @@ class WatchedEnd {
     {
         if (end_ && end_->look(sys::SystemClock{}.now())) {
             was_asked_to_end_ = true;
-            ::kill(program, SIGTERM);
+            ask_to_end(program);
         }
     }
     void finish()

@@ -1,5 +1,5 @@
-// Waits, beside a command in the foreground, for the sign that its work is done (--end-when), and asks a program that
-// goes on 2 s later to end, by SIGTERM.
+// Waits, beside a command in the foreground, for the sign that its work is done (--end-when). A program that goes on is
+// asked to end 2 s later, by SIGTERM, and so is what it has started.
 //
 // Errors   os: a file that is to be the sign is there and cannot be removed; those of PassedOutput, by which the
 //          program prints if the sign is a line.
@@ -24,6 +24,7 @@ namespace memsweep::app {
 // The value of --end-when, for every command that has it.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
+void ask_to_end(pid_t program);
 // How a program ended that was asked to or not: one that was, and has obeyed, has done what it should.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 
