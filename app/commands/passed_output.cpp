@@ -38,6 +38,7 @@ base::Expected<void> PassedOutput::take(sys::SpawnOptions& program, Listener lis
     listener_ = std::move(listener);
     passed_[0].to = STDOUT_FILENO;
     passed_[1].to = STDERR_FILENO;
+    passed_[1].by = engine::Printed::error;
     for (Passed& one : passed_) {
         MEMSWEEP_TRY(open_pipe(one.read, one.write));
         ::fcntl(one.read.get(), F_SETFL, O_NONBLOCK);
@@ -83,7 +84,7 @@ bool PassedOutput::pass_some(Passed& one)
         return false;
     }
     const std::string_view text{bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-    listener_(text);
+    listener_(one.by, text);
     if (got <= 0 || sys::write_all(one.to, text) != 0) {
         one.read.reset();
         return false;

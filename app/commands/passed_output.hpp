@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/expected.hpp"
+#include "core/engine/command/sign_watch.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/descriptor.hpp"
 
@@ -20,7 +21,7 @@ namespace memsweep::app {
 
 class PassedOutput {
   public:
-    using Listener = std::function<void(std::string_view bytes)>;
+    using Listener = std::function<void(engine::Printed by, std::string_view bytes)>;
 
     PassedOutput() = default;
     PassedOutput(const PassedOutput&) = delete;
@@ -39,6 +40,7 @@ class PassedOutput {
         sys::UniqueFd read;
         sys::UniqueFd write;
         int to{};
+        engine::Printed by{};
     };
 
     void pass_on();

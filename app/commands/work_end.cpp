@@ -51,7 +51,7 @@ base::Expected<void> WorkEnd::prepare(sys::SpawnOptions& program)
     if (sign_.end().sign == model::EndSign::signal) {
         program.environment.emplace_back(model::end_signal_variable, std::to_string(::getpid()));
     } else if (sign_.end().sign == model::EndSign::line) {
-        return output_.take(program, [this](std::string_view bytes) { sign_.hear(bytes); });
+        return output_.take(program, [this](engine::Printed by, std::string_view bytes) { sign_.hear(by, bytes); });
     }
     return {};
 }

@@ -306,12 +306,6 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
 {
     const std::string& program = options.program.argv.front();
     SpawnActions actions;
-    for (const auto& [fd, number] :
-         {std::pair{options.program.output, STDOUT_FILENO}, {options.program.error, STDERR_FILENO}}) {
-        if (fd != number && !actions.give(fd, number)) {
-            return base::fail(base::os_error("cannot be run", errno, program));
-        }
-    }
     actions.enter(options.cwd);
     if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2)) {
         return base::fail(base::os_error("fcntl", errno, program));
@@ -374,6 +368,12 @@ base::Expected<ForegroundCommand> ForegroundCommand::start(const ForegroundOptio
     const char* const manner = options.as_child ? launch_recorded : launch_watched;
     const std::string& program = options.program.argv.front();
     SpawnActions actions;
+    for (const auto& [fd, number] :
+         {std::pair{options.program.output, STDOUT_FILENO}, {options.program.error, STDERR_FILENO}}) {
+        if (fd != number && !actions.give(fd, number)) {
+            return base::fail(base::os_error("cannot be run", errno, program));
+        }
+    }
     Spawned spawned =
         MEMSWEEP_TRY(spawn_launcher(manner, actions, SpawnAttributes{command.mask_before_}, options.program, {}));
     MEMSWEEP_TRY(spawned.guard.launcher());

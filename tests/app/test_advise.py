@@ -175,7 +175,7 @@ class Resume(CliTest):
         self.runs, self.made = self.folder / "runs", self.folder / "made"
 
     def words(self, kind="fastbins"):
-        return ("--shell", *LOOSE, "--", f"echo x >> {self.made}; {PROGRAM} {kind}")
+        return ("--shell", *LOOSE, "--", f"echo x >> {self.made}; exec {PROGRAM} {kind}")
 
     def count(self):
         """How often the program really ran since the last call."""

@@ -48,7 +48,7 @@ class EndWatch {
     // The program runs.
     void begin(pid_t program, pid_t guard);
     // What the program has printed.
-    void hear(std::string_view bytes) { sign_.hear(bytes); }
+    void hear(Printed by, std::string_view bytes) { sign_.hear(by, bytes); }
     // Call about every `pause`. True once, when the program has had its grace and must be asked to end.
     [[nodiscard]] bool look(Nanoseconds now);
     // When the memory was read, by the clock of look(); empty: not yet.

@@ -43,28 +43,29 @@ base::Expected<void> SignWatch::prepare() const
     return {};
 }
 
-void SignWatch::hear(std::string_view bytes)
+void SignWatch::hear(Printed by, std::string_view bytes)
 {
+    std::string& line = lines_.at(static_cast<std::size_t>(by));
     while (wanted_ && !heard_ && !bytes.empty()) {
         const std::size_t end = bytes.find('\n');
-        line_.append(bytes.substr(0, std::min({end, bytes.size(), longest_line + 1})));
+        line.append(bytes.substr(0, std::min({end, bytes.size(), longest_line + 1})));
         bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
         if (end != std::string_view::npos) {
-            hear_line();
-        } else if (line_.size() > longest_line) {
-            line_.resize(longest_line + 1);
+            hear_line(line);
+        } else if (line.size() > longest_line) {
+            line.resize(longest_line + 1);
         }
     }
 }
 
-void SignWatch::hear_line()
+void SignWatch::hear_line(std::string& line)
 {
     try {
-        heard_ = line_.size() <= longest_line && std::regex_search(line_, *wanted_);
+        heard_ = line.size() <= longest_line && std::regex_search(line, *wanted_);
     } catch (const std::regex_error&) {  // too complex for this line
         heard_ = false;
     }
-    line_.clear();
+    line.clear();
 }
 
 bool SignWatch::has_come() const

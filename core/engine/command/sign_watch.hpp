@@ -6,7 +6,9 @@
 // Threads  hear() may be called by one thread while others ask has_come().
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <regex>
 #include <string>
@@ -16,6 +18,9 @@
 #include "core/model/end_of_work.hpp"
 
 namespace memsweep::engine {
+
+// What a program prints by, each with lines of its own.
+enum class Printed : std::uint8_t { output, error };
 
 class SignWatch {
   public:
@@ -27,17 +32,17 @@ class SignWatch {
     // Before the program is started: a file that an earlier run has left is no sign, and is removed.
     [[nodiscard]] base::Expected<void> prepare() const;
     // What the program has printed.
-    void hear(std::string_view bytes);
+    void hear(Printed by, std::string_view bytes);
     [[nodiscard]] bool has_come() const;
     [[nodiscard]] const model::EndOfWork& end() const noexcept { return end_; }
 
   private:
-    void hear_line();
+    void hear_line(std::string& line);
 
     model::EndOfWork end_;
     std::string path_;
     std::optional<std::regex> wanted_;
-    std::string line_;
+    std::array<std::string, 2> lines_;  // by Printed, as far as they have come
     std::atomic<bool> heard_{};
 };
 

@@ -243,12 +243,13 @@ void Supervision::announce_end(const model::CommandSpec& command, sys::SpawnOpti
 
 void Supervision::listen(EndWatch* end_watch)
 {
-    Drain::Listener listener;
-    if (end_watch != nullptr) {
-        listener = [end_watch](std::string_view bytes) { end_watch->hear(bytes); };
-    }
-    last_words_.listen(listener);
-    checksum_.listen(listener);
+    const auto listener = [end_watch](Printed by) {
+        return end_watch == nullptr
+                   ? Drain::Listener{}
+                   : [end_watch, by](std::string_view bytes) { end_watch->hear(by, bytes); };
+    };
+    last_words_.listen(listener(Printed::error));
+    checksum_.listen(listener(Printed::output));
 }
 
 void Supervision::preload_recorder(sys::SpawnOptions& program) const
