@@ -184,7 +184,7 @@ class Resume(CliTest):
         return count
 
     def resume(self, runs, code=(0, 5), words=None, options=()):
-        done = execute("advise", "--json", "-q", "--budget", str(runs), "--resume", self.runs, *options, *(words or self.words()))
+        done = execute("advise", "--json", "-q", "--budget", str(runs), "--resume", self.runs, *options, *(words or self.words()), cwd=self.folder)
         self.assertIn(done.code, code, f"\n{done}")
         return done
 
