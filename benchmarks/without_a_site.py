@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `explain` says that removing a call site returns, beside the program really run without it.
 
-    benchmarks/without_a_site.py [--kind KIND]... [--allocator NAME]... [--seeds N] [--runs N] [--out FILE]
+    benchmarks/without_a_site.py [--kind KIND]... [--allocator NAME]... [--first-seed N] [--seeds N] [--runs N] [--out FILE]
 
 benchmarks/without_a_site/programs.cpp has programs of up to six call sites, single-threaded and with threads, some of them drawn by a
 seed. Each is run under each allocator that is installed as it is, and without each of its sites; it reads of the kernel what it holds
@@ -9,11 +9,11 @@ at its end, and what it still holds once its allocator was asked to give back: m
 records the program once and replays the recording without each site.
 
 A figure agrees where it is within 10 % or 16 pages of what the real runs span: what a program with threads holds is another amount in
-each run. Only figures that are offered count: where the replay
-of everything is more than 5 % off the program, explain offers none, and the row says so. Beside it stands the figure that needs no
-replay: what of a site is live, and what it left behind. The load of the machine stands beside each program.
+each run. Only figures that are told count: where the replay of everything is more than 5 % off the program, explain offers none, and it
+tells none that is less than ten times the replay's own error; the row says so. Beside it stands the figure that needs no replay: what of
+a site is live, and what it left behind. The load of the machine stands beside each program.
 
-Exit codes: 0 95 of 100 figures of single-threaded programs agree, and 90 of those with threads; 1 not; 2 something failed.
+Exit codes: 0 95 of 100 told figures of single-threaded programs agree, and 90 of those with threads; 1 not; 2 something failed.
 """
 
 import argparse
@@ -93,9 +93,12 @@ def rows_of(program, kind, seed, allocator, runs, folder):
         said = site["without"] if site else None
         row = {"kind": kind, "seed": seed, "allocator": allocator, "site": number, "threads": kind in THREADED, "load": round(load, 2),
                "rank": report["sites"].index(site) + 1 if site else None, "real": {name: one[0] for name, one in real.items()},
-               "real_least": {name: one[1] for name, one in real.items()}, "real_most": {name: one[2] for name, one in real.items()}, "said": said and {name: said[name] for name in FIGURES},
+               "real_least": {name: one[1] for name, one in real.items()}, "real_most": {name: one[2] for name, one in real.items()},
+               "said": said and {name: said[name] for name in FIGURES},
+               "error": said and {name: said[name.replace("returns", "error")] for name in FIGURES},
+               "not_told": said and {name: said[name.replace("returns", "not_told")] for name in FIGURES},
                "without_replay": site and site["live"] + site["left_behind"], "replay_check": report["replay_check"], "not_replayed": report["not_replayed"]}
-        row["agrees"] = said and {name: agrees(said[name], real[name]) for name in FIGURES}
+        row["agrees"] = said and {name: None if said[name] is None else agrees(said[name], real[name]) for name in FIGURES}
         row["agrees_without_replay"] = site and agrees(row["without_replay"], real["returns"])
         rows.append(row)
     return rows
@@ -106,17 +109,19 @@ def judge(rows):
     for name, threads in (("single", False), ("threads", True)):
         mine = [row for row in rows if row["threads"] == threads]
         programs = {(row["kind"], row["seed"], row["allocator"]): row["not_replayed"] for row in mine}
-        offered = [row for row in mine if row["said"]]
-        top = [row for row in offered if row["rank"] == 1]
-        summary[name] = {"programs": len(programs), "programs_offered": sum(why is None for why in programs.values()), "figures": 2 * len(offered),
-                         **{figure: sum(row["agrees"][figure] for row in offered) for figure in FIGURES}, "sites": len(offered),
-                         "top_sites": len(top), "top_sites_agree": sum(all(row["agrees"].values()) for row in top),
-                         "without_replay": sum(row["agrees_without_replay"] for row in offered)}
+        replayed = [row for row in mine if row["said"]]
+        told = {figure: [row["agrees"][figure] for row in replayed if row["agrees"][figure] is not None] for figure in FIGURES}
+        top = [row for row in replayed if row["rank"] == 1 and any(agree is not None for agree in row["agrees"].values())]
+        summary[name] = {"programs": len(programs), "programs_offered": sum(why is None for why in programs.values()), "sites": len(replayed),
+                         "figures": sum(map(len, told.values())), "told": {figure: len(agree) for figure, agree in told.items()},
+                         "agree": {figure: sum(agree) for figure, agree in told.items()},
+                         "top_sites": len(top), "top_sites_agree": sum(all(agree is not False for agree in row["agrees"].values()) for row in top),
+                         "without_replay": sum(row["agrees_without_replay"] for row in replayed)}
     return summary
 
 
 def is_good(summary):
-    agree = {name: sum(one[figure] for figure in FIGURES) for name, one in summary.items()}
+    agree = {name: sum(one["agree"].values()) for name, one in summary.items()}
     return agree["single"] >= 0.95 * summary["single"]["figures"] and agree["threads"] >= 0.9 * summary["threads"]["figures"]
 
 
@@ -124,7 +129,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", action="append", choices=list(SITES))
     parser.add_argument("--allocator", action="append", choices=list(LIBRARIES))
-    parser.add_argument("--seeds", type=int, default=5, help="of each kind that has them")
+    parser.add_argument("--first-seed", type=int, default=1, help="of each kind that has them")
+    parser.add_argument("--seeds", type=int, default=5, help="so many from there on")
     parser.add_argument("--runs", type=int, default=3, help="of the program, and of it without each site")
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -134,19 +140,19 @@ def main():
         program = pathlib.Path(folder) / "programs"
         call("g++", "-O1", "-g", "-std=c++20", "-fno-builtin", "-pthread", "-o", program, ROOT / "benchmarks/without_a_site/programs.cpp")
         for kind in arguments.kind or SITES:
-            for seed in range(1, arguments.seeds + 1 if kind in SEEDED else 2):
+            for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds) if kind in SEEDED else [1]:
                 for allocator in allocators:
                     for row in rows_of(program, kind, seed, allocator, arguments.runs, folder):
                         rows.append(row)
                         said = "not offered" if row["said"] is None else " ".join(
-                            f"{row['said'][name] >> 10:8}{'' if row['agrees'][name] else '!'}" for name in FIGURES)
+                            "not told" if row["said"][name] is None else f"{row['said'][name] >> 10:8}{'' if row['agrees'][name] else '!'}" for name in FIGURES)
                         print(f"{kind:8} {seed:2} {allocator:9} site {row['site']} really {row['real']['returns'] >> 10:8} "
                               f"{row['real']['returns_after_request'] >> 10:8} KiB, said {said}", flush=True)
     summary = judge(rows)
     print(json.dumps(summary))
     if arguments.out:
         machine = json.loads(call(MEMSWEEP, "doctor", "--json", codes=(0, 1)))["machine"]
-        document = {"runs": arguments.runs, "seeds": arguments.seeds, "allocators": allocators, "machine": machine, "summary": summary, "rows": rows}
+        document = {"runs": arguments.runs, "first_seed": arguments.first_seed, "seeds": arguments.seeds, "allocators": allocators, "machine": machine, "summary": summary, "rows": rows}
         arguments.out.write_text(json.dumps(document, indent=1) + "\n")
     return 0 if is_good(summary) else 1
 

@@ -413,12 +413,9 @@ base::Expected<trace::FoundSnapshot> wanted_snapshot(const AskedMoment& at, cons
 
 base::Expected<void> check_recording(const trace::Facts& facts, const std::string& path)
 {
-    for (const char* const choice : {"min_size", "sample"}) {
-        if (facts.contains(choice)) {
-            return base::fail(base::ErrorCode::invalid_input,
-                              "has not all blocks (record --min-size, --sample): what lies on a page is not known",
-                              path);
-        }
+    if (!has_all_blocks(facts)) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "has not all blocks (record --min-size, --sample): what lies on a page is not known", path);
     }
     return {};
 }

@@ -1,49 +1,25 @@
 #include "app/commands/explained_returns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/site_return.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/return_words.hpp"
 
 namespace memsweep::app {
 namespace {
 
-using measure::MemoryCategory;
 using reporters::Explanation;
-
-// The pages that have lain in blocks: a replay makes these, and what its allocator needs for them.
-std::uint64_t heap_bytes(const measure::MemoryLedger& ledger)
-{
-    constexpr std::array heap{MemoryCategory::live,  MemoryCategory::rounding,  MemoryCategory::headers,
-                              MemoryCategory::holes, MemoryCategory::kept_free, MemoryCategory::huge_zero};
-    std::uint64_t bytes = 0;
-    for (const MemoryCategory category : heap) {
-        bytes += ledger.bytes(category);
-    }
-    return bytes;
-}
 
 std::uint64_t weight_of(const measure::HeldBySite& site)
 {
     return std::max({site.live, site.left_behind, site.pins_alone, site.pins_with_others});
-}
-
-std::string words_of(const reporters::ReplayCheck& check)
-{
-    return fmt::format("its replay holds {} of heap where the program held {}, and more than {:.0f} % apart says "
-                       "nothing of it",
-                       base::format_size(check.resident), base::format_size(check.measured + check.never_a_block),
-                       reporters::ReplayCheck::most_off * 100);
-}
-
-reporters::HeapFigures figures_of(const engine::HeapAtEnd& heap)
-{
-    return {heap.held, heap.given_back};
 }
 
 std::vector<bool> nodes_of(const ReturnsBasis& basis, std::size_t site)
@@ -60,19 +36,18 @@ base::Expected<void> replay_sites(Explanation& explanation, const ReturnsBasis& 
 {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::seconds most_time{60};
-    const std::uint64_t heap = heap_bytes(explanation.ledger);
-    const std::uint64_t least = heap / 50;
+    const std::uint64_t least = measure::heap_bytes(explanation.ledger) / 50;
     const Clock::time_point began = Clock::now();
     RemovalBasis removal = basis.removal;
     removal.allocator = MEMSWEEP_TRY(allocator_to_replay(basis.served_by, basis.environment));
     const sys::StopSignals signals;
     SiteRemoval replays{std::move(removal), signals};
-    const reporters::HeapFigures whole = figures_of(MEMSWEEP_TRY(replays.without({})));
-    explanation.replay_check = {.resident = static_cast<std::uint64_t>(std::max<std::int64_t>(whole.held, 0)),
-                                .measured = heap,
-                                .never_a_block = explanation.ledger.bytes(MemoryCategory::never_a_block)};
+    const measure::ReplayedHeap whole = MEMSWEEP_TRY(replays.without({}));
+    const measure::TriedRequest& tried = explanation.tried;
+    explanation.replay_check = measure::replay_check(whole, explanation.ledger,
+                                                     tried.was_tried() ? std::optional{tried.returned} : std::nullopt);
     if (!explanation.replay_check->is_usable()) {
-        explanation.no_returns = words_of(*explanation.replay_check);
+        explanation.no_returns = reporters::unusable_text(*explanation.replay_check);
         return {};
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(explanation.sites.size(), most_sites); ++i) {
@@ -80,26 +55,30 @@ base::Expected<void> replay_sites(Explanation& explanation, const ReturnsBasis& 
         if (weight_of(site.figures) < least || Clock::now() - began > most_time) {
             break;
         }
-        const reporters::HeapFigures rest = figures_of(MEMSWEEP_TRY(replays.without(nodes_of(basis, i))));
-        site.without = reporters::site_return(whole, rest, SiteRemoval::runs);
+        const measure::ReplayedHeap rest = MEMSWEEP_TRY(replays.without(nodes_of(basis, i)));
+        site.without = measure::site_return(whole, rest, SiteRemoval::runs, explanation.replay_check);
     }
     return {};
 }
 
 }  // namespace
 
-void take_returns(Explanation& explanation, const ReturnsBasis& basis, std::uint32_t most_sites)
+std::string why_not_checked(const measure::MemoryLedger& ledger)
 {
     constexpr std::uint64_t least_heap = 1U << 20U;
+    return measure::heap_bytes(ledger) < least_heap
+               ? fmt::format("its heap is smaller than {}", base::format_size(least_heap))
+           : measure::does_not_see(ledger) ? "its recording does not see its allocations"
+                                           : "";
+}
+
+void take_returns(Explanation& explanation, const ReturnsBasis& basis, std::uint32_t most_sites)
+{
     if (most_sites == 0) {
         return;
     }
-    if (heap_bytes(explanation.ledger) < least_heap) {
-        explanation.no_returns = fmt::format("its heap is smaller than {}", base::format_size(least_heap));
-        return;
-    }
-    if (measure::does_not_see(explanation.ledger)) {
-        explanation.no_returns = "its recording does not see its allocations";
+    explanation.no_returns = why_not_checked(explanation.ledger);
+    if (!explanation.no_returns.empty()) {
         return;
     }
     if (const auto done = replay_sites(explanation, basis, most_sites); !done) {

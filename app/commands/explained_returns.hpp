@@ -23,6 +23,9 @@ struct ReturnsBasis {
     std::vector<std::uint32_t> site_numbers;  // of the explanation's sites, in their order
 };
 
+// Why a replay beside what was measured would say nothing, as a clause; empty: it would.
+[[nodiscard]] std::string why_not_checked(const measure::MemoryLedger& ledger);
+
 void take_returns(reporters::Explanation& explanation, const ReturnsBasis& basis, std::uint32_t most_sites);
 
 }  // namespace memsweep::app

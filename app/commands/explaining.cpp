@@ -98,6 +98,20 @@ class Explaining {
 
     base::Expected<MemoryContents> contents(trace::TraceReader& reader, const sys::ForeignMemory& memory)
     {
+        return without_sites(reader, [&](const measure::LedgerInput& input) { return look_into(input, memory); });
+    }
+
+    base::Expected<measure::MemoryLedger> ledger(trace::TraceReader& reader)
+    {
+        return without_sites(reader, measure::memory_ledger);
+    }
+
+  private:
+    // What `answer` says of the ledger's input.
+    template <typename Answer>
+    auto without_sites(trace::TraceReader& reader, const Answer& answer)
+        -> base::Expected<decltype(answer(measure::LedgerInput{}))>
+    {
         constexpr std::array<std::uint32_t, 1> one_site{0};
         const trace::ProgramNotes& notes = reader.read_notes();
         const auto history = trace::HeapHistory::read(reader, notes,
@@ -109,10 +123,9 @@ class Explaining {
         take_blocks(history, notes);
         const auto mappers = mappers_of(history, notes);
         const auto stacks = stacks_of(history);
-        return look_into(ledger_input(history, mappers, stacks), memory);
+        return answer(ledger_input(history, mappers, stacks));
     }
 
-  private:
     [[nodiscard]] measure::LedgerInput ledger_input(const trace::HeapHistory& history,
                                                     const std::vector<measure::MapperRange>& mappers,
                                                     const std::vector<measure::StackRange>& stacks) const
@@ -503,6 +516,11 @@ class Explaining {
 
 }  // namespace
 
+bool has_all_blocks(const trace::Facts& facts)
+{
+    return !facts.contains("min_size") && !facts.contains("sample");
+}
+
 base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
                                              const sys::ForeignMemory& memory)
 {
@@ -510,6 +528,14 @@ base::Expected<MemoryContents> read_contents(const std::string& path, const trac
     reader.read_until(snapshot.cut);
     const ExplainedMoment moment{.snapshot = &snapshot};
     return Explaining{moment}.contents(reader, memory);
+}
+
+base::Expected<measure::MemoryLedger> ledger_of(const std::string& path, const trace::Snapshot& snapshot)
+{
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+    reader.read_until(snapshot.cut);
+    const ExplainedMoment moment{.snapshot = &snapshot};
+    return Explaining{moment}.ledger(reader);
 }
 
 base::Expected<Explanation> explain_moment(const std::string& path, const ExplainedMoment& moment)

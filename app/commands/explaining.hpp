@@ -37,9 +37,14 @@ struct ExplainedMoment {
     std::vector<std::string> warnings;  // further ones
 };
 
+// Whether a recording left out no block by its size or by chance: what lies on a page is not known of another.
+[[nodiscard]] bool has_all_blocks(const trace::Facts& facts);
+
 // `path`: a trace that has the moment. Reads it once.
 [[nodiscard]] base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
                                                            const sys::ForeignMemory& memory);
+// Where its resident pages came from, without its call sites and what is in its memory. Reads the trace once.
+[[nodiscard]] base::Expected<measure::MemoryLedger> ledger_of(const std::string& path, const trace::Snapshot& snapshot);
 // Names call sites, too, which may take longer than all else.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
                                                                     const ExplainedMoment& moment);

@@ -21,7 +21,7 @@ SiteRemoval::SiteRemoval(RemovalBasis basis, const sys::StopSignals& signals)
 {
 }
 
-base::Expected<engine::HeapAtEnd> SiteRemoval::without(std::vector<bool> nodes)
+base::Expected<measure::ReplayedHeap> SiteRemoval::without(std::vector<bool> nodes)
 {
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(basis_.trace));
     if (basis_.cut) {

@@ -15,6 +15,7 @@
 #include "core/base/expected.hpp"
 #include "core/engine/steps/heap_replay.hpp"
 #include "core/engine/steps/worker_executor.hpp"
+#include "core/measure/site_return.hpp"
 #include "core/model/allocator.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
@@ -38,7 +39,7 @@ class SiteRemoval {
     SiteRemoval(RemovalBasis basis, const sys::StopSignals& signals);
 
     // By node of the trace's stacks, those that are left out; empty: the whole.
-    [[nodiscard]] base::Expected<engine::HeapAtEnd> without(std::vector<bool> nodes);
+    [[nodiscard]] base::Expected<measure::ReplayedHeap> without(std::vector<bool> nodes);
 
   private:
     RemovalBasis basis_;

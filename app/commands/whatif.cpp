@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +15,7 @@
 #include "app/commands/document_output.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/site_removal.hpp"
+#include "app/commands/snapshot_check.hpp"
 #include "app/commands/this_machine.hpp"
 #include "app/commands/traces.hpp"
 #include "core/model/plan.hpp"
@@ -32,6 +36,7 @@ struct WhatIfCommand {
     std::vector<std::string> without;
     std::string until{"end"};
     std::string on;
+    std::optional<std::uint32_t> process;
     std::string format{"text"};
     std::string out;
 };
@@ -57,21 +62,68 @@ base::Expected<model::AllocatorSpec> named_allocator(const WhatIfCommand& comman
     return spec;
 }
 
-// Of the trace's first process that says so.
-std::string server_of(const trace::Facts& facts)
+std::string fact_of(const trace::Facts& facts, const char* prefix, std::uint32_t process)
+{
+    const auto found = facts.find(fmt::format("{}{}", prefix, process));
+    return found == facts.end() ? std::string{} : found->second;
+}
+
+// Of a trace of one process, whose number may be any.
+std::string only_server_of(const trace::Facts& facts)
 {
     const auto found = std::ranges::find_if(
         facts, [](const auto& fact) { return std::string_view{fact.first}.starts_with(trace::server_fact); });
     return found == facts.end() ? std::string{} : found->second;
 }
 
+std::string process_name(const trace::Facts& facts, std::uint32_t process)
+{
+    const std::string program = fact_of(facts, trace::program_fact, process);
+    return program.empty() ? fmt::format("{}", process) : fmt::format("{} ({})", process, program);
+}
+
+// The one process that calls the sites, or that the command names: of the others no event is replayed.
+base::Expected<std::uint32_t> process_of_sites(const WhatIfCommand& command, const trace::StackTable& table,
+                                               const trace::Facts& facts, std::vector<bool>& nodes)
+{
+    std::set<std::uint32_t> processes;
+    for (std::uint32_t node = 1; node < nodes.size(); ++node) {
+        if (nodes[node]) {
+            processes.insert(table.image_of(node).process);
+        }
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(processes, std::back_inserter(names),
+                           [&](std::uint32_t process) { return process_name(facts, process); });
+    if (!command.process && processes.size() > 1) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("is called in {} processes, each with a heap of its own: say in which one by "
+                                      "--process: {}",
+                                      processes.size(), reporters::inert_text(reporters::listed(names))),
+                          command.without.front());
+    }
+    const std::uint32_t process = command.process.value_or(*processes.begin());
+    if (!processes.contains(process)) {
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            fmt::format("calls none of these sites; these do: {}", reporters::inert_text(reporters::listed(names))),
+            fmt::format("process {}", process));
+    }
+    for (std::uint32_t node = 1; node < nodes.size(); ++node) {
+        nodes[node] = nodes[node] && table.image_of(node).process == process;
+    }
+    return process;
+}
+
 struct Asked {
     std::vector<bool> nodes;
     std::vector<std::string> sites;
-    std::uint64_t most_events{};
     std::optional<trace::ExactCut> cut;
+    std::optional<std::uint32_t> process;  // absent: the trace has only one
+    std::string program;
     std::string served_by;
-    std::vector<std::string> warnings;
+    AskedTicks moment;
+    std::uint64_t most_events{};
 };
 
 base::Expected<Asked> look_at(const WhatIfCommand& command)
@@ -88,17 +140,17 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
     const trace::StackTable& table = reader.read_stacks();
     trace::Symbolizer symbolizer = trace::symbolizer_of(reader, table, trace::DebugFiles::of_this_machine);
     const trace::StackSites sites = trace::sites_of_stacks(table, symbolizer);
-    Asked asked{.nodes = MEMSWEEP_TRY(
-                    trace::nodes_of_sites(sites, trace::nodes_with_events(reader, sites.of.size()), command.without)),
-                .sites = {},
-                .most_events = 0,
-                .cut = {},
-                .served_by = server_of(reader.facts()),
-                .warnings = {}};
+    Asked asked;
+    asked.nodes =
+        MEMSWEEP_TRY(trace::nodes_of_sites(sites, trace::nodes_with_events(reader, sites.of.size()), command.without));
     const trace::Facts& facts = reader.facts();
-    if (const auto processes = facts.find("processes"); processes != facts.end() && processes->second != "1") {
-        asked.warnings.push_back(fmt::format("The recording has {} processes, whose blocks are replayed in one heap.",
-                                             reporters::inert_text(processes->second)));
+    const auto processes = facts.find("processes");
+    if (command.process || (processes != facts.end() && processes->second != "1")) {
+        asked.process = MEMSWEEP_TRY(process_of_sites(command, table, facts, asked.nodes));
+        asked.program = reporters::inert_text(fact_of(facts, trace::program_fact, *asked.process));
+        asked.served_by = fact_of(facts, trace::server_fact, *asked.process);
+    } else {
+        asked.served_by = only_server_of(facts);
     }
     std::vector<bool> is_meant(sites.places.size());
     for (std::size_t node = 1; node < asked.nodes.size(); ++node) {
@@ -109,10 +161,14 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
             asked.sites.push_back(reporters::inert_text(trace::place_name(sites.places[site])));
         }
     }
-    if (const auto mark = std::holds_alternative<trace::TraceEnd>(moment) ? reader.end_mark() : std::nullopt) {
+    const auto mark = reader.end_mark();
+    if (mark && std::holds_alternative<trace::TraceEnd>(moment)) {
         asked.cut = mark->cut;
     }
-    asked.most_events = MEMSWEEP_TRY(trace::events_before(reader, moment));
+    asked.most_events = MEMSWEEP_TRY(trace::events_before(reader, moment, asked.process));
+    asked.moment = {.is_end = std::holds_alternative<trace::TraceEnd>(moment) ||
+                              (std::holds_alternative<trace::TraceExit>(moment) && !mark),
+                    .ticks = trace::ticks_of(reader, moment, asked.most_events, asked.process)};
     MEMSWEEP_TRY(reader.outcome());
     return asked;
 }
@@ -121,8 +177,9 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
 {
     Asked asked = MEMSWEEP_TRY(look_at(command));
     const bool is_named = !command.on.empty();
+    std::vector<std::string> warnings;
     if (!is_named && asked.served_by.empty()) {
-        asked.warnings.emplace_back("The trace does not say which allocator served the program: glibc's is replayed.");
+        warnings.emplace_back("The trace does not say which allocator served the program: glibc's is replayed.");
     }
     const std::string served_by = asked.served_by.empty() ? "libc.so.6" : asked.served_by;
     model::AllocatorSpec allocator =
@@ -134,18 +191,38 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
                         .on = reporters::inert_text(is_named ? command.on : allocator.name),
                         .allocator =
                             measure::allocator_of_file(allocator.library.empty() ? "libc.so.6" : allocator.library),
+                        .process = asked.process,
+                        .program = std::move(asked.program),
                         .runs = SiteRemoval::runs,
-                        .warnings = std::move(asked.warnings)};
-    SiteRemoval replays{{.trace = command.trace,
-                         .cut = std::move(asked.cut),
-                         .most_events = asked.most_events,
-                         .process = {},
-                         .allocator = std::move(allocator)},
-                        signals};
-    const engine::HeapAtEnd whole = MEMSWEEP_TRY(replays.without({}));
-    const engine::HeapAtEnd rest = MEMSWEEP_TRY(replays.without(std::move(asked.nodes)));
-    report.whole = {whole.held, whole.given_back};
-    report.without = {rest.held, rest.given_back};
+                        .not_checked = is_named ? "Another allocator is replayed than the one that served it." : "",
+                        .warnings = std::move(warnings)};
+    std::optional<trace::Snapshot> snapshot;
+    if (!is_named) {
+        snapshot = MEMSWEEP_TRY(nearest_snapshot(command.trace, asked.process, asked.moment));
+        report.not_checked = snapshot ? ""
+                                      : "The trace has no snapshot of where its memory was: "
+                                        "`memsweep record --snapshot-at-end` takes one.";
+    }
+    const RemovalBasis basis{.trace = command.trace,
+                             .cut = std::move(asked.cut),
+                             .most_events = asked.most_events,
+                             .process = asked.process,
+                             .allocator = std::move(allocator)};
+    RemovalBasis replayed = basis;
+    const bool is_at_snapshot = snapshot && asked.moment.is_end && snapshot->at == trace::SnapshotAt::end;
+    if (is_at_snapshot) {
+        replayed.cut = snapshot->cut;
+        replayed.process = snapshot->process;
+    }
+    SiteRemoval replays{std::move(replayed), signals};
+    report.whole = MEMSWEEP_TRY(replays.without({}));
+    if (snapshot) {
+        auto check = MEMSWEEP_TRY(check_with_snapshot(
+            *snapshot, basis, asked.moment, is_at_snapshot ? std::optional{report.whole} : std::nullopt, signals));
+        report.checked = std::move(check.checked);
+        report.not_checked = std::move(check.why_not);
+    }
+    report.without = MEMSWEEP_TRY(replays.without(std::move(asked.nodes)));
     return report;
 }
 
@@ -176,6 +253,9 @@ void add_whatif(Command& root, const GlobalOptions& global)
     command.option("--until MOMENT", value::offering(value::text(whatif.until), {"end", "exit", "peak"}),
                    "When: end (default; of the work, if the trace was recorded with --end-when), exit, peak (of live "
                    "bytes), a time as in 12.5s, or a number of events");
+    command.option("--process N", value::number(whatif.process, 0, UINT32_MAX),
+                   "Of a trace of several processes the one that is replayed; default: the only one that calls the "
+                   "sites");
     command.option("--on ALLOCATOR", value::offering(value::text(whatif.on), value::names_in(model::allocators())),
                    "The allocator to replay on, with settings too ('jemalloc{dirty_decay=0s}'); default: that of the "
                    "recording");

@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 namespace {
 
-std::uint64_t event_of_peak(TraceReader& reader)
+std::uint64_t event_of_peak(TraceReader& reader, std::optional<std::uint32_t> process)
 {
     BlockWalk walk;
     Event event;
@@ -19,6 +19,9 @@ std::uint64_t event_of_peak(TraceReader& reader)
     std::uint64_t at_peak = 0;
     while (reader.next(event)) {
         ++events;
+        if (process && event.process != *process) {
+            continue;
+        }
         const std::uint64_t before = walk.peak_live_bytes();
         walk.add(event);
         if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
@@ -30,16 +33,20 @@ std::uint64_t event_of_peak(TraceReader& reader)
     return at_peak;
 }
 
+std::uint64_t ticks_at(const FileHeader& header, std::chrono::nanoseconds since_start)
+{
+    const double ticks = static_cast<double>(since_start.count()) * 1e-9 * static_cast<double>(header.ticks_per_second);
+    return static_cast<std::uint64_t>(
+        std::min(static_cast<double>(header.start_ticks) + ticks, static_cast<double>(1ULL << 63U)));
+}
+
 base::Expected<std::uint64_t> events_until(TraceReader& reader, std::chrono::nanoseconds since_start)
 {
-    const FileHeader& header = reader.header();
-    if (header.ticks_per_second == 0) {
+    if (reader.header().ticks_per_second == 0) {
         return base::fail(base::ErrorCode::invalid_input,
                           "the trace does not tell the time: name its end, its peak, or a number of events", "--until");
     }
-    const double ticks = static_cast<double>(since_start.count()) * 1e-9 * static_cast<double>(header.ticks_per_second);
-    const auto last = static_cast<std::uint64_t>(
-        std::min(static_cast<double>(header.start_ticks) + ticks, static_cast<double>(1ULL << 63U)));
+    const std::uint64_t last = ticks_at(reader.header(), since_start);
     Event event;
     std::uint64_t events = 0;
     while (reader.next(event) && event.ticks <= last) {
@@ -79,10 +86,11 @@ bool is_before_exit(TraceReader& reader, const TraceMoment& moment)
                                                     : !std::holds_alternative<TraceExit>(moment);
 }
 
-base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment)
+base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
+                                            std::optional<std::uint32_t> process)
 {
     if (std::holds_alternative<TracePeak>(moment)) {
-        return event_of_peak(reader);
+        return event_of_peak(reader, process);
     }
     if (std::holds_alternative<TraceEnd>(moment)) {
         if (const auto mark = reader.end_mark()) {
@@ -94,6 +102,21 @@ base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMome
     }
     const auto* const events = std::get_if<std::uint64_t>(&moment);
     return events == nullptr ? std::numeric_limits<std::uint64_t>::max() : *events;
+}
+
+std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
+                       std::optional<std::uint32_t> process)
+{
+    if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&moment)) {
+        return ticks_at(reader.header(), *time);
+    }
+    Event event;
+    std::uint64_t ticks = reader.header().start_ticks;
+    for (std::uint64_t read = 0; read < events_before && reader.next(event); ++read) {
+        ticks = !process || event.process == *process ? event.ticks : ticks;
+    }
+    reader.rewind();
+    return ticks;
 }
 
 }  // namespace memsweep::trace

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -32,8 +33,13 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 
 // Whether the trace may go on behind it.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// How many events of the trace come before it, in the reader's order. The reader is at its first event then and after.
-// Of the end of the work the number is unbounded: from then on the reader reads no further.
-[[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment);
+// How many events of the trace come before it, in the reader's order. `process`: whose peak it is; absent: that of all
+// together. The reader is at its first event then and after. Of the end of the work the number is unbounded: from then
+// on the reader reads no further.
+[[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
+                                                          std::optional<std::uint32_t> process = {});
+// When it was, by the clock of the stamps; of the end, when the last event of `process` was. Takes another reading.
+[[nodiscard]] std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
+                                     std::optional<std::uint32_t> process = {});
 
 }  // namespace memsweep::trace

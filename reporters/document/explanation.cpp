@@ -164,16 +164,16 @@ std::string site_words(const Explanation& one)
     }
 }
 
-// Nothing where it is not offered, or more would be held.
+// Nothing where it is not told, or more would be held.
 std::string removal_words(const Explanation& one)
 {
     if (!one.main_site) {
         return {};
     }
-    const ExplainedSite& site = one.sites[*one.main_site];
-    return !site.without || site.without->returns <= 0
+    const auto& without = one.sites[*one.main_site].without;
+    return !without || !without->as_it_is.is_told() || without->as_it_is.bytes <= 0
                ? std::string{}
-               : fmt::format(" Removing it returns {}.", size_of(static_cast<std::uint64_t>(site.without->returns)));
+               : fmt::format(" Removing it returns {}.", size_of(static_cast<std::uint64_t>(without->as_it_is.bytes)));
 }
 
 // Who, and which setting.

@@ -25,7 +25,7 @@ struct ExplainedSite {
     std::uint64_t unreachable{};  // of what is live
     measure::SiteGrowth growth{};
     double bytes_per_second{};  // of what grows
-    std::optional<SiteReturn> without;
+    std::optional<measure::SiteReturn> without;
 };
 
 struct Explanation {
@@ -49,9 +49,9 @@ struct Explanation {
     measure::MemoryVerdict verdict;
     std::vector<ExplainedSite> sites;  // those that have anything, the most first; the ledger's numbers are others
     std::optional<std::size_t> main_site;
-    std::optional<ReplayCheck> replay_check;  // of everything, where it was replayed
-    std::string no_returns;                   // why no site was removed; empty: some were, or nobody asked
-    std::vector<std::string> warnings;        // inert
+    std::optional<measure::ReplayCheck> replay_check;  // of everything, where it was replayed
+    std::string no_returns;                            // why no site was removed; empty: some were, or nobody asked
+    std::vector<std::string> warnings;                 // inert
 };
 
 // Of the figures that allocators have of themselves: glibc's of the blocks that it mapped one by one.

@@ -1,7 +1,7 @@
 // What removing call sites of a program returns, as replays of its trace with and without them say: of `explain`, for
 // its top sites, and of `whatif`.
 //
-// Units    bytes of the heap that the replaying process made; what is returned may be less than nothing.
+// Units    bytes, as core/measure/site_return.hpp has them.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +10,23 @@
 #include <vector>
 
 #include "core/measure/memory_verdict.hpp"
+#include "core/measure/site_return.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {
 
 struct Explanation;
 
-// At one moment, before anything else is freed.
-struct HeapFigures {
-    std::int64_t held{};        // as it is
-    std::int64_t given_back{};  // still held after the allocator was asked to give back
-};
-
-struct SiteReturn {
-    std::int64_t returns{};
-    std::int64_t returns_after_request{};
-    std::uint32_t runs{};  // replays whose median each figure is
-};
-[[nodiscard]] SiteReturn site_return(const HeapFigures& whole, const HeapFigures& without, std::uint32_t runs);
-
-// The replay of everything beside the program itself, at the same moment. Of what the program's allocator has besides
-// blocks the replaying process has some before it begins: as much more or less is no difference.
-struct ReplayCheck {
-    std::uint64_t resident{};
-    std::uint64_t measured{};       // of pages that have lain in blocks
-    std::uint64_t never_a_block{};  // the allocator's other pages
-    static constexpr double most_off = 0.05;
-
-    [[nodiscard]] double
-    off() const noexcept;  // from the nearest that is no difference, as a share of what was measured
-    [[nodiscard]] bool is_usable() const noexcept { return off() <= most_off; }
-};
-
 // What a replay is asked to give back by: "malloc_trim".
 [[nodiscard]] std::string_view request_of(measure::KnownAllocator allocator);
+
+// A snapshot of the trace, and the replay of everything up to it.
+struct CheckedSnapshot {
+    bool is_of_end{};          // else of a moment while the program ran
+    double seconds{};          // since the recording began
+    double seconds_from_it{};  // from the moment that is asked for, before or after
+    measure::ReplayCheck check;
+};
 
 // The answer of `memsweep whatif`.
 struct WhatIfReport {
@@ -53,11 +36,17 @@ struct WhatIfReport {
     std::string until;               // empty: the trace's end
     std::string on;                  // the allocator, with its settings
     measure::KnownAllocator allocator{};
-    HeapFigures whole;
-    HeapFigures without;
+    std::optional<std::uint32_t> process;  // of several, the one that is replayed
+    std::string program;                   // that it ran, inert; empty: not known
+    measure::ReplayedHeap whole;
+    measure::ReplayedHeap without;
     std::uint32_t runs{};
-    std::vector<std::string> warnings;  // sentences, inert
+    std::optional<CheckedSnapshot> checked;  // what the replay of everything was compared with
+    std::string not_checked;                 // why with nothing: a sentence, inert
+    std::vector<std::string> warnings;       // sentences, inert
 };
+// What removing the sites returns. Absent: the replay of everything is too far off the program.
+[[nodiscard]] std::optional<measure::SiteReturn> return_of(const WhatIfReport& report);
 [[nodiscard]] Document document(const WhatIfReport& report);
 
 // Of an explanation: the table of sites that were removed, or why none was.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reporters/json/return_json.hpp"
 #include "reporters/json/subject_json.hpp"
 
 #include "reporters/text/escaping.hpp"
@@ -23,11 +24,11 @@ Json site_of_explanation(const ExplainedSite& site, std::size_t number, bool has
               {"pins_alone", site.figures.pins_alone},
               {"pins_with_others", site.figures.pins_with_others}};
     json["growth"] = Json{{"answer", measure::name_of(site.growth)}, {"bytes_per_second", site.bytes_per_second}};
-    json["without"] = site.without ? Json{{"returns", site.without->returns},
-                                          {"returns_after_request", site.without->returns_after_request},
-                                          {"runs", site.without->runs},
-                                          {"how", "replay"}}
-                                   : Json();
+    json["without"] = Json();
+    if (site.without) {
+        json["without"] = Json{{"runs", site.without->runs}, {"how", "replay"}};
+        put_return(site.without, json["without"]);
+    }
     return json;
 }
 
@@ -47,19 +48,6 @@ Json area_of_explanation(const measure::PictureArea& area)
             {"name", repaired_utf8(area.name)},
             {"resident", resident},
             {"categories", std::move(categories)}};
-}
-
-Json check_of_replay(const Explanation& one)
-{
-    if (!one.replay_check) {
-        return {};
-    }
-    const ReplayCheck& check = *one.replay_check;
-    return {{"resident", check.resident},
-            {"measured", check.measured},
-            {"never_a_block", check.never_a_block},
-            {"off", check.off()},
-            {"usable", check.is_usable()}};
 }
 
 }  // namespace
@@ -129,7 +117,7 @@ std::string to_json(const Explanation& one)
                                          {"site", one.main_site ? Json(*one.main_site + 1) : Json()}}},
                         {"sites", std::move(sites)},
                         {"areas", std::move(areas)},
-                        {"replay_check", check_of_replay(one)},
+                        {"replay_check", one.replay_check ? check_of_replay(*one.replay_check) : Json()},
                         {"not_replayed", one.no_returns.empty() ? Json() : Json(one.no_returns)},
                         {"warnings", one.warnings}};
     return pretty(document) + "\n";

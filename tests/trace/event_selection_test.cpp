@@ -2,6 +2,7 @@
 #include "core/trace/event_selection.hpp"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/base/rng.hpp"
@@ -220,6 +221,41 @@ TEST_CASE("moments: the peak, a number of events, a time", "[unit]")
     for (const char* const wrong : {"0", "peek", "-1s", "1", "12"}) {
         const bool is_number = std::string_view{wrong} == "1" || std::string_view{wrong} == "12";
         CHECK(trace::parse_moment(wrong).has_value() == is_number);
+    }
+}
+
+TEST_CASE("moments: of one process of several, and when they were", "[unit]")
+{
+    std::string file;
+    trace::TraceWriter writer{tests::append_to(file), {.ticks_per_second = 1000, .start_ticks = 5000}};
+    const auto add = [&](std::uint32_t process, EventKind kind, std::uint64_t address, std::uint64_t size,
+                         std::uint64_t ticks) {
+        Event event{.kind = kind, .process = process, .thread = process, .address = address, .size = size};
+        event.ticks = ticks;
+        writer.add(event);
+    };
+    add(7, EventKind::malloc, 0x1000, 10, 5000);
+    add(8, EventKind::malloc, 0x1000, 500, 6000);
+    add(7, EventKind::malloc, 0x2000, 20, 7000);
+    add(7, EventKind::free, 0x2000, 0, 8000);
+    add(8, EventKind::malloc, 0x2000, 500, 9000);
+    REQUIRE(writer.finish({}));
+    auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
+    REQUIRE(reader);
+    struct Asked {
+        const char* moment;
+        std::optional<std::uint32_t> process;
+        std::uint64_t events, ticks;
+    };
+    for (const Asked& one : {Asked{"peak", {}, 5, 9000}, Asked{"peak", 7, 3, 7000}, Asked{"peak", 8, 5, 9000},
+                             Asked{"end", {}, UINT64_MAX, 9000}, Asked{"end", 7, UINT64_MAX, 8000},
+                             Asked{"4", 8, 4, 6000}, Asked{"1", 8, 1, 5000}, Asked{"2500ms", 7, 3, 7500}}) {
+        INFO(one.moment << " of " << one.process.value_or(0));
+        const auto moment = trace::parse_moment(one.moment);
+        REQUIRE(moment);
+        const std::uint64_t events = trace::events_before(*reader, *moment, one.process).value();
+        CHECK(events == one.events);
+        CHECK(trace::ticks_of(*reader, *moment, events, one.process) == one.ticks);
     }
 }
 

@@ -2,27 +2,18 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/trace/replay/replay_program.hpp"
 
 namespace memsweep::engine {
-namespace {
 
-std::int64_t median_of(std::vector<std::int64_t> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
-}  // namespace
-
-base::Expected<HeapAtEnd> replay_heap(Executor& workers, const HeapReplayOrder& order)
+base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order)
 {
     const auto* const words = reinterpret_cast<const std::uint64_t*>(order.trace->data<std::byte>());
     const auto replayed = MEMSWEEP_TRY(trace::view({words, order.trace->size() / sizeof(std::uint64_t)}));
     if (replayed.threads.empty()) {  // nothing is left of it
-        return HeapAtEnd{};
+        return measure::ReplayedHeap{};
     }
     CompiledCase compiled{.allocator = order.allocator, .work = StepProgram{}};
     StepProgram& program = compiled.steps();
@@ -51,7 +42,7 @@ base::Expected<HeapAtEnd> replay_heap(Executor& workers, const HeapReplayOrder& 
         held.push_back(above(record.anonymous_end_bytes));
         given_back.push_back(above(record.anonymous_given_back_bytes));
     }
-    return HeapAtEnd{median_of(std::move(held)), median_of(std::move(given_back))};
+    return measure::ReplayedHeap{measure::span_of(std::move(held)), measure::span_of(std::move(given_back))};
 }
 
 }  // namespace memsweep::engine

@@ -13,19 +13,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/engine/repetition/executor.hpp"
 #include "core/engine/repetition/step_program.hpp"
+#include "core/measure/site_return.hpp"
 #include "core/model/allocator.hpp"
 
 namespace memsweep::engine {
-
-struct HeapAtEnd {
-    std::int64_t held{};        // as it is
-    std::int64_t given_back{};  // still held after the request
-};
 
 struct HeapReplayOrder {
     PackedTrace trace;
@@ -34,7 +29,7 @@ struct HeapReplayOrder {
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};  // of each
 };
 
-// The median of the runs, of each figure by itself.
-[[nodiscard]] base::Expected<HeapAtEnd> replay_heap(Executor& workers, const HeapReplayOrder& order);
+// Of the runs, each figure by itself.
+[[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
 }  // namespace memsweep::engine

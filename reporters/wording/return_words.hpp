@@ -1,0 +1,17 @@
+// Why it is not told what removing call sites returns, as clauses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/measure/site_return.hpp"
+
+namespace memsweep::reporters {
+
+// "too small to tell from the replay's own 0.4 MiB", or "its 3 replays are 2.0 MiB apart"; empty: it is told.
+[[nodiscard]] std::string untold_text(const measure::ReturnedBytes& figure, std::uint32_t runs);
+
+// "its replay holds 30.0 MiB of heap where the program held 20.0 MiB, and more than 5 % apart says nothing of it"
+[[nodiscard]] std::string unusable_text(const measure::ReplayCheck& check);
+
+}  // namespace memsweep::reporters
