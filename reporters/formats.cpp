@@ -15,6 +15,7 @@
 #include "reporters/json/result_json.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/markdown/markdown_writer.hpp"
+#include "reporters/svg/svg_writer.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::reporters {
@@ -26,6 +27,7 @@ constexpr auto as_text = [](const auto& report, TextSink& sink) {
 };
 constexpr auto as_markdown = [](const auto& report, TextSink& sink) { sink.add(to_markdown(report)); };
 constexpr auto as_page = [](const auto& report, TextSink& sink) { sink.add(to_html(report)); };
+constexpr auto as_picture = [](const auto& report, TextSink& sink) { sink.add(to_svg(report)); };
 constexpr auto as_json = [](const auto& report, TextSink& sink) { sink.add(to_json(report)); };
 constexpr auto fleet_as_json = [](const FleetReport& report, TextSink& sink) { write_fleet_json(*report.fleet, sink); };
 constexpr auto as_vega = [](const auto& report, TextSink& sink) { sink.add(to_vega(report)); };
@@ -133,6 +135,10 @@ std::span<const Format> formats()
          {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr, nullptr}},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points",
          of_runs(write_trace)},
+        {"svg",
+         ".chart.svg",
+         "the first chart of html as a picture without scripts, for a README or a slide",
+         {of_comparison_or_run<as_picture>, as_picture, nullptr, nullptr, nullptr, nullptr, nullptr}},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", of_runs(as_vega)},
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
          health_writers},

@@ -32,7 +32,7 @@ LINES = (
 # itself is above its rooms. Other folders see the folder as a whole.
 ROOMS = {
     "core/engine": (("repetition",), ("steps", "command")),
-    "reporters": (("text",), ("wording",), ("document",), ("json",), ("terminal", "html", "markdown", "ci")),
+    "reporters": (("text",), ("wording",), ("document",), ("json",), ("terminal", "html", "markdown", "svg", "ci")),
 }
 # Includes within a line that are allowed, from -> to.
 ALSO = {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -50,18 +49,6 @@ struct TestReport {
     bool is_timed{true};  // false: nothing took time, and what a test says stands on lines of its own
 };
 
-// Two characters of Unicode that XML 1.0 has no place for; all other such ones are control characters.
-std::string xml(std::string text)
-{
-    constexpr std::array<std::string_view, 2> noncharacters{"\xEF\xBF\xBE", "\xEF\xBF\xBF"};
-    for (const std::string_view character : noncharacters) {
-        for (std::size_t at = text.find(character); at != std::string::npos; at = text.find(character, at)) {
-            text.replace(at, character.size(), "\uFFFD");
-        }
-    }
-    return escaped(text);
-}
-
 std::ptrdiff_t tests_with(const TestSuite& suite, TestOutcome outcome)
 {
     return std::ranges::count(suite.tests, outcome, &TestCase::outcome);
@@ -73,12 +60,12 @@ std::string outcome_text(const TestCase& test)
     case TestOutcome::passed:
         break;
     case TestOutcome::failure:
-        return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", xml(test.type), xml(test.message),
-                           xml(test.detail));
+        return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", escaped_xml(test.type),
+                           escaped_xml(test.message), escaped_xml(test.detail));
     case TestOutcome::error:
-        return fmt::format("<error type=\"{}\" message=\"{}\"/>", xml(test.type), xml(test.message));
+        return fmt::format("<error type=\"{}\" message=\"{}\"/>", escaped_xml(test.type), escaped_xml(test.message));
     case TestOutcome::skipped:
-        return fmt::format("<skipped message=\"{}\"/>", xml(test.message));
+        return fmt::format("<skipped message=\"{}\"/>", escaped_xml(test.message));
     }
     return {};
 }
@@ -91,13 +78,13 @@ std::string seconds_text(double seconds, bool is_timed)
 void write_test(TextSink& sink, const TestCase& test, bool is_timed)
 {
     const std::string_view before = is_timed ? "" : "\n   ";
-    sink.print("  <testcase classname=\"{}\" name=\"{}\" time=\"{}\">", xml(test.class_name), xml(test.name),
-               seconds_text(test.seconds, is_timed));
+    sink.print("  <testcase classname=\"{}\" name=\"{}\" time=\"{}\">", escaped_xml(test.class_name),
+               escaped_xml(test.name), seconds_text(test.seconds, is_timed));
     if (const std::string outcome = outcome_text(test); !outcome.empty()) {
         sink.print("{}{}", before, outcome);
     }
     if (!test.output.empty()) {
-        sink.print("{}<system-out>{}</system-out>", before, xml(test.output));
+        sink.print("{}<system-out>{}</system-out>", before, escaped_xml(test.output));
     }
     sink.print("{}</testcase>\n", is_timed ? "" : "\n  ");
 }
@@ -106,7 +93,7 @@ void write_suite(TextSink& sink, const TestSuite& suite, bool is_timed)
 {
     sink.add("  <properties>\n");
     for (const Fact& fact : suite.properties) {
-        sink.print("   <property name=\"{}\" value=\"{}\"/>\n", xml(fact.name), xml(fact.text));
+        sink.print("   <property name=\"{}\" value=\"{}\"/>\n", escaped_xml(fact.name), escaped_xml(fact.text));
     }
     sink.add("  </properties>\n");
     for (const TestCase& test : suite.tests) {
@@ -115,7 +102,7 @@ void write_suite(TextSink& sink, const TestSuite& suite, bool is_timed)
     if (!suite.output.empty()) {
         sink.add("  <system-out>");
         for (const std::string& line : suite.output) {
-            sink.print("{}\n", xml(line));
+            sink.print("{}\n", escaped_xml(line));
         }
         sink.add("  </system-out>\n");
     }
@@ -152,8 +139,8 @@ void write(const TestReport& tests, TextSink& sink)
     sink.print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}{}>\n", tests.name,
                totals_text(totals(tests.suites), tests.is_timed), when);
     for (const TestSuite& suite : tests.suites) {
-        sink.print(" <testsuite name=\"{}\" {}{}>\n", xml(suite.name), totals_text(totals({&suite, 1}), tests.is_timed),
-                   when);
+        sink.print(" <testsuite name=\"{}\" {}{}>\n", escaped_xml(suite.name),
+                   totals_text(totals({&suite, 1}), tests.is_timed), when);
         write_suite(sink, suite, tests.is_timed);
         sink.add(" </testsuite>\n");
     }

@@ -195,6 +195,20 @@ std::optional<Chart> chart_of(const Cases& cases, const std::vector<std::string>
     return dots.empty() ? std::nullopt : std::optional{dot_chart(axis, dots)};
 }
 
+std::size_t place_in(const std::vector<std::string>& values, const std::string& value)
+{
+    return static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+}
+
+// Where a value lies between the least and the most: 0..1.
+double share_of(double value, double least, double most, bool is_log)
+{
+    if (most <= least) {
+        return 1;
+    }
+    return is_log ? std::log(value / least) / std::log(most / least) : (value - least) / (most - least);
+}
+
 std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const std::string& name)
 {
     constexpr std::size_t most_columns_with_text = 8;
@@ -202,6 +216,12 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
     const std::string spoken = measure::spoken(name);
     Table table{.title = spoken, .columns = {Column::key(axes.rows), Column::key(axes.columns_name())}};
     table.add_numbers({"median"});
+    HeatPicture picture{.row_axis = inert_text(axes.rows),
+                        .column_axis = inert_text(axes.columns_name()),
+                        .rows = axes.row_values,
+                        .columns = axes.column_values,
+                        .has_texts = axes.column_values.size() <= most_columns_with_text};
+    std::vector<double> medians;
     double least = INFINITY;
     double most = 0;
     model::Unit unit{};
@@ -219,6 +239,10 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
         spec["data"]["values"].push_back(
             {{"row", row}, {"column", column}, {"v", chart_number(median)}, {"value", value_text(median, unit)}});
         table.rows.push_back({{.text = row}, {.text = column}, value_cell(median, unit)});
+        medians.push_back(median);
+        picture.cells.push_back({.row = place_in(axes.row_values, row),
+                                 .column = place_in(axes.column_values, column),
+                                 .text = value_text(median, unit)});
     }
     if (most <= 0) {
         return std::nullopt;
@@ -227,10 +251,13 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
     if (is_log) {
         spec["layer"][0]["encoding"]["fillOpacity"]["scale"]["type"] = "log";
     }
+    for (std::size_t i = 0; i < medians.size(); ++i) {
+        picture.cells[i].share = share_of(medians[i], least, most, is_log);
+    }
     spec["encoding"]["x"]["title"] = axes.columns_name();
     spec["encoding"]["x"]["scale"] = {{"domain", axes.column_values}};
     spec["encoding"]["y"]["title"] = axes.rows;
-    if (axes.column_values.size() <= most_columns_with_text) {
+    if (picture.has_texts) {
         spec["layer"].push_back({{"mark", {{"type", "text"}, {"style", "value"}}},
                                  {"encoding", {{"text", {{"field", "value"}, {"type", "nominal"}}}}}});
     }
@@ -240,7 +267,8 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
         .spoken = inert_text(
             fmt::format("A map of {}: from {} to {}.", spoken, value_text(least, unit), value_text(most, unit))),
         .spec = std::move(spec),
-        .data = {std::move(table)}};
+        .data = {std::move(table)},
+        .picture = std::move(picture)};
 }
 
 }  // namespace

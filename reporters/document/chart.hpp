@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/metric.hpp"
+#include "reporters/document/picture.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/text/json.hpp"
 
@@ -19,7 +20,8 @@ struct Chart {
     std::string spoken{};  // its content, for readers who do not see it
     Json spec{};           // without "$schema", colours or fonts: those belong to where it is shown
     std::vector<Table> data{};
-    bool long_data{};  // its tables have a row per sample
+    bool long_data{};   // its tables have a row per sample
+    Picture picture{};  // the same as the spec, for those that draw it themselves
 };
 
 struct ChartSection {

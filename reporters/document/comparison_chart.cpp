@@ -133,7 +133,7 @@ Json comparison_record(const MetricComparison& metric, const std::string& name)
     return values;
 }
 
-Json domain(const std::vector<const MetricComparison*>& metrics)
+std::pair<double, double> ends_of(const std::vector<const MetricComparison*>& metrics)
 {
     constexpr double least_span = 1.1;  // so that ratios of 1.00 do not fill the axis with nothing
     double low = 1 / least_span;
@@ -143,7 +143,7 @@ Json domain(const std::vector<const MetricComparison*>& metrics)
         low = std::min({low, shift.estimate, shift.interval ? (*shift.interval)[0] : shift.estimate});
         high = std::max({high, shift.estimate, shift.interval ? (*shift.interval)[1] : shift.estimate});
     }
-    return Json::array({chart_number(low), chart_number(high)});
+    return {low, high};
 }
 
 // What got worse has the colour of what is bad, whichever of the two there is.
@@ -165,6 +165,26 @@ void colour_by_verdict(Json& spec, const std::vector<const MetricComparison*>& m
     Json& shape = spec["layer"][2]["encoding"]["shape"];
     shape["scale"] = {{"domain", both}};
     shape["legend"]["values"] = there;
+}
+
+DotPicture picture_of(const std::vector<const MetricComparison*>& metrics, const std::vector<std::string>& names)
+{
+    constexpr double room = 1.02;  // beyond the outermost mark
+    const auto [low, high] = ends_of(metrics);
+    DotPicture picture{.quantity = "candidate / base",
+                       .unit = model::Unit::one,
+                       .from = low / room,
+                       .to = high * room,
+                       .is_log = true,
+                       .reference = 1};
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        const measure::Shift& shift = *metrics[i]->shift;
+        const Interval interval = shift.interval && (*shift.interval)[0] > 0 ? shift.interval : std::nullopt;
+        picture.rows.push_back({names[i], shift.estimate, interval ? (*interval)[0] : shift.estimate,
+                                interval ? (*interval)[1] : shift.estimate, shift_text(*metrics[i], shift.estimate),
+                                tone_of(metrics[i]->verdict)});
+    }
+    return picture;
 }
 
 Table data_table(const std::vector<const MetricComparison*>& metrics, const std::vector<std::string>& names)
@@ -199,7 +219,8 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         spec["data"]["values"].push_back(comparison_record(*metrics[i], names[i]));
     }
-    spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = domain(metrics);
+    const auto [low, high] = ends_of(metrics);
+    spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = {chart_number(low), chart_number(high)};
     if (changed) {
         colour_by_verdict(spec, metrics);
     }
@@ -212,7 +233,8 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
                  .spoken = inert_text(fmt::format("Ratios of {}, the first {} {}.", plural(metrics.size(), "metric"),
                                                   names.front(), shift_text(most, most.shift->estimate))),
                  .spec = std::move(spec),
-                 .data = {data_table(metrics, names)}};
+                 .data = {data_table(metrics, names)},
+                 .picture = picture_of(metrics, names)};
 }
 
 }  // namespace memsweep::reporters

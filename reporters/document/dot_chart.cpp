@@ -48,6 +48,7 @@ Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots)
         table.columns.push_back(Column::number("95 % interval"));
     }
     Json spec = json_of(dot_spec);
+    DotPicture picture{.quantity = axis.quantity, .unit = axis.unit, .reference = axis.reference};
     double least = axis.reference.value_or(INFINITY);
     double most = axis.reference.value_or(0);
     for (const Dot& dot : dots) {
@@ -62,12 +63,16 @@ Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots)
                                           {"high", chart_number(high)},
                                           {"value", value_text(dot.value, axis.unit)},
                                           {"interval", interval}});
+        picture.rows.push_back({dot.name, dot.value, low, high, value_text(dot.value, axis.unit)});
         table.rows.push_back({{.text = dot.name}, value_cell(dot.value, axis.unit)});
         if (have_intervals) {
             table.rows.back().push_back({.text = interval});
         }
     }
     const bool is_log = least > 0 && most > most_linear * least;
+    picture.is_log = is_log;
+    picture.from = is_log ? least / 1.2 : 0;
+    picture.to = most > 0 ? most * (is_log ? 1.2 : 1.02) : 1;
     spec["encoding"]["tooltip"][0]["title"] = axis.alternative;
     spec["encoding"]["tooltip"][1]["title"] = axis.value;
     Json& x = spec["layer"][1]["encoding"]["x"];
@@ -90,7 +95,8 @@ Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots)
                 fmt::format("Dots: {} of {}, from {} ({}) to {}.", axis.quantity, plural(dots.size(), axis.alternative),
                             value_text(lowest->value, axis.unit), lowest->name, value_text(highest->value, axis.unit))),
             .spec = std::move(spec),
-            .data = {std::move(table)}};
+            .data = {std::move(table)},
+            .picture = std::move(picture)};
 }
 
 }  // namespace memsweep::reporters

@@ -1,5 +1,7 @@
 #include "reporters/text/escaping.hpp"
 
+#include <array>
+
 namespace memsweep::reporters {
 namespace {
 
@@ -181,6 +183,17 @@ std::string without_commands(std::string_view text)
         text.remove_prefix(next.length);
     }
     return out;
+}
+
+std::string escaped_xml(std::string text)
+{
+    constexpr std::array<std::string_view, 2> noncharacters{"\xEF\xBF\xBE", "\xEF\xBF\xBF"};
+    for (const std::string_view character : noncharacters) {
+        for (std::size_t at = text.find(character); at != std::string::npos; at = text.find(character, at)) {
+            text.replace(at, character.size(), "\uFFFD");
+        }
+    }
+    return escaped(text);
 }
 
 std::string csv_text(std::string_view text)

@@ -32,6 +32,9 @@ void append_utf8(std::string& out, char32_t code_point);
 // entities, and so is the second # of two, which is how a log's command could begin (without_commands).
 [[nodiscard]] std::string escaped(std::string_view text);
 
+// The same for XML 1.0, which has no place for U+FFFE and U+FFFF: they become U+FFFD.
+[[nodiscard]] std::string escaped_xml(std::string text);
+
 // A text from a file, not a number, as a field of CSV by RFC 4180. It is quoted if it has to be. It gets an apostrophe
 // if a spreadsheet would take it for a formula, because it begins with = + - @ or a tab. It is also without_commands.
 [[nodiscard]] std::string csv_text(std::string_view text);

@@ -33,7 +33,7 @@ HOSTILE = ["</script><script>alert(1)</script>", "\"quoted\" 'and' \\back\\slash
            "naïve 数组 🙂 \ufffe\uffff", "=cmd|' /C calc'!A0", "esc \x1b[31m \u202e \x00 \x7f \u2028", "{a=\"b\"} 1\n# EOF", "]]> <!-- & &amp; %s {} ",
            "x" * 20_000]
 FORMATS = ("csv", "csv-summary", "csv-series", "csv-matrix", "gbench", "gha", "gha-smaller", "gha-bigger", "bmf", "prom", "openmetrics",
-           "hyperfine", "badge", "junit", "trace", "md", "html", "vega", "health", "json", "text")
+           "hyperfine", "badge", "junit", "trace", "md", "html", "svg", "vega", "health", "json", "text")
 
 
 @functools.cache
@@ -300,6 +300,30 @@ json.dump([[family.name, family.type, family.unit, [[one.labels, one.value] for 
         expressions = {test.get("name") for test in root.iter("testcase")}
         self.assertLessEqual({assertion["expr"] for assertion in self.document["assertions"]}, expressions)
         self.assertTrue(all(test.get("classname").startswith("formats") for test in root.iter("testcase")))
+
+    # svg
+
+    def test_svg_is_one_file_of_well_formed_xml(self):
+        space = "{http://www.w3.org/2000/svg}"
+        for name in ("document", "hostile", "good", "hostile_good"):
+            with self.subTest(name):
+                text = self.report(name, "svg").decode()
+                root = xml.etree.ElementTree.fromstring(text)
+                self.assertEqual(root.tag, f"{space}svg")
+                self.assertEqual({element.tag.removeprefix(space) for element in root.iter()},
+                                 {"svg", "title", "desc", "style", "rect", "text", "path", "circle"})
+                self.assertNotRegex(text, r"href|url\(|@import|<!DOCTYPE|\son[a-z]+=", "it fetches and runs nothing")
+                measured = sum("wall_time" in case["metrics"] for case in getattr(self, name)["cases"])
+                self.assertEqual(len(root.findall(f"{space}circle")), 2 * measured, "a dot for each time and each peak")
+                for element in root.iter(f"{space}text"):
+                    self.assertTrue(0 <= float(element.get("y")) <= float(root.get("height")))
+                    self.assertTrue(0 <= float(element.get("x")) <= float(root.get("width")))
+                    self.assertLess(len("".join(element.itertext())), 130, "no name is wider than the picture")
+
+    def test_svg_beside_the_result_is_no_badge(self):
+        self.expect(0, "report", "good.json", "-f", "svg", "-o", "chart.svg")
+        self.assertEqual((self.folder / "chart.svg").read_bytes(), self.report("good", "svg"))
+        self.assertNotEqual(self.report("good", "svg"), self.report("good", "badge"))
 
     # trace
 
