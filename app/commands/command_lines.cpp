@@ -129,6 +129,12 @@ std::string case_name(std::string text, std::set<std::string>& taken)
     return name;
 }
 
+void call(model::Case& one, const std::string& name)
+{
+    one.params.push_back({std::string{command_axis}, name});
+    std::ranges::sort(one.params, {}, &model::Param::name);
+}
+
 base::Expected<double> number_in(const std::string& text)
 {
     double value{};
@@ -227,7 +233,7 @@ void add_command_lines(Command& command, RunCommand& run)
 {
     CommandLines& lines = run.lines;
     command.group = "Programs, as hyperfine takes them";
-    command.option("--command-name NAME", value::texts(lines.names, Arity::each_time),
+    command.option("--command-name,--name NAME", value::texts(lines.names, Arity::each_time),
                    "Call the program this in the report; once for each of several (hyperfine's -n)");
     command.option("-p,--prepare CMD", value::texts(lines.prepare, Arity::each_time),
                    "A script of /bin/sh before each repetition, not measured; one for all, or one for each program");
@@ -362,8 +368,10 @@ base::Expected<void> take_command_lines(RunCommand& run)
                       "run around each repetition",
                       "--against");
     }
-    if (!lines.names.empty() && run.texts.empty()) {
-        return refuse("names command lines in quotes: memsweep run --command-name NAME 'CMD ARGS'", "--command-name");
+    if (!lines.names.empty() && (!run.against.empty() || !run.leaks.empty())) {
+        return refuse(run.leaks.empty() ? "the two programs are called base and candidate here"
+                                        : "names the cases of a report, and --leaks has none",
+                      "--command-name");
     }
     MEMSWEEP_TRY(check_counts(lines, std::max<std::size_t>(run.texts.size(), 1)));
     if (!lines.shell_program.empty() && run.texts.empty()) {
@@ -421,8 +429,7 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
                 return tl::unexpected{std::vector<base::Error>{words.error()}};
             }
             if (run.texts.size() > 1 || !lines.names.empty()) {
-                one.params.push_back({std::string{command_axis}, name});
-                std::ranges::sort(one.params, {}, &model::Param::name);
+                call(one, name);
             }
             all.cases.push_back(std::move(one));
         }
@@ -436,6 +443,18 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
     }
     scenarios::take_fingerprints(all);
     return all;
+}
+
+void name_the_command(const std::string& given, model::Plan& plan)
+{
+    std::set<std::string> none;
+    const std::string name = case_name(given, none);
+    plan.axes.push_back({std::string{command_axis}, {name}});
+    for (model::Case& one : plan.cases) {
+        call(one, name);
+        one.id = model::case_id(plan.name, one.params);
+    }
+    scenarios::take_fingerprints(plan);
 }
 
 void surround(const CommandLines& lines, model::Plan& plan)

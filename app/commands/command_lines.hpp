@@ -59,6 +59,9 @@ void add_command_lines(Command& command, RunCommand& run);
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 
+// Puts a plan of one program on the axis `command` by that name.
+void name_the_command(const std::string& given, model::Plan& plan);
+
 // What the options say of a plan of programs: prepare, conclude, setup, cleanup, and which exit codes are good.
 void surround(const CommandLines& lines, model::Plan& plan);
 

@@ -309,8 +309,12 @@ scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surro
     }
     const std::string description = reporters::command_line(command.words);
     if (command.against.empty()) {
-        return scenarios::command_plan(command.words, description, effective_overrides(command), surroundings,
-                                       command.shell);
+        scenarios::Loaded plan = scenarios::command_plan(command.words, description, effective_overrides(command),
+                                                         surroundings, command.shell);
+        if (plan && !command.lines.names.empty()) {
+            name_the_command(command.lines.names.front(), *plan);
+        }
+        return plan;
     }
     return scenarios::build_comparison_plan(words_of(command.against, command.shell).value(), command.words,
                                             fmt::format("{} against {}", description, command.against),

@@ -68,6 +68,19 @@ class ComingFrom(CliTest):
         for name in ("t.md", "t.csv"):
             self.assertIn("long", (self.folder / name).read_text())
 
+    def test_a_name_is_the_case_wherever_it_is_given(self):
+        for words in (["--command-name", "plain", "--", "sort", "n.txt"], ["--name", "plain", "sort n.txt"],
+                      ["--name", "plain", "--shell", "--", "sort n.txt > out"]):
+            with self.subTest(words):
+                report = self.expect(0, "run", "-n", "1", "-o", "r.json", *words)
+                self.assertIn("command=plain", report.text)
+                cases = json.loads((self.folder / "r.json").read_text())["cases"]
+                self.assertEqual([(one["params"], one["id"]) for one in cases], [({"command": "plain"}, "sort/command=plain")])
+        several = self.values("run", "-n", "1", "--name", "one", "true", "--name", "two", "sleep 0.01")
+        self.assertEqual([one["params"]["command"] for one in several["cases"]], ["one", "two"])
+        self.assertIn("2 names for 1", self.expect(2, "run", "--name", "a", "--name", "b", "--", "true").errors)
+        self.assertIn("base and candidate", self.expect(2, "run", "--name", "a", "--against", "true", "--", "true").errors)
+
     def test_parameters(self):
         cases = self.values("run", "-n", "1", "-P", "n", "0.5", "1.5", "-D", "0.5", "-L", "word", "a,b", "echo {n} {word} $HOME")["cases"]
         self.assertEqual({(float(one["params"]["n"]), one["params"]["word"]) for one in cases},
