@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
+#include "core/measure/time_contrast.hpp"
 #include "reporters/text/number_text.hpp"
 #include "reporters/wording/shift_words.hpp"
 
@@ -72,16 +73,6 @@ std::string open_text(const Comparison& comparison, std::size_t open)
                        untold, rest(comparison, Verdict::inconclusive));
 }
 
-// Fine enough to show a change of one page in a gigabyte, short where the factor is large.
-std::string factor_text(double factor)
-{
-    const double distance = std::fabs(factor - 1);
-    if (distance < 0.00005 || distance >= 0.005) {
-        return measure::format_factor(factor);
-    }
-    return distance < 0.0005 ? fmt::format("{:.4f}", factor) : fmt::format("{:.3f}", factor);
-}
-
 Cell interval_cell(const MetricComparison& metric)
 {
     if (!metric.shift) {
@@ -94,15 +85,27 @@ Cell interval_cell(const MetricComparison& metric)
     return {.text = interval_text(ends, "..", factor_text), .exact = interval_text(ends, " .. ", number_text)};
 }
 
+// A factor, unless it would read 1.00x.
+std::string effect_text(const MetricComparison& metric)
+{
+    const measure::Shift& shift = *metric.shift;
+    const bool reads_as_one = shift.is_ratio && factor_text(shift.estimate) == factor_text(1);
+    if (reads_as_one && (metric.verdict == Verdict::same || (!shift.interval && shift.estimate == 1))) {
+        return "the same";
+    }
+    if (reads_as_one && shift.interval && measure::includes_one(shift)) {
+        return "within noise";
+    }
+    return shift.interval ? shift_text(metric, shift.estimate)
+                          : brief_shift_text(metric.unit, shift, *metric.base_median);
+}
+
 Cell effect_cell(const MetricComparison& metric)
 {
     if (!metric.shift) {
         return {};
     }
-    return {.text = metric.shift->interval ? shift_text(metric, metric.shift->estimate)
-                                           : brief_shift_text(metric.unit, *metric.shift, *metric.base_median),
-            .exact = number_text(metric.shift->estimate),
-            .tone = tone_of(metric.verdict)};
+    return {.text = effect_text(metric), .exact = number_text(metric.shift->estimate), .tone = tone_of(metric.verdict)};
 }
 
 std::vector<Cell> row_of(const MetricComparison& metric)

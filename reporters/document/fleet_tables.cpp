@@ -9,6 +9,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
 #include "reporters/document/case_keys.hpp"
+#include "reporters/wording/shift_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -21,7 +22,7 @@ using model::FleetMetric;
 
 std::string ratio_text(double value, double median)
 {
-    return median > 0 && value > 0 ? measure::format_factor(value / median) + "x" : "";
+    return median > 0 && value > 0 ? factor_text(value / median) + "x" : "";
 }
 
 std::string z_text(const Outlier& outlier)
@@ -142,10 +143,9 @@ Table spreads_table(const FleetReport& report, bool all)
     const bool kinds = report.judgement.kinds.size() > 1;
     Table table{.title = all ? "Every quantity over the hosts" : "Over the hosts",
                 .note = "medians of each host; half of the hosts lie between the quartiles"};
-    table.columns = {Column::key("case"),       Column::word_key("metric"),  Column::number("hosts"),
-                     Column::number("median"),  Column::number("quartiles"), Column::number("least"),
-                     Column::text("of"),        Column::number("most"),      Column::text("of "),
-                     Column::number("outliers")};
+    table.columns = {Column::key("case"),      Column::word_key("metric"),  Column::number("hosts"),
+                     Column::number("median"), Column::number("quartiles"), Column::number("least"),
+                     Column::number("most"),   Column::number("outliers")};
     for (const measure::Spread& spread : report.judgement.spreads) {
         if (!all && !is_shown_in_brief(report, spread)) {
             continue;
@@ -154,6 +154,11 @@ Table spreads_table(const FleetReport& report, bool all)
         const std::vector<HostPlace> places = places_in(report, spread);
         const HostPlace least = *std::ranges::min_element(places, {}, &HostPlace::value);
         const HostPlace most = *std::ranges::max_element(places, {}, &HostPlace::value);
+        const auto of_host = [&](const HostPlace& place) {
+            Cell cell = value_cell(place.value, metric.unit);
+            cell.text += fmt::format(" ({})", fleet.hosts[place.host].name);
+            return cell;
+        };
         const std::size_t outliers = count_outliers(report, spread);
         const std::string name = short_id(metric.case_id, fleet.scenario);
         table.rows.push_back(
@@ -163,10 +168,8 @@ Table spreads_table(const FleetReport& report, bool all)
              value_cell(spread.judgement.median, metric.unit),
              {.text = fmt::format("{} .. {}", value_text(spread.judgement.low, metric.unit),
                                   value_text(spread.judgement.high, metric.unit))},
-             value_cell(least.value, metric.unit),
-             {.text = fleet.hosts[least.host].name},
-             value_cell(most.value, metric.unit),
-             {.text = fleet.hosts[most.host].name},
+             of_host(least),
+             of_host(most),
              count_cell(outliers, outliers > 0 ? Tone::bad : Tone::plain)});
     }
     return table;

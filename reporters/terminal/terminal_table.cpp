@@ -91,11 +91,12 @@ std::size_t shared_front(const std::set<std::string>& names)
     return end == std::string::npos ? 0 : end + 1;
 }
 
-// Names that could not be told apart on so narrow a line lose what all of them begin and end with.
-void tell_apart(Table& table, std::size_t column, int width)
+// Names that would be cut lose what all of them begin and end with, part by part.
+void drop_shared(Table& table, std::size_t column, int width)
 {
     const std::set<std::string> names = names_in(table, column);
-    if (names.size() < 2 || are_distinct(names, width)) {
+    if (names.size() < 2 ||
+        std::ranges::all_of(names, [&](const std::string& name) { return display_width(name) <= width; })) {
         return;
     }
     std::set<std::string> reversed;
@@ -324,9 +325,10 @@ std::string table_text(const Table& original, const TerminalStyle& style)
     }
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         if (table.columns[column].is_key) {
-            tell_apart(table, column, layout.widths[column]);
+            drop_shared(table, column, layout.widths[column]);
         }
     }
+    layout = lay_out(table, width);
     std::string out = heading(elided(table.title, width), style);
     out += table.note.empty() ? "\n" : note_text(table, width, style);
     for (const Columns& block : layout.blocks) {

@@ -55,21 +55,29 @@ std::string assertion_text(const Finding& finding)
                                    : fmt::format("{} for {}: {}", what, finding.case_id, detail);
 }
 
-// "sort ran 1.07 ± 0.02 times faster than sort -u", the half width of the 95 % interval behind the estimate.
+// "sort ran 1.07 ± 0.02 times faster than sort -u", the half width of the 95 % interval behind the estimate; in per cent
+// where a factor would read 1.00.
 std::string ranking_text(const Finding& finding)
 {
+    constexpr double least_factor = 1.005;
     const measure::Shift& shift = *finding.metrics.front().effect;
+    const bool is_factor = shift.estimate >= least_factor;
     if (!shift.interval) {
-        return fmt::format("{} ran {:.2f} times faster than {}, by too few repetitions to be sure", finding.subject,
-                           shift.estimate, finding.base);
+        return is_factor ? fmt::format("{} ran {:.2f} times faster than {}, by too few repetitions to be sure",
+                                       finding.subject, shift.estimate, finding.base)
+                         : fmt::format("{} ran as fast as {}, by too few repetitions to be sure", finding.subject,
+                                       finding.base);
     }
     const auto& [low, high] = *shift.interval;
+    const double half = (high - low) / 2;
     if (low <= 1) {
         return fmt::format("{} and {} are not shown to differ in time: {:.2f} ± {:.2f} times", finding.subject,
-                           finding.base, shift.estimate, (high - low) / 2);
+                           finding.base, shift.estimate, half);
     }
-    return fmt::format("{} ran {:.2f} ± {:.2f} times faster than {}", finding.subject, shift.estimate, (high - low) / 2,
-                       finding.base);
+    return is_factor ? fmt::format("{} ran {:.2f} ± {:.2f} times faster than {}", finding.subject, shift.estimate, half,
+                                   finding.base)
+                     : fmt::format("{} ran {:.2f} ± {:.2f} % faster than {}", finding.subject,
+                                   (shift.estimate - 1) * 100, half * 100, finding.base);
 }
 
 std::string short_program_text(const Finding& finding)
@@ -134,8 +142,10 @@ std::string placement_text(const PlacementCost& cost)
     const std::string mode = cost.mode.empty() ? "" : cost.mode + " ";
     const std::string most = case_name(*cost.most.placed);
     const std::string cause = cost.excess ? fmt::format("; in {} {}", most, cause_text(*cost.excess)) : "";
-    const std::string what = fmt::format("{}in a {}sweep: {}x the time alone", mode, cost.is_drained ? "drained " : "",
-                                         format_factor(cost.mean));
+    const std::string mean = format_factor(cost.mean);
+    const std::string what =
+        fmt::format("{}in a {}sweep: {}", mode, cost.is_drained ? "drained " : "",
+                    mean == format_factor(1) ? "the time that it takes alone" : mean + "x the time alone");
     return cost.count == 1
                ? fmt::format("{} ({}){}", what, most, cause)
                : fmt::format("{} over {} cases (geometric mean), from {}x ({}) to {}x ({}){}", what, cost.count,

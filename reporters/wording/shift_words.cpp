@@ -43,6 +43,15 @@ std::string threshold_text(const measure::Threshold& threshold, Unit unit)
     return threshold.absolute > 0 ? fmt::format("{} and {}", relative, absolute) : relative;
 }
 
+std::string factor_text(double factor)
+{
+    const double distance = std::fabs(factor - 1);
+    if (distance < 0.00005 || distance >= 0.005) {
+        return format_factor(factor);
+    }
+    return distance < 0.0005 ? fmt::format("{:.4f}", factor) : fmt::format("{:.3f}", factor);
+}
+
 std::string signed_change(Unit unit, bool is_ratio, double value, int digits)
 {
     if (!is_ratio) {

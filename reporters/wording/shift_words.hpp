@@ -12,6 +12,9 @@ namespace memsweep::reporters {
 // "2 % and 1.00 MiB", "5 %", "0.1 %, at most 4.00 KiB", "1", or "0" when every change counts.
 [[nodiscard]] std::string threshold_text(const measure::Threshold& threshold, model::Unit unit);
 
+// "1.50", "0.997", "1.0003": fine enough to show a change of one page in a gigabyte, short where the factor is large.
+[[nodiscard]] std::string factor_text(double factor);
+
 // "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 

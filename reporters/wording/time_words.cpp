@@ -107,9 +107,9 @@ std::string time_part(const measure::TimeContrast& time, std::string_view base_n
     if (!measure::includes_one(time.ratio)) {
         return fmt::format("{}x the {} of {} ({})", factor, noun, base_name, interval);
     }
-    return near_one(time.ratio)
-               ? fmt::format("the same {} as {} ({}x, {})", noun, base_name, factor, interval)
-               : fmt::format("no difference in {} from {} shown ({}x, {})", noun, base_name, factor, interval);
+    const std::string around = factor == format_factor(1) ? interval : fmt::format("{}x, {}", factor, interval);
+    return near_one(time.ratio) ? fmt::format("the same {} as {} ({})", noun, base_name, around)
+                                : fmt::format("no difference in {} from {} shown ({})", noun, base_name, around);
 }
 
 std::string cause_text(const Attribution& attribution)

@@ -30,6 +30,22 @@ model::RunReport two_builds(double factor)
 const model::RatioOf base_build{"build", "base"};
 const model::RatioOf candidate_build{"build", "candidate"};
 
+TEST_CASE("a factor that would read 1.00 is said in per cent, or not at all", "[unit]")
+{
+    const auto said = [](const Shift& shift) {
+        return sentence({.kind = FindingKind::ranking, .base = "b", .subject = "a", .metrics = {{.effect = shift}}});
+    };
+    CHECK(said({.is_ratio = true, .estimate = 1.07, .interval = {{1.05, 1.09}}}) ==
+          "a ran 1.07 ± 0.02 times faster than b");
+    CHECK(said({.is_ratio = true, .estimate = 1.0031, .interval = {{1.0021, 1.0041}}}) ==
+          "a ran 0.31 ± 0.10 % faster than b");
+    CHECK(said({.is_ratio = true, .estimate = 1.002, .interval = {{0.98, 1.02}}}) ==
+          "a and b are not shown to differ in time: 1.00 ± 0.02 times");
+    CHECK(said({.is_ratio = true, .estimate = 1.002}) == "a ran as fast as b, by too few repetitions to be sure");
+    CHECK(said({.is_ratio = true, .estimate = 1.2}) ==
+          "a ran 1.20 times faster than b, by too few repetitions to be sure");
+}
+
 }  // namespace
 
 TEST_CASE("a result says of itself what its comparison said", "[unit]")

@@ -94,6 +94,27 @@ TEST_CASE("a metric is named in full, however long the intervals beside it are",
     CHECK_THAT(text, !Catch::Matchers::Contains("\u2026"));
 }
 
+TEST_CASE("a ratio that would read 1.00x is the same or within noise", "[unit]")
+{
+    const auto row = [](double estimate, measure::Verdict verdict) {
+        ComparisonReport report = comparison_of(sample_report(), sample_report());
+        for (measure::MetricComparison& metric : report.comparisons[0].metrics) {
+            if (metric.metric == "wall_time") {
+                metric.verdict = verdict;
+                metric.shift = measure::Shift{.is_ratio = true, .estimate = estimate, .interval = {{0.8, 1.25}}};
+            }
+        }
+        const std::string text = written("md", report);
+        const std::size_t at = text.find("| wall_time |");
+        return text.substr(at, text.find('\n', at) - at);
+    };
+    CHECK_THAT(row(1.00002, measure::Verdict::inconclusive),
+               Catch::Matchers::Contains("| within noise | 0.80..1.25 |"));
+    CHECK_THAT(row(1.00002, measure::Verdict::same), Catch::Matchers::Contains("| the same | 0.80..1.25 |"));
+    CHECK_THAT(row(1.0002, measure::Verdict::inconclusive), Catch::Matchers::Contains("| 1.0002x | 0.80..1.25 |"));
+    CHECK_THAT(row(1.5, measure::Verdict::inconclusive), Catch::Matchers::Contains("| 1.50x | 0.80..1.25 |"));
+}
+
 TEST_CASE("the page of a comparison says the verdict first, and shows each case before and after", "[unit]")
 {
     for (const model::RunReport& base : {sample_report(), hostile_report()}) {
