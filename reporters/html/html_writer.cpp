@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reporters/html/chart_writers.hpp"
+#include "reporters/html/glossary_html.hpp"
 #include "reporters/html/html_table.hpp"
 #include "reporters/html/memory_drawings.hpp"
 #include "reporters/html/page_assets.hpp"
@@ -236,6 +237,7 @@ std::string to_html(const Document& content)
     HtmlWriter writer;
     const std::string body = writer.html(content.blocks);
     return head_html(content, writer.scripts()) + "<body>\n" + header_html(content) + "<main>\n" + body +
+           glossary_html(body) +
            "</main>\n<footer>Every figure is in the JSON result that this page was made from.</footer>\n" +
            scripts_html(writer.scripts()) + "</body>\n</html>\n";
 }

@@ -16,6 +16,7 @@
 MEMSWEEP_EMBED(memsweep_chart_library, MEMSWEEP_CHART_LIBRARY);
 MEMSWEEP_EMBED(memsweep_page_script, MEMSWEEP_PAGE_SCRIPT);
 MEMSWEEP_EMBED(memsweep_flame_graph_script, MEMSWEEP_FLAME_GRAPH_SCRIPT);
+MEMSWEEP_EMBED(memsweep_glossary, MEMSWEEP_GLOSSARY);
 // NOLINTEND(hicpp-no-assembler)
 
 extern "C" {
@@ -25,6 +26,8 @@ extern const char memsweep_page_script[];             // NOLINT(*-avoid-c-arrays
 extern const char memsweep_page_script_end[];         // NOLINT(*-avoid-c-arrays)
 extern const char memsweep_flame_graph_script[];      // NOLINT(*-avoid-c-arrays)
 extern const char memsweep_flame_graph_script_end[];  // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_glossary[];                // NOLINT(*-avoid-c-arrays)
+extern const char memsweep_glossary_end[];            // NOLINT(*-avoid-c-arrays)
 }
 
 namespace memsweep::reporters {
@@ -52,6 +55,11 @@ std::string base64(const std::array<std::uint8_t, SHA256_DIGEST_LENGTH>& bytes)
 std::string_view chart_library()
 {
     return {memsweep_chart_library, static_cast<std::size_t>(memsweep_chart_library_end - memsweep_chart_library)};
+}
+
+std::string_view glossary()
+{
+    return {memsweep_glossary, static_cast<std::size_t>(memsweep_glossary_end - memsweep_glossary)};
 }
 
 std::string_view page_script()

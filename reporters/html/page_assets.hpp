@@ -1,4 +1,4 @@
-// What a page carries: its scripts, put into the program when it is built, and its style sheet.
+// What a page carries: its scripts and its glossary, put into the program when it is built, and its style sheet.
 //
 // Ownership  views of constants in the program.
 #pragma once
@@ -16,6 +16,9 @@ namespace memsweep::reporters {
 
 // flame_graph.js: draws the flame graph of call stacks, and its table.
 [[nodiscard]] std::string_view flame_graph_script();
+
+// docs/glossary.md: a table of words and what they mean.
+[[nodiscard]] std::string_view glossary();
 
 // Every text colour has a contrast of at least 4.5:1 on every surface it appears on, in both themes; colour only
 // repeats what a word says. On paper the light theme holds.
