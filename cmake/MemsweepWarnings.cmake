@@ -1,4 +1,4 @@
-# memsweep_warnings: warnings as errors. memsweep_flags, which every target of ours links but what is loaded into other
+# memsweep_warnings: warnings, which are errors in the presets. memsweep_flags, which every target of ours links but what is loaded into other
 # programs: those, and the sanitizer of the preset.
 # What the macros of assertions and debugging information name is told from the root of the project, so that two builds
 # in two folders are equal byte for byte.
@@ -12,7 +12,7 @@ add_library(memsweep_warnings INTERFACE)
 add_library(memsweep_flags INTERFACE)
 target_link_libraries(memsweep_flags INTERFACE memsweep_warnings)
 target_compile_options(memsweep_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor $<$<BOOL:${MEMSWEEP_WARNINGS_ARE_ERRORS}>:-Werror>
   -Wno-missing-field-initializers)  # designated initializers leave the rest to its defaults on purpose
 if(MEMSWEEP_UNITY)
   # A local name may shadow that of another file, and a class may have a member of a type that only its own file knows.
@@ -22,6 +22,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # The scenario schema is one literal, longer than the standard asks of every compiler.
   target_compile_options(memsweep_warnings INTERFACE -Wno-overlength-strings)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
+    # std::stable_sort of GCC 12's library calls a function that the standard deprecates.
+    target_compile_options(memsweep_warnings INTERFACE -Wno-deprecated-declarations)
+  endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
