@@ -25,14 +25,13 @@ install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/c
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json" PATTERN "*.mst")
 # What records a runtime, for `memsweep profile fit`.
-set(recorders record.py overlay.py repro.py Repro.java Repro.cs)
-list(TRANSFORM recorders PREPEND tests/runtimes/)
-install(PROGRAMS ${recorders} DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/runtimes)
+set(runtimes ${CMAKE_INSTALL_DATADIR}/memsweep/runtimes)
+install(PROGRAMS tests/runtimes/record.py tests/runtimes/overlay.py DESTINATION ${runtimes})
+install(FILES tests/runtimes/repro.py tests/runtimes/Repro.java tests/runtimes/Repro.cs DESTINATION ${runtimes})
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep FILES_MATCHING PATTERN "*.json")
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY "${MEMSWEEP_DOCUMENTS}/" DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES third_party/vega/LICENSES.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME vega-licenses.txt)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES cmake/debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(NOT MEMSWEEP_SANITIZE)
   install(FILES ${MEMSWEEP_MANUALS}/memsweep.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${MEMSWEEP_MANUALS}/memsweep-scenario.5 ${MEMSWEEP_MANUALS}/memsweep-result.5
@@ -69,9 +68,10 @@ set(CPACK_PACKAGE_CONTACT "memsweep contributors <contributors@memsweep.invalid>
 set(CPACK_PACKAGE_DIRECTORY "${CMAKE_BINARY_DIR}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/CompressDocuments.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/DebianDocuments.cmake")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "what a memory policy costs in time, working set and page faults")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "memsweep runs declarative scenarios that allocate, drop and collect arrays
@@ -79,8 +79,9 @@ under different release disciplines and memory resources, and reports time,
 working set, page faults and exact byte counters for each.")
 # The libraries it needs, read from the binary by dpkg-shlibdeps (package dpkg-dev).
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3")  # for share/memsweep/runtimes
 if(MEMSWEEP_LIBDW_HEADERS)
-  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libdw1")  # functions and lines of call stacks: opened at run time, so that nothing reads it off
+  string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", libdw1")  # functions and lines of call stacks: opened at run time, so that nothing reads it off
 endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libexpected-dev, libhwloc-dev")  # for programs that link memsweep::core
 include(CPack)

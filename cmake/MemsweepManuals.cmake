@@ -1,5 +1,5 @@
 # Manual pages and shell completions, made at build time from what they describe: the option tables of the binary and
-# the documents of both formats. Pages carry the date of the commit, so that a build can be repeated.
+# the documents of both formats; and the documents as they are installed. Pages carry the date of the commit, so that a build can be repeated.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(MEMSWEEP_GIT git)
 set(manual_date "")
@@ -42,6 +42,14 @@ foreach(format IN ITEMS scenario result)
             --date ${manual_date} --version ${PROJECT_VERSION} > "${page}")
   list(APPEND made "${page}")
 endforeach()
+# The documents, without links to what is not installed.
+set(MEMSWEEP_DOCUMENTS "${CMAKE_BINARY_DIR}/documents")
+set(script "${PROJECT_SOURCE_DIR}/scripts/installed_documents.py")
+file(GLOB documents CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.png")
+add_custom_command(OUTPUT "${MEMSWEEP_DOCUMENTS}/index.md" VERBATIM
+  DEPENDS ${documents} "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${script}"
+  COMMAND ${Python3_EXECUTABLE} "${script}" "${PROJECT_SOURCE_DIR}" "${MEMSWEEP_DOCUMENTS}")
+list(APPEND made "${MEMSWEEP_DOCUMENTS}/index.md")
 # A sanitized binary may need surroundings that a build does not have: there the target is built when it is asked for.
 if(MEMSWEEP_SANITIZE)
   add_custom_target(memsweep_manuals DEPENDS ${made})

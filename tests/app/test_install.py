@@ -155,7 +155,36 @@ class Installed(CliTest):
                 packed = name.replace("lib/cmake", "lib*/**/cmake") + (".gz" if name.startswith("share/man/") else "")
                 self.assertTrue(any((root / "usr").glob(packed)), f"{packed} is not in the package")
         self.assertEqual([path.name for path in root.iterdir()], ["usr"])
+        self.check_links(root / "usr/share/doc/memsweep")
         self.check_use(root / "usr/bin/memsweep")
+        self.check_lint(packages[0])
+
+    def check_links(self, folder):
+        """No installed document links to what is not there."""
+        links = 0
+        for document in folder.glob("*.md"):
+            for target in re.findall(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)", document.read_text()):
+                if "://" not in target:
+                    links += 1
+                    self.assertTrue((folder / target).is_file(), f"{document.name} links to {target}")
+        self.assertGreater(links, 100)
+
+    def check_lint(self, package):
+        if shutil.which("lintian") is None:
+            print("skipped: lintian over the package: lintian is not installed", flush=True)
+            return
+        done = subprocess.run(["lintian", "--fail-on", "error,warning", os.fspath(package)], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_the_copyright_names_what_is_linked_in(self):
+        named = (self.install(self.folder / "prefix") / "share/doc/memsweep/copyright").read_text()
+        for name in ("fmt", "re2", "libstdc++", "nlohmann", "CLI11", "tl::expected", "xxHash", "libmd", "CUDA Runtime", "musl", "Vega"):
+            self.assertRegex(named, rf"(?m)^Files: linked into .*: .*{re.escape(name)}", "code of others has no paragraph")
+        for license_ in set(re.findall(r"(?m)^License: (.*)$", named)):
+            self.assertRegex(named, rf"(?m)^License: {re.escape(license_)}\n ", f"no text of {license_}")
+
+    def test_installed_documents_have_no_dead_links(self):
+        self.check_links(self.install(self.folder / "prefix") / "share/doc/memsweep")
 
 
 if __name__ == "__main__":
