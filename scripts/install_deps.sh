@@ -64,6 +64,7 @@ npm                 optional  npm                       scenario tests: html, in
 debootstrap         optional  debootstrap               scenario tests: the package, installed on a Debian that has nothing else
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
+lintian             optional  lintian                   scenario tests: the package keeps Debian's rules
 man-db              optional  man                       scenario tests: manual pages render without a warning
 hwloc               optional  lstopo-no-graphics        scenario tests: what probe topology says, beside lstopo
 pocl-opencl-icd     optional  /etc/OpenCL/vendors/pocl.icd device tests: processors as OpenCL devices

@@ -15,7 +15,7 @@ EXPECTED = ("bin/memsweep", "lib/memsweep/libmemsweep_record.so", "share/man/man
             "share/bash-completion/completions/memsweep", "share/zsh/vendor-completions/_memsweep",
             "share/fish/vendor_completions.d/memsweep.fish", "share/memsweep/scenarios/schema/memsweep-scenario-1.schema.json",
             "share/memsweep/scenarios/schema/memsweep-result-1.schema.json", "share/memsweep/configs/gates/memory.json",
-            "share/doc/memsweep/README.md", "share/doc/memsweep/ci.md", "share/doc/memsweep/copyright",
+            "share/doc/memsweep/README.md", "share/doc/memsweep/ci.md", "share/doc/memsweep/report.png", "share/doc/memsweep/copyright",
             "lib/cmake/memsweep/memsweepConfig.cmake", "lib/cmake/memsweep/MemsweepGate.cmake", "include/memsweep/core/base/quantity.hpp")
 NOBODY = 65534
 
@@ -171,7 +171,7 @@ class Installed(CliTest):
 
     def check_lint(self, package):
         if shutil.which("lintian") is None:
-            print("skipped: lintian over the package: lintian is not installed", flush=True)
+            print(f"\nskipped: {self.id()}, its rules: lintian is not installed (package lintian)", flush=True)
             return
         done = subprocess.run(["lintian", "--fail-on", "error,warning", os.fspath(package)], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
