@@ -224,7 +224,8 @@ class WatchedEnd {
         if (sign_ == model::EndSign::signal) {
             program.environment.emplace_back(model::end_signal_variable, std::to_string(::getpid()));
         } else if (sign_ == model::EndSign::line) {
-            MEMSWEEP_TRY(output_.take(program, [this](engine::Printed by, std::string_view bytes) { end_->hear(by, bytes); }));
+            MEMSWEEP_TRY(
+                output_.take(program, [this](engine::Printed by, std::string_view bytes) { end_->hear(by, bytes); }));
         }
         return end_ ? end_->prepare() : base::Expected<void>{};
     }

@@ -244,9 +244,8 @@ void Supervision::announce_end(const model::CommandSpec& command, sys::SpawnOpti
 void Supervision::listen(EndWatch* end_watch)
 {
     const auto listener = [end_watch](Printed by) {
-        return end_watch == nullptr
-                   ? Drain::Listener{}
-                   : [end_watch, by](std::string_view bytes) { end_watch->hear(by, bytes); };
+        return end_watch == nullptr ? Drain::Listener{}
+                                    : [end_watch, by](std::string_view bytes) { end_watch->hear(by, bytes); };
     };
     last_words_.listen(listener(Printed::error));
     checksum_.listen(listener(Printed::output));

@@ -1,0 +1,53 @@
+// A program that is run to be explained: recorded with all its call stacks, and stopped at the moment that is asked for.
+//
+// Cost     the recording, one reading of its memory at each stop, and the replays that say what removing sites returns.
+// Errors   the program cannot be recorded, traced or begun. What is wrong later stands in place of the explanation.
+// Threads  one; a second one writes the trace while the program runs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/commands/end_snapshot.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/command.hpp"
+#include "core/sys/child_process.hpp"
+#include "reporters/document/explanation.hpp"
+
+namespace memsweep::app {
+
+// The moment that is explained.
+struct AskedMoment {
+    enum class Kind : std::uint8_t { end, peak, time };
+    Kind kind{};
+    std::chrono::nanoseconds time{};  // from the start of the recording on
+
+    [[nodiscard]] std::string name() const { return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time"; }
+};
+// "end", "peak", "12.5s".
+[[nodiscard]] base::Expected<AskedMoment> read_moment(const std::string& text);
+
+struct RunToExplain {
+    std::vector<std::string> command;
+    AskedMoment at;
+    model::EndOfWork end;  // when it has done its work
+    std::uint32_t removed_sites{3};
+};
+
+struct ExplainedRun {
+    sys::ExitStatus status;
+    std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: gone before it could be stopped
+};
+
+// Returns when the program has ended.
+[[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
+
+// Of a moment without a copy of the living program.
+inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
+[[nodiscard]] CopyAnswer not_asked();
+
+}  // namespace memsweep::app
