@@ -53,9 +53,10 @@ struct ExitStatus {
 // Ownership  the destructor kills the child's process group and reaps the child.
 //
 // The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It has
-// our standard input, output and error (`output`, `error` are not looked at), and the other descriptors in `inherit` alone. It leads its own process group.
-// So a terminal's Ctrl-C reaches the driver alone, which decides whether to end the child, and SIGTTIN stops a child
-// that reads from the terminal. The child is killed when the driver dies, for whatever reason.
+// our standard input, output and error (`output`, `error` are not looked at), and the other descriptors in `inherit`
+// alone. It leads its own process group. So a terminal's Ctrl-C reaches the driver alone, which decides whether to end
+// the child, and SIGTTIN stops a child that reads from the terminal. The child is killed when the driver dies, for
+// whatever reason.
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name

@@ -55,8 +55,8 @@ std::string assertion_text(const Finding& finding)
                                    : fmt::format("{} for {}: {}", what, finding.case_id, detail);
 }
 
-// "sort ran 1.07 ± 0.02 times faster than sort -u", the half width of the 95 % interval behind the estimate; in per cent
-// where a factor would read 1.00.
+// "sort ran 1.07 ± 0.02 times faster than sort -u", the half width of the 95 % interval behind the estimate; in per
+// cent where a factor would read 1.00.
 std::string ranking_text(const Finding& finding)
 {
     constexpr double least_factor = 1.005;
