@@ -46,6 +46,31 @@ void give(std::string_view sign, const char* file)
     }
 }
 
+// Two, which hold as much by the time that this returns.
+void have_children()
+{
+    int ends[2];  // NOLINT(modernize-avoid-c-arrays)
+    if (::pipe(ends) != 0) {
+        std::abort();
+    }
+    for (int child = 0; child < 2; ++child) {
+        if (::fork() == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            work();
+            for (ssize_t told = ::write(ends[1], "w", 1); told == 1;) {
+                ::pause();
+            }
+            ::_exit(1);
+        }
+    }
+    char word = 0;
+    for (int child = 0; child < 2; ++child) {
+        if (::read(ends[0], &word, 1) != 1) {
+            std::abort();
+        }
+    }
+}
+
 }  // namespace
 
 int main(int count, char** words)
@@ -59,16 +84,9 @@ int main(int count, char** words)
     std::puts("begun");
     std::fflush(stdout);
     work();
-    for (int child = 0; way == "parent" && child < 2; ++child) {
-        if (::fork() == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            work();
-            for (;;) {
-                ::pause();
-            }
-        }
+    if (way == "parent") {
+        have_children();
     }
-    ::usleep(way == "parent" ? moment_us : 0);
     if (way != "silent") {
         give(sign, count > 3 ? words[3] : "");
     }
