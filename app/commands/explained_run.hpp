@@ -1,4 +1,4 @@
-// A program that is run to be explained: recorded with all its call stacks, and stopped at the moment that is asked for.
+// A program that is run to be explained: recorded with all call stacks, and stopped at the moment that is asked for.
 //
 // Cost     the recording, one reading of its memory at each stop, and the replays that say what removing sites returns.
 // Errors   the program cannot be recorded, traced or begun. What is wrong later stands in place of the explanation.

@@ -5,11 +5,11 @@
 // and then real ones. The clock of the search moves on by what those runs have taken.
 //
 // Units    bytes, nanoseconds.
-// Cost     a line and one write a run. Nothing is flushed to the disk: a kill of the process loses no whole run, a power
-//          failure may.
+// Cost     a line and one write a run. Nothing is flushed to the disk: a kill of the process loses no whole run, a
+//          power failure may.
 // Errors   invalid_input: the file is no such journal, or of another program, question or machine; io: it cannot be
-//          read or written. A line that was cut off is passed over. Once a line cannot be written, a note says so, and the
-//          runs that follow are not kept.
+//          read or written. A line that was cut off is passed over. Once a line cannot be written, a note says so,
+//          and the runs that follow are not kept.
 // Threads  one.
 #pragma once
 
