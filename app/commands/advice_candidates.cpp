@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -51,6 +53,8 @@ void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::Advi
         program.allocator = "glibc";
         return;
     }
+    const bool is_of_one = tree->served.size() > 1;
+    program.served = is_of_one ? file_name_of(foreign->program) : "";
     if (foreign->is_own) {
         program.origin = MallocOrigin::own;
         program.allocator = "its own";
@@ -74,6 +78,28 @@ Candidates::Candidates(const AdviceQuestion& question, const reporters::AdvisedP
     for (const model::AllocatorChoice& choice : model::allocator_choices()) {
         add(choice);
     }
+}
+
+bool Candidates::comes_along(std::size_t admitted) const
+{
+    return program_.origin == MallocOrigin::linked && tries_[admitted_[admitted]].settings.keeps_allocator;
+}
+
+void Candidates::put_best_first()
+{
+    std::vector<std::size_t> order(admitted_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) {
+        return tries_[admitted_[i]].predicted.value_or(std::numeric_limits<double>::infinity());
+    });
+    std::vector<std::size_t> admitted;
+    std::vector<model::AllocatorSpec> specs;
+    for (const std::size_t i : order) {
+        admitted.push_back(admitted_[i]);
+        specs.push_back(std::move(specs_[i]));
+    }
+    admitted_ = std::move(admitted);
+    specs_ = std::move(specs);
 }
 
 void Candidates::add(const model::AllocatorChoice& choice)
@@ -110,6 +136,14 @@ void Candidates::add(const model::AllocatorChoice& choice)
 
 Candidates::Refusal Candidates::why_not(const model::AllocatorChoice& choice, model::AllocatorSpec& spec) const
 {
+    const auto library = sys::find_allocator_library(spec.name);
+    if (!library) {
+        return {"not_reached", library.error().message};
+    }
+    spec.library = *library;
+    if (choice.allocator == "glibc" && program_.allocator != "glibc") {
+        return {"inert", "the program does not use the malloc of the C library"};
+    }
     if (choice.adds_thread && program_.changes_user) {
         return {"refused", "its thread of its own aborts a program that changes its user"};
     }
@@ -122,14 +156,6 @@ Candidates::Refusal Candidates::why_not(const model::AllocatorChoice& choice, mo
     if (choice.only == model::TryOnly::with_large_process && memory_ < large_process) {
         return {"not_reached", "it costs more than a small program could gain"};
     }
-    if (choice.allocator == "glibc" && program_.allocator != "glibc") {
-        return {"inert", "the program does not use the malloc of the C library"};
-    }
-    const auto library = sys::find_allocator_library(spec.name);
-    if (!library) {
-        return {"not_reached", library.error().message};
-    }
-    spec.library = *library;
     if (const auto taken = sys::check_settings_taken(spec); !taken) {
         return {"inert", taken.error().message};
     }

@@ -29,6 +29,12 @@ class Candidates {
     // Those that are tried, by their place in tries().
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
+    // The program is linked with that allocator.
+    [[nodiscard]] bool comes_along(std::size_t admitted) const;
+    // Those that are predicted to need least come first, and those without a prediction last.
+    void put_best_first();
+    // The program as it is was replayed, and so were settings: what each of them is away from it, in bytes.
+    void take_prediction(std::size_t admitted, double bytes) { tries_[admitted_[admitted]].predicted = bytes; }
 
   private:
     struct Refusal {

@@ -51,14 +51,13 @@ bool AdviceExecutor::is_unread(const engine::Attempt& attempt) const
 // Why a run that has finished counts for nothing; empty: it counts.
 std::string AdviceExecutor::objection(const engine::CompiledCase& compiled, engine::CommandRecord& measured)
 {
-    const bool is_default = compiled.allocator.name.empty();
     const engine::Moment& moment = measured.at_end;
     if (reads_moment_ && moment.working_set_bytes == 0) {
         last_ = AdviceFault::failed;
         return fmt::format("its memory at the end was not read: {}; --want rss@peak needs none of that",
                            moment.why_none);
     }
-    if (is_default) {
+    if (is_as_it_is()) {
         moment_ = moment.working_set_bytes != 0 ? moment : moment_;
         varies_ = varies_ || (!checksum_.empty() && checksum_ != measured.checksum);
         checksum_ = measured.checksum;
@@ -81,7 +80,8 @@ std::string AdviceExecutor::objection(const engine::CompiledCase& compiled, engi
 
 void AdviceExecutor::repetition_started(const engine::RepetitionStart& start)
 {
-    note_(std::string{start.case_id});
+    running_ = start.case_id;
+    note_(running_);
 }
 
 void AdviceExecutor::repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& /*attempt*/,

@@ -24,6 +24,9 @@ enum class AdviceFault : std::uint8_t {
     inert,   // the setting does not reach the program
 };
 
+// The case of the program as it is.
+inline constexpr const char* as_it_is_id = "advise/as it is";
+
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
     // `reads_moment`: a run without its memory at the end is none.
@@ -49,12 +52,14 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     [[nodiscard]] const engine::Moment& moment() const { return moment_; }
 
   private:
+    [[nodiscard]] bool is_as_it_is() const { return running_.empty() || running_ == as_it_is_id; }
     [[nodiscard]] bool is_unread(const engine::Attempt& attempt) const;
     [[nodiscard]] std::string objection(const engine::CompiledCase& compiled, engine::CommandRecord& measured);
 
     engine::Executor& inner_;
     bool reads_moment_;
     std::function<void(const std::string&)> note_;
+    std::string running_;   // the case; empty: nobody said, and it is the program as it is
     std::string checksum_;  // of what the program prints as it is
     bool varies_{};
     std::uint32_t repeats_{};

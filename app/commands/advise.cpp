@@ -230,8 +230,9 @@ void add_advise(Command& root, const GlobalOptions& global)
                    "most of it; rss@idle=12s, so long after the end of the work");
     command.option("--keep LIMIT", value::offering(value::text(advise.keep), {"cpu_time<=1.05x", "wall_time<=1.05x"}),
                    "How much longer it may take (default cpu_time<=1.05x)");
-    command.option("--budget TIME|RUNS", value::text(advise.budget),
-                   "No run begins that would end later, as in 15m; or so many runs (default 110 runs)");
+    command.option(
+        "--budget TIME|RUNS", value::text(advise.budget),
+        "No run begins that would end later, as in 15m; or so many runs (default 110, and 15 beside replays)");
     command.option("--end-when SIGN", end_of_work(advise.end),
                    "When the work is done: exit (default), file:PATH (the program makes it), line:REGEX (it prints "
                    "one), signal (SIGUSR1 to the pid in MEMSWEEP_PID). A program that goes on is asked to end 2 s "
@@ -257,7 +258,8 @@ void add_advise(Command& root, const GlobalOptions& global)
                     .arity = Arity::flag},
                    "The same as -r json");
     command.footer =
-        "The program is run as it is and with one setting after the other, and the best is confirmed in pairs. Exit "
+        "The program is run as it is and with one setting after the other, and the best is confirmed in pairs. Where "
+        "runs are dear, it is recorded, the recording is replayed under each setting, and the best are run. Exit "
         "codes: 0 advice, or change nothing; 1 what gains would not be safe; 2 wrong input; 3 the program fails as it "
         "is; 5 the budget ended before anything was proven.";
     command.check = [&advise] { return check_advise(advise); };

@@ -5,21 +5,28 @@
 #include <utility>
 #include <variant>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "app/commands/advice_candidates.hpp"
 #include "app/commands/advice_executor.hpp"
+#include "app/commands/advice_replays.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/remembered_runs.hpp"
+#include "app/commands/site_removal.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/command/command_executor.hpp"
 #include "core/engine/judgement.hpp"
 #include "core/engine/runner.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/allocator_settings.hpp"
 #include "core/model/metric_id.hpp"
+#include "core/sys/allocator_library.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -31,6 +38,7 @@ using reporters::MallocOrigin;
 using std::chrono::nanoseconds;
 
 constexpr std::uint32_t usual_most_runs = 110;
+constexpr const char* not_reached_in_time = "the budget was spent";
 constexpr std::uint32_t looking_runs = 2;  // counted, and as a first run that counts for nothing
 std::string base_name(const std::string& path)
 {
@@ -40,6 +48,19 @@ std::string base_name(const std::string& path)
 std::string id_of(std::size_t admitted)
 {
     return fmt::format("advise/{}", admitted);
+}
+
+// An allocator that the program brings along needs no preload, which would put it under every other program of the
+// tree as well: its settings reach it by the environment alone, as they are advised.
+void put_setting(const Candidates& candidates, std::size_t admitted, model::Case& one)
+{
+    const model::AllocatorSpec& spec = candidates.spec(admitted);
+    if (!candidates.comes_along(admitted)) {
+        one.allocator = spec;
+        return;
+    }
+    model::Variables& environment = one.command()->environment;
+    environment.insert(environment.end(), spec.environment.begin(), spec.environment.end());
 }
 
 // The program as it is, and once under each setting.
@@ -52,11 +73,11 @@ model::Plan plan_over(const AdviceQuestion& question, const Candidates& candidat
     as_it_is.command()->end = question.end;
     as_it_is.command()->output = model::output_checksum;
     plan.cases.assign(1, as_it_is);
-    plan.cases.front().id = "advise/as it is";
+    plan.cases.front().id = as_it_is_id;
     for (std::size_t i = 0; i < candidates.admitted().size(); ++i) {
         model::Case one = as_it_is;
         one.id = id_of(i);
-        one.allocator = candidates.spec(i);
+        put_setting(candidates, i, one);
         plan.cases.push_back(std::move(one));
     }
     return plan;
@@ -97,7 +118,7 @@ class Advising {
   public:
     Advising(const AdviceQuestion& question, const GlobalOptions& global, const sys::StopSignals& signals)
         : question_{question}, global_{global}, signals_{signals}, machine_{this_machine()},
-          commands_{clock_, signals, recorder_library()},
+          commands_{clock_, signals, recorder_library()}, replays_{question.end.idle, signals},
           executor_{runs_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); }}
     {
         report_.tool = model::this_tool();
@@ -132,15 +153,15 @@ class Advising {
         } else if (too_short_) {
             nothing(fmt::format("It ends before anybody can look at it, and has no more than {} at any time.",
                                 base::format_size(*too_short_)));
+        } else if (report_.program.origin == MallocOrigin::own) {
+            nothing("It brings its own malloc along: a preload is inert, and the C library's settings are for "
+                    "another one.");
         } else if (report_.program.bound_bytes < least) {
             nothing(fmt::format("No setting can return more than {} of {}: that is all that no file backs.",
                                 base::format_size(report_.program.bound_bytes),
                                 base::format_size(static_cast<std::uint64_t>(memory_))));
-        } else if (report_.program.origin == MallocOrigin::own || report_.program.origin == MallocOrigin::unseen) {
-            nothing(report_.program.origin == MallocOrigin::own
-                        ? "It brings its own malloc along: a preload is inert, and the C library's settings are for "
-                          "another one."
-                        : fmt::format("Its malloc cannot be seen or replaced: {}.", report_.program.unrecorded));
+        } else if (report_.program.origin == MallocOrigin::unseen) {
+            nothing(fmt::format("Its malloc cannot be seen or replaced: {}.", report_.program.unrecorded));
         } else {
             search();
         }
@@ -187,6 +208,13 @@ class Advising {
                measured->peak_working_set_bytes < small;
     }
 
+    // For the replays; says whose malloc serves it, too.
+    base::Expected<trace::CountedTree> record(const engine::CompiledCase& compiled)
+    {
+        note("runs of it are dear: it is recorded, and replayed under each setting");
+        return replays_.record(commands_, compiled, limits());
+    }
+
     // Whose malloc, which user, how many threads, how much memory: two runs.
     base::Expected<void> look()
     {
@@ -218,9 +246,17 @@ class Advising {
         program.heap_share = memory_ > 0 ? static_cast<double>(program.bound_bytes) / memory_ : 0;
         program.changes_user = moment.changes_user;
         program.threads = moment.threads;
-        runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
-            take_origin(commands_.count(compiled, limits()), unknown);
-        });
+        way_ = schedule::way_of({.run = nanoseconds{first.command().wall_ns},
+                                 .rest = question_.end.idle,
+                                 .settings = model::allocator_choices().size(),
+                                 .budget = question_.budget});
+        if (way_ == schedule::AdviceWay::replay) {  // what is replayed is recorded anew
+            take_origin(record(compiled), program);
+        } else {
+            runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
+                take_origin(commands_.count(compiled, limits()), unknown);
+            });
+        }
         if (question_.at == WantedAt::end && question_.end.sign == model::EndSign::exit && peak > 4 * memory_) {
             report_.warnings.push_back(fmt::format("{} are resident when it exits, of {} before: if it frees on its "
                                                    "way out, or other processes do its work, "
@@ -233,8 +269,11 @@ class Advising {
 
     void search()
     {
-        const Candidates candidates{question_, report_.program, static_cast<std::uint64_t>(memory_)};
+        Candidates candidates{question_, report_.program, static_cast<std::uint64_t>(memory_)};
         candidates_ = &candidates;
+        if (way_ == schedule::AdviceWay::replay) {
+            predict(candidates);
+        }
         report_.tried = candidates.tries();
         const model::Plan plan = plan_over(question_, candidates);
         std::vector<bool> keeps{true};
@@ -243,7 +282,8 @@ class Advising {
         }
         schedule::AdviceSearch search{std::move(keeps), terms(), runs_.clock()};
         model::RunReport runs = new_report(machine_, global_.argv, {});
-        note(fmt::format("trying {} settings on it", candidates.admitted().size()));
+        note(way_ == schedule::AdviceWay::race ? fmt::format("trying {} settings on it", candidates.admitted().size())
+                                               : "trying those settings on it that are predicted to need least");
         engine::Runner runner{plan, search, executor_, executor_, runs_.clock(), capabilities(machine_), {}, runs};
         runner.run();
         engine::judge_cases({}, runs);
@@ -252,8 +292,85 @@ class Advising {
         take_outcome(candidates, runs, search.outcome(runs));
     }
 
+    [[nodiscard]] double resident(const engine::ReplayResidence& replayed) const
+    {
+        return static_cast<double>(question_.at == WantedAt::peak  ? replayed.peak
+                                   : question_.at == WantedAt::end ? replayed.end
+                                                                   : replayed.idle);
+    }
+
+    // What the replay of each setting holds beyond that of the program as it is, on top of what the program really had.
+    void predict(Candidates& candidates)
+    {
+        model::AllocatorSpec as_it_is{
+            .name = report_.program.allocator, .library = {}, .environment = allocator_variables_of(::getpid())};
+        const auto library = sys::find_allocator_library(as_it_is.name);
+        const nanoseconds end = end_of_replays();
+        const auto base = library.and_then([&](const std::string& path) {
+            as_it_is.library = path;
+            return replays_.on(as_it_is, patience(end));
+        });
+        if (!base) {
+            report_.warnings.push_back(fmt::format("Nothing is predicted, and settings are tried in their usual order: "
+                                                   "{}.",
+                                                   reporters::inert_text(base.error().message)));
+            return;
+        }
+        report_.program.recorded_share = share_of_recording(*base);
+        if (constexpr double little = 0.5; report_.program.recorded_share.value_or(1) < little) {
+            report_.warnings.push_back(
+                fmt::format("A replay of what was recorded holds {:.0f} % of what no file backs: predictions tell "
+                            "little here.",
+                            *report_.program.recorded_share * 100));
+        }
+        for (std::size_t i = 0; i < candidates.admitted().size() && clock_.now() < end && !signals_.arrived(); ++i) {
+            if (const auto replayed = replays_.on(candidates.spec(i), patience(end))) {
+                candidates.take_prediction(i, std::max(memory_ + resident(*replayed) - resident(*base), 0.0));
+            }
+        }
+        report_.replays = replays_.replays();
+        candidates.put_best_first();
+        raced_ = worth_a_run(candidates.tries());
+    }
+
+    // Of those that are predicted to gain something: real runs that are not made here become pairs of the best. The
+    // two that are predicted to need least run anyway: a prediction may be off.
+    [[nodiscard]] std::size_t worth_a_run(const std::vector<AdviceTry>& tries) const
+    {
+        constexpr std::size_t least_raced = 2;
+        const double most = memory_ - measure::LeastGain{}.of(memory_);
+        const auto gaining = static_cast<std::size_t>(std::ranges::count_if(
+            tries, [most](const AdviceTry& one) { return one.predicted.value_or(most + 1) <= most; }));
+        return std::clamp(gaining, least_raced, schedule::raced_beside_replays);
+    }
+
+    [[nodiscard]] std::optional<double> share_of_recording(const engine::ReplayResidence& base) const
+    {
+        const auto bound = static_cast<double>(report_.program.bound_bytes);
+        const auto before = static_cast<double>(base.end - std::min(base.heap, base.end));
+        return bound > 0 ? std::optional{std::clamp((resident(base) - before) / bound, 0.0, 1.0)} : std::nullopt;
+    }
+
+    // For one replay that begins now.
+    [[nodiscard]] nanoseconds patience(nanoseconds end) const
+    {
+        constexpr std::chrono::minutes most{10};
+        constexpr std::chrono::milliseconds least{1};
+        return std::clamp<nanoseconds>(end - clock_.now(), least, most);
+    }
+
+    // Half of what is left of the budget is for real runs.
+    [[nodiscard]] nanoseconds end_of_replays() const
+    {
+        const nanoseconds now = clock_.now();
+        return question_.budget ? now + std::max(*question_.budget - (now - began_), nanoseconds{0}) / 2
+                                : nanoseconds::max();
+    }
+
     [[nodiscard]] schedule::AdviceTerms terms() const
     {
+        const bool replays = way_ == schedule::AdviceWay::replay;
+        const std::uint32_t usual_runs = replays ? schedule::runs_beside_replays : usual_most_runs;
         schedule::AdviceTerms terms{.memory =
                                         std::string{question_.at == WantedAt::peak ? model::metrics::working_set_peak
                                                                                    : model::metrics::working_set_end},
@@ -261,7 +378,9 @@ class Advising {
                                     .at_most = question_.at_most,
                                     .least = {},
                                     .budget = {},
-                                    .most_runs = question_.most_runs.value_or(usual_most_runs) - looking_runs,
+                                    .most_runs = question_.most_runs.value_or(usual_runs) - looking_runs,
+                                    .most_raced = replays ? raced_ : SIZE_MAX,
+                                    .share_of_race = replays ? 0.6 : 0.5,
                                     .seed = question_.seed};
         if (question_.budget) {
             terms.budget = std::max(*question_.budget - (runs_.clock().now() - began_), nanoseconds{0});
@@ -274,6 +393,10 @@ class Advising {
     {
         report_.default_memory = values_of(runs.cases.front(), terms().memory);
         report_.default_time = values_of(runs.cases.front(), question_.keep);
+        if (report_.default_memory.empty() && way_ == schedule::AdviceWay::replay) {
+            report_.default_memory.push_back(memory_);  // as it was looked at
+        }
+        correct_predictions();
         report_.real_runs = outcome.runs + looking_runs + executor_.repeats();
         report_.gain = outcome.gain;
         report_.price = outcome.price;
@@ -294,13 +417,24 @@ class Advising {
         judge(outcome);
     }
 
+    // They were made on top of one run as it is.
+    void correct_predictions()
+    {
+        const double correction = reporters::median_of(report_.default_memory).value_or(memory_) - memory_;
+        for (AdviceTry& one : report_.tried) {
+            if (one.predicted) {
+                one.predicted = std::max(*one.predicted + correction, 0.0);
+            }
+        }
+    }
+
     static void take_drop(AdviceFault fault, const schedule::AdviceOption& option, const model::CaseReport& one,
                           AdviceTry& tried)
     {
         const bool has_failed = option.drop == schedule::AdviceDrop::failed;
         if (option.stage == schedule::AdviceStage::untried) {
-            tried.dropped = "not_reached";
-            tried.why = "the budget was spent";
+            tried.dropped = tried.predicted ? "outrun" : "not_reached";
+            tried.why = tried.predicted ? "" : not_reached_in_time;
         } else if (has_failed) {
             tried.dropped = fault == AdviceFault::inert ? "inert" : fault == AdviceFault::unsafe ? "unsafe" : "failed";
             tried.why = one.reason;
@@ -311,8 +445,11 @@ class Advising {
 
     void judge(const schedule::AdviceOutcome& outcome)
     {
+        if (!report_.best) {
+            take_predicted_best();
+        }
         add_warnings();
-        if (!outcome.has_default) {
+        if (!outcome.has_default && !report_.best) {
             nothing("It could not be measured as it is, three times: nothing can be compared with it.");
             report_.best.reset();
             return;
@@ -338,6 +475,34 @@ class Advising {
                                                  "a larger --budget decides");
     }
 
+    // Where the budget has let no setting run, a prediction is all there is.
+    void take_predicted_best()
+    {
+        const auto is_run = [](const AdviceTry& one) { return one.runs > 0; };
+        if (way_ == schedule::AdviceWay::race || std::ranges::any_of(report_.tried, is_run)) {
+            return;
+        }
+        const double before = reporters::median_of(report_.default_memory).value_or(memory_);
+        for (std::size_t i = 0; i < report_.tried.size(); ++i) {
+            const AdviceTry& one = report_.tried[i];
+            const bool gains = one.predicted && before - *one.predicted >= measure::LeastGain{}.of(before);
+            if (gains && (!report_.best || *one.predicted < *report_.tried[*report_.best].predicted)) {
+                report_.best = i;
+            }
+        }
+        if (report_.best) {
+            report_.tried[*report_.best].dropped.clear();
+        }
+    }
+
+    // Every setting that was not run.
+    [[nodiscard]] bool all_predicted() const
+    {
+        return std::ranges::none_of(report_.tried, [](const AdviceTry& one) {
+            return one.runs == 0 && !one.predicted && one.dropped == "not_reached" && one.why == not_reached_in_time;
+        });
+    }
+
     void judge_nothing(const schedule::AdviceOutcome& outcome)
     {
         const auto is_unsafe = [](const AdviceTry& one) { return one.dropped == "unsafe" || one.dropped == "failed"; };
@@ -358,7 +523,9 @@ class Advising {
                                        ? fmt::format("It is linked with {}; of ", report_.program.allocator)
                                        : "Of ";
         nothing(fmt::format("{}{} settings tried {}{}.", linked, tried, best,
-                            outcome.raced_all ? "" : "; the budget left others untried"));
+                            outcome.raced_all ? ""
+                            : all_predicted() ? "; the others were predicted to need more, by replays of a recording"
+                                              : "; the budget left others untried"));
         if (unsafe != report_.tried.end() &&
             std::ranges::all_of(report_.tried, [&](const AdviceTry& one) { return one.runs == 0 || is_unsafe(one); })) {
             report_.verdict = AdviceVerdict::unsafe;
@@ -392,11 +559,14 @@ class Advising {
     model::Machine machine_;
     engine::CommandExecutor commands_;
     RememberedRuns runs_{commands_};
+    AdviceReplays replays_;
     AdviceExecutor executor_;
     AdviceReport report_;
     nanoseconds began_{};
-    double memory_{};                         // as it is
-    std::optional<std::uint64_t> too_short_;  // most of its memory, of a program that is gone at once
+    schedule::AdviceWay way_{};
+    std::size_t raced_{schedule::raced_beside_replays};  // of those that were replayed
+    double memory_{};                                    // as it is
+    std::optional<std::uint64_t> too_short_;             // most of its memory, of a program that is gone at once
     const Candidates* candidates_{};
 };
 

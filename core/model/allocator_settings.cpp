@@ -119,6 +119,7 @@ constexpr auto choices = std::to_array<AllocatorChoice>({
     {"jemalloc"},
     {"glibc", {{{"mxfast", n(0)}}}},
     {"tcmalloc", {{{"aggressive_decommit", true}}}},
+    {"glibc", {{{"tcache_count", n(0)}, {"trim_threshold", 128 * kibibyte}}}},
     {"glibc", {{{"mxfast", n(0)}, {"tcache_count", n(0)}, {"trim_threshold", 128 * kibibyte}}}},
     {"glibc", {{{"arena_max", n(2)}}}, TryOnly::with_threads},
     {"glibc", {{{"arena_max", n(1)}, {"trim_threshold", 128 * kibibyte}}}, TryOnly::with_threads},

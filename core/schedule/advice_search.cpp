@@ -10,10 +10,10 @@ namespace memsweep::schedule {
 namespace {
 
 constexpr std::uint32_t standing_runs = 3;
-constexpr double share_of_race = 0.5;     // of the budget
 constexpr std::size_t races_between = 8;  // runs of the program as it is: the machine may drift
 constexpr std::size_t best_rerun = 4;
 constexpr std::size_t reruns_each = 2;
+constexpr std::size_t most_doubtful = 2;
 constexpr std::size_t most_leaders = 3;
 constexpr std::size_t most_pairs = 30;
 constexpr double least_noise = 0.03;  // of a run's time, however alike three runs were
@@ -54,6 +54,18 @@ double relative_noise(const std::vector<double>& values)
 }
 
 }  // namespace
+
+AdviceWay way_of(const AdviceCost& cost)
+{
+    constexpr std::chrono::seconds dear{10};
+    const std::chrono::nanoseconds work = cost.run - std::min(cost.rest, cost.run);
+    if (work <= cost.rest) {
+        return AdviceWay::race;
+    }
+    const bool has_room = !cost.budget || static_cast<double>(cost.run.count()) * static_cast<double>(cost.settings) <=
+                                              static_cast<double>(cost.budget->count()) / 2;
+    return work <= dear && has_room ? AdviceWay::race : AdviceWay::replay;
+}
 
 AdviceSearch::AdviceSearch(std::vector<bool> keeps_allocator, AdviceTerms terms, const sys::Clock& clock)
     : keeps_allocator_{std::move(keeps_allocator)}, terms_{std::move(terms)}, clock_{clock}, began_{clock.now()},
@@ -149,7 +161,7 @@ bool AdviceSearch::has_room(double runs, double share) const
 
 std::optional<std::size_t> AdviceSearch::next_racer(const model::RunReport& /*report*/)
 {
-    if (raced_ + 1 >= options_.size() || !has_room(1, share_of_race)) {
+    if (raced_ + 1 >= options_.size() || raced_ >= terms_.most_raced || !has_room(1, terms_.share_of_race)) {
         return std::nullopt;
     }
     if (since_standing_ == races_between) {
@@ -167,9 +179,14 @@ void AdviceSearch::begin_reruns(const model::RunReport& report)
     phase_ = Phase::rerunning;
     sieve(report);
     std::vector<std::size_t> best = contenders(report);
+    const std::vector<std::size_t> doubtful = doubtful_ones(report, best);
     best.resize(std::min(best.size(), best_rerun));
+    best.insert(best.begin(), doubtful.begin(), doubtful.end());
     if (best.empty() || !has_room(static_cast<double>((best.size() + 1) * reruns_each), 0.75)) {
         return;
+    }
+    for (const std::size_t i : doubtful) {
+        options_[i].drop = AdviceDrop::none;
     }
     for (std::size_t i = 0; i < reruns_each; ++i) {
         reruns_.insert(reruns_.end(), best.begin(), best.end());
@@ -177,12 +194,43 @@ void AdviceSearch::begin_reruns(const model::RunReport& report)
     }
 }
 
+// Settings that would be the best by far, but for one run that took too long by no more than noise may do.
+std::vector<std::size_t> AdviceSearch::doubtful_ones(const model::RunReport& report,
+                                                     const std::vector<std::size_t>& best) const
+{
+    const auto memory_of = [&](std::size_t i) { return median(values_of(report.cases[i], terms_.memory)); };
+    const double least = (best.empty() ? memory_of(0) : memory_of(best.front())) - margin(report);
+    const double slowest = slowest_allowed(report) * (1 + most_noise);
+    std::vector<std::size_t> found;
+    for (std::size_t i = 1; i < options_.size(); ++i) {
+        if (options_[i].drop == AdviceDrop::slower && memory_of(i) < least &&
+            median(values_of(report.cases[i], terms_.time)) < slowest) {
+            found.push_back(i);
+        }
+    }
+    std::ranges::stable_sort(found, {}, memory_of);
+    found.resize(std::min(found.size(), most_doubtful));
+    return found;
+}
+
+// Of one run, noise included.
+double AdviceSearch::slowest_allowed(const model::RunReport& report) const
+{
+    const std::vector<double> times = values_of(report.cases.front(), terms_.time);
+    return median(times) * terms_.at_most * (1 + 2 * relative_noise(times));
+}
+
+// Settings whose memory differs by less gain as much.
+double AdviceSearch::margin(const model::RunReport& report) const
+{
+    const double memory = median(values_of(report.cases.front(), terms_.memory));
+    return std::max(alike * memory, static_cast<double>(terms_.least.bytes));
+}
+
 void AdviceSearch::sieve(const model::RunReport& report)
 {
-    const model::CaseReport& standing = report.cases.front();
-    const std::vector<double> times = values_of(standing, terms_.time);
-    const double memory = median(values_of(standing, terms_.memory));
-    const double slowest = median(times) * terms_.at_most * (1 + 2 * relative_noise(times));
+    const double memory = median(values_of(report.cases.front(), terms_.memory));
+    const double slowest = slowest_allowed(report);
     for (std::size_t i = 1; i < options_.size(); ++i) {
         AdviceOption& option = options_[i];
         if (option.stage == AdviceStage::untried || option.drop != AdviceDrop::none) {
@@ -217,8 +265,7 @@ std::optional<std::size_t> AdviceSearch::favourite(const model::RunReport& repor
         return std::nullopt;
     }
     const auto memory_of = [&](std::size_t i) { return median(values_of(report.cases[i], terms_.memory)); };
-    const double margin = std::max(alike * memory_of(0), static_cast<double>(terms_.least.bytes));
-    const double most = memory_of(left.front()) + margin;
+    const double most = memory_of(left.front()) + margin(report);
     const auto rank = [&](std::size_t i) {
         return std::pair{!keeps_allocator_[i], median(values_of(report.cases[i], terms_.time))};
     };

@@ -2,9 +2,10 @@
 //
 // The first case is the program as it is. The others are settings, the most promising first. The program as it is runs
 // three times. Then each setting races: it runs once, and again if it is among the best, until half of the budget is
-// spent. Settings that are slower than allowed, beyond the noise, are dropped; the rest are ranked by memory. The best
-// one then runs in pairs with the program as it is, in random order. The pairs go on until its gain is proven and its
-// price is known, or the budget ends. If they refute it, the next best takes its place.
+// spent, or so many have run as were asked for. Settings that are slower than allowed, beyond the noise, are dropped;
+// the rest are ranked by memory. The best one then runs in pairs with the program as it is, in random order. The pairs
+// go on until its gain is proven and its price is known, or the budget ends. If they refute it, the next best takes its
+// place.
 //
 // If two settings gain about as much, one that keeps the program's allocator beats one that replaces it.
 //
@@ -26,6 +27,25 @@
 
 namespace memsweep::schedule {
 
+// How settings are told apart: by real runs of them all, or by replays of a recording, and real runs of the best.
+enum class AdviceWay : std::uint8_t { race, replay };
+
+struct AdviceCost {
+    std::chrono::nanoseconds run{};   // of the program
+    std::chrono::nanoseconds rest{};  // of that, how long it rests: a replay rests as long
+    std::size_t settings{};
+    std::optional<std::chrono::nanoseconds> budget;
+};
+
+// A run that is longer than some 10 s, or too long for all settings to run in half the budget, makes real runs dear;
+// below that a replay gains nothing. Replays do not pay where a run is little more than its rest.
+[[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
+
+// Real runs in all, of a program whose settings are replayed: one to look at it, one that is recorded, three as it is,
+// one of each of the best, and three pairs.
+inline constexpr std::uint32_t runs_beside_replays = 15;
+inline constexpr std::size_t raced_beside_replays = 4;
+
 struct AdviceTerms {
     std::string memory;  // metrics
     std::string time;
@@ -33,6 +53,8 @@ struct AdviceTerms {
     measure::LeastGain least;
     std::optional<std::chrono::nanoseconds> budget;
     std::uint32_t most_runs{110};
+    std::size_t most_raced{SIZE_MAX};
+    double share_of_race{0.5};  // of the budget
     std::uint64_t seed{1};
 };
 
@@ -84,6 +106,10 @@ class AdviceSearch final : public Schedule {
     [[nodiscard]] bool has_room(double runs, double share) const;
     [[nodiscard]] std::optional<std::size_t> next_racer(const model::RunReport& report);
     void begin_reruns(const model::RunReport& report);
+    [[nodiscard]] std::vector<std::size_t> doubtful_ones(const model::RunReport& report,
+                                                         const std::vector<std::size_t>& best) const;
+    [[nodiscard]] double slowest_allowed(const model::RunReport& report) const;
+    [[nodiscard]] double margin(const model::RunReport& report) const;
     void sieve(const model::RunReport& report);
     [[nodiscard]] std::vector<std::size_t> contenders(const model::RunReport& report) const;
     [[nodiscard]] std::optional<std::size_t> favourite(const model::RunReport& report) const;

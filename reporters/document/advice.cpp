@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ std::string stage_text(const AdviceTry& tried)
 {
     switch (tried.stage) {
     case schedule::AdviceStage::untried:
-        return "not tried";
+        return tried.predicted ? "replayed" : "not tried";
     case schedule::AdviceStage::race:
         return "race";
     case schedule::AdviceStage::rerun:
@@ -64,9 +65,11 @@ std::vector<Cell> default_row(const AdviceReport& report)
     return {{"as it is"},
             value_cell(median_of(report.default_memory), model::Unit::bytes),
             {},
+            {},
             value_cell(median_of(report.default_time), model::Unit::seconds),
             {},
             count_cell(report.default_memory.size()),
+            {},
             {}};
 }
 
@@ -76,32 +79,51 @@ std::vector<Cell> tried_row(const AdviceReport& report, const AdviceTry& tried)
     return {{inert_text(tried.settings.text), {}, {}, tone},
             value_cell(tried.memory, model::Unit::bytes),
             ratio_cell(tried.memory, median_of(report.default_memory)),
+            value_cell(tried.predicted, model::Unit::bytes),
             value_cell(tried.time, model::Unit::seconds),
             ratio_cell(tried.time, median_of(report.default_time)),
             count_cell(tried.runs),
+            {std::string{claim_of(report, tried)}, {}, {}, tone},
             {fmt::format("{}: {}", stage_text(tried), outcome_text(tried)), {}, {}, tone}};
+}
+
+void drop_predictions(Table& table)
+{
+    constexpr std::ptrdiff_t place = 3;
+    table.columns.erase(table.columns.begin() + place);
+    for (auto& row : table.rows) {
+        row.erase(row.begin() + place);
+    }
 }
 
 // The least memory first, and the advice before all.
 Table tried_table(const AdviceReport& report)
 {
     Table table{.title = "What was tried",
-                .note = fmt::format("medians of real runs; memory is the resident set at the {}", report.wanted_at),
+                .note = fmt::format("medians of real runs; memory is the resident set at the {}{}", report.wanted_at,
+                                    report.replays == 0 ? ""
+                                                        : "; predicted: as it is, and what the replay of a recording "
+                                                          "holds more or less under the setting"),
                 .columns = {Column::word_key("setting"), Column::number("memory"), Column::number("ratio"),
+                            Column::number("predicted"),
                             Column::number(report.keep == "wall_time" ? "wall time" : "CPU time"),
-                            Column::number("ratio"), Column::number("runs"), Column::word("outcome")}};
+                            Column::number("ratio"), Column::number("runs"), Column::word("memory is"),
+                            Column::word("outcome")}};
     table.rows.push_back(default_row(report));
     std::vector<const AdviceTry*> order;
     for (const AdviceTry& one : report.tried) {
-        if (one.memory) {
+        if (one.memory || one.predicted) {
             order.push_back(&one);
         }
     }
     std::ranges::stable_sort(order, {}, [](const AdviceTry* one) {
-        return std::pair{!one->dropped.empty(), *one->memory};
+        return std::tuple{!one->dropped.empty(), !one->memory, one->memory ? *one->memory : *one->predicted};
     });
     for (const AdviceTry* one : order) {
         table.rows.push_back(tried_row(report, *one));
+    }
+    if (report.replays == 0) {
+        drop_predictions(table);
     }
     return table;
 }
@@ -112,7 +134,7 @@ Table left_out_table(const AdviceReport& report)
     Table table{.title = "What is left out, and why",
                 .columns = {Column::word_key("setting"), Column::word("outcome"), Column::text("why")}};
     for (const AdviceTry& one : report.tried) {
-        if (!one.memory || !one.why.empty()) {
+        if ((!one.memory && !one.predicted) || !one.why.empty()) {
             table.rows.push_back({{inert_text(one.settings.text)}, {outcome_text(one)}, {inert_text(one.why)}});
         }
     }
@@ -188,8 +210,13 @@ Facts facts_of_advice(const AdviceReport& report)
         facts.list.push_back(
             {"noise", fmt::format("two runs as it is differ by {} in time", percent_text(noise_of(report)))});
     }
-    facts.list.push_back({"cost", fmt::format("{} in {}; nothing was replayed", plural(report.real_runs, "real run"),
-                                              base::format_duration(report.seconds))});
+    facts.list.push_back(
+        {"cost", fmt::format("{} and {} in {}", plural(report.real_runs, "real run"), plural(report.replays, "replay"),
+                             base::format_duration(report.seconds))});
+    if (program.recorded_share) {
+        facts.list.push_back({"recorded", fmt::format("a replay of its recording holds {:.0f} % of what no file backs",
+                                                      *program.recorded_share * 100)});
+    }
     facts.list.push_back(
         {"machine", fmt::format("{}, load {:.1f} at the start", inert_text(report.machine.cpu), report.load)});
     facts.list.push_back(

@@ -35,9 +35,11 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};          // at most: what no file backs, of its resident memory
-    std::uint64_t bound_bytes{};  // no setting can return more
-    std::string unrecorded;       // why its allocations could not be looked at; empty: they could
+    double heap_share{};                   // at most: what no file backs, of its resident memory
+    std::uint64_t bound_bytes{};           // no setting can return more
+    std::string unrecorded;                // why its allocations could not be looked at; empty: they could
+    std::string served;                    // the program of the tree that this allocator serves; empty: all of them
+    std::optional<double> recorded_share;  // of that bound, what a replay of its recording holds; empty: none was made
 };
 
 struct AdviceSettings {
@@ -56,6 +58,13 @@ struct AdviceTry {
     std::optional<double> memory;  // medians
     std::optional<double> time;
     std::uint64_t runs{};
+    std::optional<double> predicted;  // memory, from replays of a recording
+
+    // Of the prediction, as a ratio; negative: too little was predicted.
+    [[nodiscard]] std::optional<double> prediction_error() const
+    {
+        return predicted && memory && *memory > 0 ? std::optional{*predicted / *memory - 1} : std::nullopt;
+    }
 };
 
 struct AdviceReport {
@@ -79,10 +88,14 @@ struct AdviceReport {
     std::vector<std::string> warnings;
     std::vector<AdviceTry> tried;
     std::uint32_t real_runs{};
+    std::uint32_t replays{};
     double seconds{};
     bool is_interrupted{};
     double load{};  // of the machine when it began: processes that ran or waited, on average of a minute
 };
+
+// Whether a setting's figure is proven by pairs of runs, predicted by a replay alone, or neither; empty: it has none.
+[[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
 [[nodiscard]] double noise_of(const AdviceReport& report);  // of a pair's times, as a ratio
 

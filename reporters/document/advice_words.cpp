@@ -12,11 +12,25 @@
 namespace memsweep::reporters {
 namespace {
 
+std::string file_name(std::string_view path)
+{
+    return inert_text(std::string{path.substr(path.rfind('/') + 1)});
+}
+
+// "redis-server"; of an interpreter its script, too: "python3 load.py".
 std::string program_name(const AdviceReport& report)
 {
-    std::string word = report.command.empty() ? "" : report.command.front();
-    word = word.substr(0, word.find_first_of(" \t\n"));  // of a script the first one
-    return inert_text(word.substr(word.rfind('/') + 1));
+    if (report.command.empty()) {
+        return "";
+    }
+    constexpr auto interpreters = std::to_array<std::string_view>(
+        {"python", "perl", "ruby", "node", "php", "lua", "java", "sh", "bash", "dash", "env"});
+    const std::string_view first = report.command.front();
+    const std::string name = file_name(first.substr(0, first.find_first_of(" \t\n")));  // of a script the first word
+    const bool has_script =
+        report.command.size() > 1 && !report.command[1].empty() && !report.command[1].starts_with('-') &&
+        std::ranges::any_of(interpreters, [&](std::string_view one) { return name.starts_with(one); });
+    return has_script ? fmt::format("{} {}", name, file_name(report.command[1])) : name;
 }
 
 std::string moment_text(const AdviceReport& report)
@@ -49,7 +63,7 @@ std::string gain_text(const AdviceReport& report)
     constexpr double mebibyte = 1 << 20;
     const double before = median_of(report.default_memory).value_or(0);
     const AdviceTry& best = report.tried[*report.best];
-    const double after = best.memory.value_or(0);
+    const double after = best.memory.value_or(best.predicted.value_or(0));
     const auto percent = [](double ratio) { return (ratio - 1) * 100; };
     const double ratio = report.gain.pairs > 0 ? report.gain.ratio : after / before;
     std::string text =
@@ -90,6 +104,20 @@ std::string_view name_of(MallocOrigin origin)
     return names.at(static_cast<std::size_t>(origin));
 }
 
+std::string served_text(const AdvisedProgram& program)
+{
+    return program.served.empty() ? "it" : inert_text(program.served);
+}
+
+std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried)
+{
+    const bool is_best = report.best && &report.tried[*report.best] == &tried;
+    if (is_best && report.gain.claim == measure::Claim::proven) {
+        return "proven";
+    }
+    return tried.memory ? "not proven" : tried.predicted ? "predicted" : "";
+}
+
 std::string origin_text(const AdvisedProgram& program)
 {
     switch (program.origin) {
@@ -98,9 +126,9 @@ std::string origin_text(const AdvisedProgram& program)
     case MallocOrigin::preloaded:
         return fmt::format("{}, which is preloaded", inert_text(program.allocator));
     case MallocOrigin::linked:
-        return fmt::format("{}, which it is linked with", inert_text(program.allocator));
+        return fmt::format("{}, which {} is linked with", inert_text(program.allocator), served_text(program));
     case MallocOrigin::own:
-        return "one that it brings along: a preload does nothing to it";
+        return fmt::format("one that {} brings along: a preload does nothing to it", served_text(program));
     case MallocOrigin::unseen:
         break;
     }
@@ -127,7 +155,8 @@ std::string headline_of(const AdviceReport& report)
         return fmt::format("{}: {}: {}. {}.", about, deed_text(report.tried[*report.best].settings), gain_text(report),
                            price_text(report));
     case AdviceVerdict::predicted_only:
-        return fmt::format("{}: not proven: {} would give {}. {}", about,
+        return fmt::format("{}: {}: {} would give {}. {}", about,
+                           report.tried[*report.best].memory ? "not proven" : "predicted, not run",
                            inert_text(report.tried[*report.best].settings.text), gain_text(report), report.reason);
     case AdviceVerdict::unsafe:
         return fmt::format("{}: change nothing, it would not be safe. {}", about, report.reason);

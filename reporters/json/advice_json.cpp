@@ -1,6 +1,9 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/measure/summary.hpp"
 #include "reporters/document/advice.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/text/escaping.hpp"
@@ -21,6 +24,22 @@ Json json_variables(const std::vector<std::pair<std::string, std::string>>& vari
 Json json_interval(const std::optional<std::array<double, 2>>& interval)
 {
     return interval ? Json::array({(*interval)[0], (*interval)[1]}) : Json();
+}
+
+Json json_number(const std::optional<double>& number)
+{
+    return number ? Json(*number) : Json();
+}
+
+// Of the median; none for fewer than six values, of which no two hold it with 95 %.
+std::optional<std::array<double, 2>> interval_of_median(std::vector<double> values)
+{
+    const std::size_t rank = measure::median_interval_rank(values.size());
+    if (rank == 0) {
+        return std::nullopt;
+    }
+    std::ranges::sort(values);
+    return {{values[rank - 1], values[values.size() - rank]}};
 }
 
 Json json_advice(const AdviceReport& report)
@@ -50,11 +69,16 @@ Json json_advice(const AdviceReport& report)
 Json json_tried(const AdviceReport& report, const AdviceTry& tried)
 {
     constexpr std::array<std::string_view, 4> stages{"untried", "race", "rerun", "pairs"};
+    const std::string_view claim = claim_of(report, tried);
     return {{"allocator", tried.settings.allocator},
             {"settings", json_variables(tried.settings.settings)},
             {"environment", json_variables(tried.settings.environment)},
-            {"stage", stages.at(static_cast<std::size_t>(tried.stage))},
-            {"predicted", Json()},
+            {"stage", tried.runs == 0 && tried.predicted ? std::string_view{"replay"}
+                                                         : stages.at(static_cast<std::size_t>(tried.stage))},
+            {"claim", claim.empty() ? Json() : Json(claim)},
+            {"predicted", tried.predicted
+                              ? Json{{"rss", *tried.predicted}, {"error", json_number(tried.prediction_error())}}
+                              : Json()},
             {"measured",
              tried.runs == 0 ? Json() : Json{{"rss", tried.memory}, {report.keep, tried.time}, {"n", tried.runs}}},
             {"dropped", tried.dropped.empty() ? Json() : Json(tried.dropped)},
@@ -70,6 +94,7 @@ Json json_default(const AdviceReport& report)
     }
     return {{"value", Json{{"median", median_of(report.default_memory)},
                            {"range", json_interval(range)},
+                           {"ci95", json_interval(interval_of_median(report.default_memory))},
                            {"n", report.default_memory.size()}}},
             {report.keep, Json{{"median", median_of(report.default_time)}, {"n", report.default_time.size()}}},
             {"noise", Json{{"pair_sd", noise_of(report)}}}};
@@ -106,7 +131,9 @@ std::string to_json(const AdviceReport& report)
                          {"changes_user", program.changes_user},
                          {"threads", program.threads},
                          {"heap_share", program.heap_share},
-                         {"bound_bytes", program.bound_bytes}}},
+                         {"bound_bytes", program.bound_bytes},
+                         {"served", program.served.empty() ? Json() : Json(repaired_utf8(program.served))},
+                         {"recorded_share", json_number(program.recorded_share)}}},
         {"verdict", name_of(report.verdict)},
         {"reason", repaired_utf8(report.reason)},
         {"headline", headline_of(report)},
@@ -115,7 +142,7 @@ std::string to_json(const AdviceReport& report)
         {"advice", json_advice(report)},
         {"tried", std::move(tried)},
         {"warnings", report.warnings},
-        {"cost", Json{{"real_runs", report.real_runs}, {"replays", 0}, {"seconds", report.seconds}}}};
+        {"cost", Json{{"real_runs", report.real_runs}, {"replays", report.replays}, {"seconds", report.seconds}}}};
     return pretty(document) + "\n";
 }
 

@@ -97,6 +97,67 @@ class Advise(CliTest):
     def test_a_malloc_of_its_own(self):
         report = self.advise(OWN_MALLOC)
         self.assertEqual((report["verdict"], report["advice"]), ("change_nothing", []))
+        self.assertIn("a preload is inert", report["reason"])
+
+    def test_of_dear_runs_the_settings_are_replayed_and_the_best_are_run(self):
+        # Twenty settings of 0.7 s each are more than half of that.
+        report = self.advise(PROGRAM, "slow", options=("--budget", "20s"), code=(0, 5))
+        self.assertGreaterEqual(report["cost"]["replays"], 10)
+        self.assertLessEqual(report["cost"]["real_runs"], 15)
+        self.assertGreater(report["program"]["recorded_share"], 0.8)
+        default = report["default"]["value"]["median"]
+        measured = [one for one in report["tried"] if one["measured"] and one["predicted"]]
+        self.assertTrue(measured, report["tried"])
+        self.assertLessEqual(len(measured), 4)
+        for one in measured:
+            self.assertAlmostEqual(one["predicted"]["rss"], one["measured"]["rss"], delta=max(0.15 * default, 2 * MIB), msg=self.text_of(one))
+            self.assertAlmostEqual(one["predicted"]["error"], one["predicted"]["rss"] / one["measured"]["rss"] - 1, places=6)
+        replayed = [one for one in report["tried"] if one["stage"] == "replay"]
+        self.assertGreaterEqual(len(replayed), 8)
+        self.assertEqual({one["claim"] for one in replayed}, {"predicted"})
+        # What was run is what was predicted to need least.
+        self.assertLessEqual(max(one["predicted"]["rss"] for one in measured), min(one["predicted"]["rss"] for one in replayed))
+        if report["verdict"] == "change":
+            self.assertEqual([one["claim"] for one in report["tried"]].count("proven"), 1)
+            self.check_change(report, 0.8)
+
+    def test_a_prediction_that_nothing_has_confirmed_is_called_so(self):
+        report = self.advise(PROGRAM, "slow", options=("--budget", "3s"), code=(0, 5))
+        self.assertIn(report["verdict"], ("predicted_only", "change_nothing"), report["headline"])
+        self.assertNotIn("proven", [one["claim"] for one in report["tried"]])
+
+    def test_settings_of_an_allocator_that_it_is_linked_with_need_no_preload(self):
+        library = next((path for path in ("/lib/x86_64-linux-gnu/libjemalloc.so.2", "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2")
+                        if os.path.exists(path)), None)
+        if library is None or shutil.which("gcc") is None:
+            self.leave_out("linked allocator", "needs gcc and libjemalloc")
+        source, program, log = self.folder / "linked.c", self.folder / "linked", self.folder / "log"
+        source.write_text("""#include <stdio.h>
+            #include <stdlib.h>
+            #include <string.h>
+            static char *all[400];
+            int main(int count, char **words) {
+              const char *preload = getenv("LD_PRELOAD"), *settings = getenv("MALLOC_CONF");
+              FILE *log = fopen(words[1], "a");
+              fprintf(log, "%s|%s\\n", preload ? preload : "", settings ? settings : "");
+              fclose(log);
+              for (int i = 0; i < 400; i++) memset(all[i] = malloc(100000), 1, 100000);
+              for (int i = 0; i < 400; i++) if (i % 8) free(all[i]);
+              return 0; }""")
+        subprocess.run(["gcc", "-fno-builtin", "-o", program, source, library], check=True)
+        report = self.advise(program, log, code=(0, 5))
+        self.assertEqual((report["program"]["allocator"], report["program"]["how"]), ("jemalloc", "linked"))
+        self.assertEqual({one["dropped"] for one in report["tried"] if one["allocator"] == "glibc"}, {"inert"})
+        own = [line.split("|") for line in log.read_text().splitlines() if line.split("|")[1]]
+        tried = {one["environment"]["MALLOC_CONF"] for one in report["tried"] if one["allocator"] == "jemalloc" and one["measured"]}
+        self.assertTrue(tried)
+        self.assertEqual({settings for _, settings in own}, tried)
+        self.assertEqual({preload for preload, _ in own}, {""})
+        for advice in report["advice"]:
+            if advice["allocator"] == "jemalloc":
+                self.assertNotIn("LD_PRELOAD", advice["environment"])
+            else:
+                self.assertTrue(any("is linked with jemalloc" in one for one in report["warnings"]), report["warnings"])
 
     def test_the_sign_that_work_is_done(self):
         mark = self.folder / "mark"

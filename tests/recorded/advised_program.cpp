@@ -3,6 +3,7 @@
 //   fastbins   frees 160,000 blocks that glibc keeps in fast bins (mxfast=0 or trimming ends that)
 //   aligned    big aligned blocks freed out of order between small ones that stay (mmap_threshold ends that)
 //   arenas     four threads that free nearly all they had, each in an arena of its own
+//   slow       as fastbins, and takes 0.7 s of no processor
 //   live       holds all that it has: nothing can be gained
 //   tiny       hardly has a heap
 //   prints     as fastbins, and prints what differs under another malloc
@@ -114,6 +115,9 @@ int main(int count, char** words)
         hold_all();
     } else if (kind != "tiny") {
         free_fast();
+    }
+    if (kind == "slow") {
+        ::usleep(700'000);
     }
     if (kind == "crashes" && is_under_another()) {
         std::abort();

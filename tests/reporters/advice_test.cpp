@@ -7,6 +7,7 @@
 #include "reporters/json/subject_json.hpp"
 #include "reporters/markdown/markdown_writer.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/text/json_parse.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
@@ -70,6 +71,61 @@ TEST_CASE("advice begins with what to do, what it gains and what it costs", "[un
     report.wanted_at = "idle";
     report.idle_seconds = 12;
     CHECK(headline_of(report).starts_with("sqlite3, rss@idle=12s: change nothing."));
+}
+
+TEST_CASE("what a replay predicts is called so, beside what was run", "[unit]")
+{
+    AdviceReport report = advice();
+    report.replays = 3;
+    report.program.recorded_share = 0.97;
+    report.tried[0].predicted = 24.0 * mebi;
+    report.tried.push_back(tried("jemalloc", 0, 0, "outrun"));
+    AdviceTry& replayed = report.tried.back();
+    replayed.memory.reset();
+    replayed.time.reset();
+    replayed.runs = 0;
+    replayed.stage = schedule::AdviceStage::untried;
+    replayed.predicted = 30 * mebi;
+    CHECK(claim_of(report, report.tried[0]) == "proven");
+    CHECK(claim_of(report, report.tried[1]) == "not proven");
+    CHECK(claim_of(report, replayed) == "predicted");
+    CHECK(report.tried[0].prediction_error() == 24.0 * mebi / (23.7 * mebi) - 1);
+    CHECK_FALSE(replayed.prediction_error());
+    const std::string json = to_json(report);
+    CHECK(json.find("\"stage\": \"replay\"") != std::string::npos);
+    CHECK(json.find("\"recorded_share\": 0.97") != std::string::npos);
+    CHECK(json.find("\"claim\": \"predicted\"") != std::string::npos);
+    for (const std::string& text : {to_terminal(report, TerminalStyle{.width = 200, .color = false, .verbose = true}),
+                                    to_markdown(report), to_html(report)}) {
+        CHECK(text.find("predicted") != std::string::npos);
+        CHECK(text.find("replayed") != std::string::npos);
+        CHECK(text.find("not proven") != std::string::npos);
+    }
+    report.best = 2;
+    report.verdict = AdviceVerdict::predicted_only;
+    report.gain = {};
+    report.price = {};
+    report.reason = "The budget ended before pairs of runs could prove it; a larger --budget decides.";
+    CHECK(headline_of(report) ==
+          "sqlite3, rss@end: predicted, not run: jemalloc would give 37.7 -> 30.0 MiB (-20.4 %). " + report.reason);
+}
+
+TEST_CASE("an interpreter is named with its script", "[unit]")
+{
+    AdviceReport report = advice();
+    report.command = {"/usr/bin/python3", "load/serve.py", "--fast"};
+    CHECK(headline_of(report).starts_with("python3 serve.py, rss@end: "));
+    report.command = {"/usr/bin/python3", "-c", "pass"};
+    CHECK(headline_of(report).starts_with("python3, rss@end: "));
+}
+
+TEST_CASE("the interval of the default's median needs six runs", "[unit]")
+{
+    AdviceReport report = advice();
+    const auto interval = [&report] { return json_of(to_json(report))["default"]["value"]["ci95"]; };
+    CHECK(interval().is_null());
+    report.default_memory = {6, 1, 2, 5, 3, 4};
+    CHECK(pretty(interval()) == pretty(Json::array({1.0, 6.0})));
 }
 
 TEST_CASE("lines for a service quote each variable", "[unit]")

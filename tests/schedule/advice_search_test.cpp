@@ -185,6 +185,67 @@ TEST_CASE("the budget is kept, in runs and in time", "[unit]")
     CHECK(searched.outcome.ran_out);
 }
 
+TEST_CASE("settings race where runs are cheap, and are replayed where they are dear", "[unit]")
+{
+    using schedule::AdviceWay;
+    using std::chrono::milliseconds;
+    using std::chrono::minutes;
+    using std::chrono::seconds;
+    CHECK(schedule::way_of({.run = milliseconds{300}, .settings = 20}) == AdviceWay::race);
+    CHECK(schedule::way_of({.run = seconds{10}, .settings = 20}) == AdviceWay::race);
+    CHECK(schedule::way_of({.run = seconds{11}, .settings = 1}) == AdviceWay::replay);
+    // Twenty runs of 3 s are half of two minutes.
+    CHECK(schedule::way_of({.run = seconds{3}, .settings = 20, .budget = minutes{2}}) == AdviceWay::race);
+    CHECK(schedule::way_of({.run = seconds{4}, .settings = 20, .budget = minutes{2}}) == AdviceWay::replay);
+    CHECK(schedule::way_of({.run = seconds{4}, .settings = 10, .budget = minutes{2}}) == AdviceWay::race);
+    // A replay rests as long as the program.
+    CHECK(schedule::way_of({.run = seconds{13}, .rest = seconds{12}, .settings = 20}) == AdviceWay::race);
+    CHECK(schedule::way_of({.run = seconds{13}, .rest = seconds{12}, .settings = 20, .budget = minutes{1}}) ==
+          AdviceWay::race);
+    CHECK(schedule::way_of({.run = seconds{60}, .rest = seconds{12}, .settings = 20}) == AdviceWay::replay);
+}
+
+TEST_CASE("beside replays the best predicted run for real, and the best is confirmed, in few runs", "[unit]")
+{
+    constexpr std::uint32_t before = 2;  // one to look at it, one that is recorded
+    int right = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        Simulated program = indifferent();
+        for (Truth& one : program.cases) {
+            one.seconds = 60;
+        }
+        program.cases[1] = {.memory = 8 * mib, .seconds = 100};  // predicted best, and slow
+        program.cases[3].memory = 12 * mib;
+        program.cases[5].memory = 4 * mib;  // predicted badly: it does not run
+        const Searched searched = search(program,
+                                         {.most_runs = schedule::runs_beside_replays - before,
+                                          .most_raced = schedule::raced_beside_replays,
+                                          .share_of_race = 0.6},
+                                         seed);
+        CHECK(searched.turns + before <= schedule::runs_beside_replays);
+        const bool is_proven = searched.outcome.gain.claim == measure::Claim::proven;
+        right += searched.outcome.best == std::optional<std::size_t>{3} && is_proven ? 1 : 0;
+        CHECK(searched.outcome.options[4].stage != schedule::AdviceStage::untried);
+        CHECK(searched.outcome.options[5].stage == schedule::AdviceStage::untried);
+    }
+    CHECK(right >= 47);  // one run of a good one may be slow
+}
+
+TEST_CASE("the best setting is not lost for one slow run", "[unit]")
+{
+    int right = 0;
+    constexpr int programs = 200;
+    for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+        Simulated program = indifferent();
+        program.time_noise = 0.08;
+        program.cases[7].memory = 10 * mib;
+        program.cases[8].memory = 25 * mib;
+        const Searched searched = search(program, {}, seed);
+        right += searched.outcome.best == std::optional<std::size_t>{7} ? 1 : 0;
+    }
+    CHECK(right >= programs * 96 / 100);
+}
+
 TEST_CASE("what keeps the allocator is taken where another one gains hardly more", "[unit]")
 {
     Simulated program = indifferent();

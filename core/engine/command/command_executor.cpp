@@ -192,30 +192,51 @@ std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorS
 
 base::Expected<trace::CountedTree> CommandExecutor::count(const CompiledCase& compiled, const RunLimits& limits) const
 {
-    const model::CommandSpec& command = compiled.command();
     const std::string library = MEMSWEEP_TRY(recorder_);
-    MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
+    MEMSWEEP_TRY(sys::can_be_preloaded(executed(compiled.command().run, compiled.command().shell)));
     const auto folder = sys::PassingFolder::make(counts_folders);
     if (!folder) {
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
     }
-    trace::make_starts(folder->path());
     trace::TreeLooks looks{library};
+    const auto done = run_recorded(compiled, limits, folder->path(), "count", looks);
+    if (!done) {
+        return base::fail(done.error().code, "counting its allocations: " + done.error().message);
+    }
+    return trace::take_counts(folder->path(), looks);
+}
+
+base::Expected<Moment> CommandExecutor::record(const CompiledCase& compiled, const RunLimits& limits,
+                                               const std::string& folder, const std::string& options) const
+{
+    MEMSWEEP_TRY(sys::can_be_preloaded(executed(compiled.command().run, compiled.command().shell)));
+    trace::TreeLooks looks{MEMSWEEP_TRY(recorder_)};
+    return run_recorded(compiled, limits, folder, options, looks);
+}
+
+base::Expected<Moment> CommandExecutor::run_recorded(const CompiledCase& compiled, const RunLimits& limits,
+                                                     const std::string& folder, const std::string& options,
+                                                     trace::TreeLooks& looks) const
+{
+    const model::CommandSpec& command = compiled.command();
+    trace::make_starts(folder);
     Attempt attempt;
+    Moment moment;
     prepare(compiled, limits, attempt);
     if (attempt.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
-        supervision.record_with(library, folder->path(), "count", looks);
+        supervision.record_with(MEMSWEEP_TRY(recorder_), folder, options, looks);
         ProgramEnd end =
             supervision.run(command, command.run, compiled.allocator, model::output_discarded, {}, nullptr, nobody);
         attempt.reason = judge(end, command.exit_code, limits.timeout);
         attempt.ending = end.ending;
+        moment = std::move(end.at_end);
     }
     clean_up(compiled, limits, attempt);
     if (attempt.ending != Ending::finished) {
-        return base::fail(base::ErrorCode::os, "counting its allocations: " + attempt.reason);
+        return base::fail(base::ErrorCode::os, attempt.reason);
     }
-    return trace::take_counts(folder->path(), looks);
+    return moment;
 }
 
 Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& limits,

@@ -57,7 +57,16 @@ class CommandExecutor final : public Executor {
     // Runs the program once more, with nothing timed, under the recorder. Errors: it cannot be counted, or failed.
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
+    // Runs the program once more, with nothing timed, its allocations recorded into the folder. `options`: of the
+    // recorder. Returns what its memory was when its work was done, if the command says when that is.
+    [[nodiscard]] base::Expected<Moment> record(const CompiledCase& compiled, const RunLimits& limits,
+                                                const std::string& folder, const std::string& options) const;
+
   private:
+    [[nodiscard]] base::Expected<Moment> run_recorded(const CompiledCase& compiled, const RunLimits& limits,
+                                                      const std::string& folder, const std::string& options,
+                                                      trace::TreeLooks& looks) const;
+
     // Sets up a case that differs from the one before, which is torn down first.
     void set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     void tear_down();

@@ -11,6 +11,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/tree_sample.hpp"
+#include "core/trace/recording.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -101,7 +102,7 @@ Moment read_moment(pid_t program, pid_t guard)
     if (std::ranges::find(processes, program) == processes.end()) {
         processes.push_back(program);
     }
-    Moment moment;
+    Moment moment{.ticks = trace::read_clocks().ticks};
     pid_t largest = program;
     std::uint64_t largest_bytes = 0;
     std::uint64_t alive = 0;

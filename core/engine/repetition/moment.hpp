@@ -16,6 +16,7 @@ struct Moment {
     bool changes_user{};                // its user is another than ours
     std::vector<std::string> files;     // that the largest process has mapped
     std::string why_none;               // why it was not read
+    std::uint64_t ticks{};              // when, by the clock of the stamps of traces (trace::read_clocks)
 };
 
 }  // namespace memsweep::engine

@@ -32,4 +32,16 @@ struct HeapReplayOrder {
 // Of the runs, each figure by itself.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
+// What is resident of the replaying process, files too, less what the replay itself takes.
+struct ReplayResidence {
+    std::uint64_t peak{};
+    std::uint64_t end{};   // at the last event
+    std::uint64_t idle{};  // when it has rested after that; `end` if it was not to rest
+    std::uint64_t heap{};  // of `end`, anonymous memory that the process did not have before
+};
+
+// Likewise.
+[[nodiscard]] base::Expected<ReplayResidence> replay_residence(Executor& workers, const HeapReplayOrder& order,
+                                                               std::chrono::nanoseconds rest);
+
 }  // namespace memsweep::engine
