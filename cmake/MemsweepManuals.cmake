@@ -1,5 +1,6 @@
 # Manual pages and shell completions, made at build time from what they describe: the option tables of the binary and
-# the documents of both formats; and the documents as they are installed. Pages carry the date of the commit, so that a build can be repeated.
+# the documents of both formats; and the documents as they are installed. Pages carry the date of the commit, so that a
+# build can be repeated.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(MEMSWEEP_GIT git)
 set(manual_date "")

@@ -1,12 +1,12 @@
-# memsweep_warnings: warnings, which are errors in the presets. memsweep_flags, which every target of ours links but what is loaded into other
-# programs: those, and the sanitizer of the preset.
+# memsweep_warnings: warnings, which are errors in the presets. memsweep_flags, which every target of ours links but what
+# is loaded into other programs: those, and the sanitizer of the preset.
 # What the macros of assertions and debugging information name is told from the root of the project, so that two builds
-# in two folders are equal byte for byte. With CCACHE_BASEDIR, ccache names headers by their paths from the build folder.
+# in two folders are equal byte for byte. With CCACHE_BASEDIR, ccache names headers by paths from the build folder.
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
                     "$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/>"
                     "$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=../../=>")
-# GCC collects its garbage from 128 MiB on, again and again, where a file of ours needs 1 to 2 GiB (gcc(1), ggc-min-heapsize, in
-# KiB): a seventh of the processor's time of compiling it.
+# GCC collects its garbage from 128 MiB on, again and again, where a file of ours needs 1 to 2 GiB (gcc(1),
+# ggc-min-heapsize, in KiB): a tenth of the processor's time of compiling it.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1000000>")
 
 add_library(memsweep_warnings INTERFACE)

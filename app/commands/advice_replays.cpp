@@ -14,9 +14,7 @@
 #include "app/commands/growing_trace.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
-#include "core/base/quantity.hpp"
 #include "core/engine/steps/compile_steps.hpp"
-#include "core/sys/machine_facts.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/replay/replay_program.hpp"
 #include "core/trace/summary.hpp"
@@ -34,9 +32,12 @@ trace::CountedTree served_of(const std::vector<trace::RecordedImage>& images)
     trace::CountedTree tree;
     for (const trace::RecordedImage& image : images) {
         const auto& path = image.facts.served_by;
-        tree.served.push_back({.program = trace::program_of(image),
-                               .library = std::string{path, ::strnlen(path, sizeof path)},
-                               .is_own = image.facts.foreign_malloc != 0});
+        trace::ServedProgram served{.program = trace::program_of(image),
+                                    .library = std::string{path, ::strnlen(path, sizeof path)},
+                                    .is_own = image.facts.foreign_malloc != 0};
+        if (std::ranges::find(tree.served, served) == tree.served.end()) {
+            tree.served.push_back(std::move(served));
+        }
     }
     return tree;
 }
@@ -129,13 +130,7 @@ base::Expected<void> AdviceReplays::compile()
     MEMSWEEP_TRY(reader.outcome());
     const trace::ReplayProgram program = MEMSWEEP_TRY(trace::view(words));
     threads_ = static_cast<std::uint32_t>(program.threads.size());
-    const std::uint64_t available = sys::available_memory();  // 0: not known
-    const std::uint64_t needed = program.header->totals.peak_live_bound;
-    if (available != 0 && needed > available / 5 * 4) {
-        return base::fail(base::ErrorCode::budget,
-                          fmt::format("its replay would hold {}, and this machine has {} left",
-                                      base::format_size(needed), base::format_size(available)));
-    }
+    MEMSWEEP_TRY(engine::check_room_to_replay(program.header->totals));
     packed_ = MEMSWEEP_TRY(engine::packed_trace(words));
     return {};
 }

@@ -251,8 +251,15 @@ class Advising {
                                  .settings = model::allocator_choices().size(),
                                  .budget = question_.budget});
         if (way_ == schedule::AdviceWay::replay) {  // what is replayed is recorded anew
-            take_origin(record(compiled), program);
-        } else {
+            if (const auto recorded = record(compiled); recorded || signals_.arrived()) {
+                take_origin(recorded, program);
+            } else {
+                way_ = schedule::AdviceWay::race;
+                report_.warnings.push_back(fmt::format("It could not be recorded, so that nothing is predicted: {}.",
+                                                       reporters::inert_text(recorded.error().message)));
+            }
+        }
+        if (way_ == schedule::AdviceWay::race) {
             runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
                 take_origin(commands_.count(compiled, limits()), unknown);
             });
@@ -323,7 +330,8 @@ class Advising {
                             "little here.",
                             *report_.program.recorded_share * 100));
         }
-        for (std::size_t i = 0; i < candidates.admitted().size() && clock_.now() < end && !signals_.arrived(); ++i) {
+        for (std::size_t i = 0; i < candidates.admitted().size() && runs_.clock().now() < end && !signals_.arrived();
+             ++i) {
             if (const auto replayed = replays_.on(candidates.spec(i), patience(end))) {
                 candidates.take_prediction(i, std::max(memory_ + resident(*replayed) - resident(*base), 0.0));
             }
@@ -356,13 +364,13 @@ class Advising {
     {
         constexpr std::chrono::minutes most{10};
         constexpr std::chrono::milliseconds least{1};
-        return std::clamp<nanoseconds>(end - clock_.now(), least, most);
+        return std::clamp<nanoseconds>(end - runs_.clock().now(), least, most);
     }
 
     // Half of what is left of the budget is for real runs.
     [[nodiscard]] nanoseconds end_of_replays() const
     {
-        const nanoseconds now = clock_.now();
+        const nanoseconds now = runs_.clock().now();
         return question_.budget ? now + std::max(*question_.budget - (now - began_), nanoseconds{0}) / 2
                                 : nanoseconds::max();
     }
@@ -445,7 +453,9 @@ class Advising {
 
     void judge(const schedule::AdviceOutcome& outcome)
     {
-        if (!report_.best) {
+        const bool has_failed_as_it_is =
+            !outcome.options.empty() && outcome.options.front().drop == schedule::AdviceDrop::failed;
+        if (!report_.best && !has_failed_as_it_is) {
             take_predicted_best();
         }
         add_warnings();

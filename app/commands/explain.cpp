@@ -72,9 +72,8 @@ std::string why_not_stopped(const RunToExplain& run)
     if (run.at.kind == AskedMoment::Kind::time) {
         return "the program had ended before that moment";
     }
-    const bool has_sign = run.end.sign != model::EndSign::none && run.end.sign != model::EndSign::exit;
-    return has_sign ? fmt::format("the program ended without the sign {}", model::to_text(run.end))
-                    : "the program was gone before it could be stopped at its end";
+    return run.end.has_sign() ? fmt::format("the program ended without the sign {}", model::to_text(run.end))
+                              : "the program was gone before it could be stopped at its end";
 }
 
 base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOptions& global)

@@ -37,8 +37,7 @@ constexpr sys::PassingShape explained_folders{
 // The moment is where the program ends by itself, of which a copy is kept.
 bool is_at_exit(const RunToExplain& command)
 {
-    const bool has_sign = command.end.sign != model::EndSign::none && command.end.sign != model::EndSign::exit;
-    return command.at.kind == AskedMoment::Kind::end && !has_sign;
+    return command.at.kind == AskedMoment::Kind::end && !command.end.has_sign();
 }
 
 sys::SpawnOptions recorded(const RunToExplain& command, const std::string& library, const std::string& folder)
@@ -103,6 +102,9 @@ class RunningProgram {
     // Once it has ended so; absent: it was gone before it could be stopped.
     std::optional<base::Expected<Explanation>> explanation(const sys::ExitStatus& status)
     {
+        if (work_end_ && !work_end_->has_come()) {
+            return std::nullopt;
+        }
         if (!explained_ && snapshot_) {
             explain();
         }
@@ -204,8 +206,8 @@ class RunningProgram {
     {
         const bool is_peak = command_.at.kind == AskedMoment::Kind::peak &&
                              (!snapshot_ || resident_bytes(end.thread) > snapshot_->space.rss_bytes());
-        const bool is_unseen = work_end_ && !snapshot_ && work_end_->has_come();
-        if (is_peak || is_unseen) {
+        const bool may_be_unseen = work_end_ && !snapshot_;  // what it has printed last may not have been read yet
+        if (is_peak || may_be_unseen) {
             take(end.process, end.thread, end.since, trace::SnapshotAt::end);
         }
         most_resident_ =

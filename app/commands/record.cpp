@@ -258,7 +258,7 @@ class MarkedEnd {
   public:
     explicit MarkedEnd(const model::EndOfWork& end)
     {
-        if (end.sign != model::EndSign::none && end.sign != model::EndSign::exit) {
+        if (end.has_sign()) {
             end_.emplace(end);
         }
     }
@@ -267,7 +267,6 @@ class MarkedEnd {
         return end_ ? end_->prepare(program) : base::Expected<void>{};
     }
     void record_to(std::string folder) { folder_ = std::move(folder); }
-    [[nodiscard]] bool is_asked_for() const noexcept { return end_.has_value(); }
     // How often look() is wanted.
     [[nodiscard]] std::chrono::nanoseconds pause() const
     {

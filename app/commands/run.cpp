@@ -194,6 +194,10 @@ base::Expected<void> check_comparison(const RunCommand& run)
     if (run.shell && run.texts.empty() && run.words.size() != 1) {
         return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
     }
+    const std::set<std::string_view> read_by_us{"", model::output_discarded, model::output_checksum};
+    if (run.end.sign == model::EndSign::line && !read_by_us.contains(run.stdout_word)) {
+        return refuse("looks for the line in what memsweep reads: --stdout null or checksum", "--end-when");
+    }
     if (run.stacks && run.against.empty() && run.leaks.empty()) {
         return refuse("names the call sites in which two programs differ, and needs --against CMD; `memsweep record "
                       "--stacks -- CMD` records those of one",

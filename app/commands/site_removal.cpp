@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/engine/steps/compile_steps.hpp"
 #include "core/measure/memory_verdict.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/file_text.hpp"
-#include "core/sys/machine_facts.hpp"
 #include "core/trace/replay/replay_program.hpp"
 
 namespace memsweep::app {
@@ -37,13 +35,8 @@ base::Expected<measure::ReplayedHeap> SiteRemoval::without(std::vector<bool> nod
                          .is_cut = basis_.cut.has_value() || basis_.most_events != UINT64_MAX};
     const auto words = MEMSWEEP_TRY(trace::compile_replay(reader, options));
     MEMSWEEP_TRY(reader.outcome());
-    const trace::ReplayTotals totals = MEMSWEEP_TRY(trace::view(words)).header->totals;
-    const std::uint64_t available = sys::available_memory();  // 0: not known
-    if (available != 0 && totals.peak_live_bound > available / 5 * 4) {
-        return base::fail(base::ErrorCode::budget,
-                          fmt::format("its replay would hold {}, and this machine has {} left",
-                                      base::format_size(totals.peak_live_bound), base::format_size(available)));
-    }
+    const trace::ReplayProgram program = MEMSWEEP_TRY(trace::view(words));
+    MEMSWEEP_TRY(engine::check_room_to_replay(program.header->totals));
     return engine::replay_heap(
         workers_, {.trace = MEMSWEEP_TRY(engine::packed_trace(words)), .allocator = basis_.allocator, .runs = runs});
 }

@@ -173,6 +173,12 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
     return asked;
 }
 
+// The figures need no snapshot.
+std::string not_checked_since(const base::Error& error)
+{
+    return fmt::format("It could not be checked: {}.", reporters::inert_text(base::describe(error)));
+}
+
 base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::StopSignals& signals)
 {
     Asked asked = MEMSWEEP_TRY(look_at(command));
@@ -198,10 +204,17 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
                         .warnings = std::move(warnings)};
     std::optional<trace::Snapshot> snapshot;
     if (!is_named) {
-        snapshot = MEMSWEEP_TRY(nearest_snapshot(command.trace, asked.process, asked.moment));
-        report.not_checked = snapshot ? ""
-                                      : "The trace has no snapshot of where its memory was: "
-                                        "`memsweep record --snapshot-at-end` takes one.";
+        auto found = nearest_snapshot(command.trace, asked.process, asked.moment);
+        if (found) {
+            snapshot = *std::move(found);
+            report.not_checked = snapshot        ? ""
+                                 : asked.process ? "The trace has no snapshot of this process: they are of the one "
+                                                   "that the command began with."
+                                                 : "The trace has no snapshot of where its memory was: "
+                                                   "`memsweep record --snapshot-at-end` takes one.";
+        } else {
+            report.not_checked = not_checked_since(found.error());
+        }
     }
     const RemovalBasis basis{.trace = command.trace,
                              .cut = std::move(asked.cut),
@@ -217,10 +230,13 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
     SiteRemoval replays{std::move(replayed), signals};
     report.whole = MEMSWEEP_TRY(replays.without({}));
     if (snapshot) {
-        auto check = MEMSWEEP_TRY(check_with_snapshot(
-            *snapshot, basis, asked.moment, is_at_snapshot ? std::optional{report.whole} : std::nullopt, signals));
-        report.checked = std::move(check.checked);
-        report.not_checked = std::move(check.why_not);
+        auto check = check_with_snapshot(*snapshot, basis, asked.moment,
+                                         is_at_snapshot ? std::optional{report.whole} : std::nullopt, signals);
+        if (!check && check.error().code == base::ErrorCode::interrupted) {
+            return base::fail(check.error());
+        }
+        report.checked = check ? std::move(check->checked) : std::nullopt;
+        report.not_checked = check ? std::move(check->why_not) : not_checked_since(check.error());
     }
     report.without = MEMSWEEP_TRY(replays.without(std::move(asked.nodes)));
     return report;

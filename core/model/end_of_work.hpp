@@ -25,6 +25,8 @@ struct EndOfWork {
     EndSign sign{};
     std::string text;                 // the file's path, or the regular expression
     std::chrono::nanoseconds idle{};  // the memory is read so long after the sign
+    // It may come before the exit.
+    [[nodiscard]] bool has_sign() const noexcept { return sign != EndSign::none && sign != EndSign::exit; }
     friend bool operator==(const EndOfWork&, const EndOfWork&) = default;
 };
 

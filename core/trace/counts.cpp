@@ -75,10 +75,7 @@ void add_image(const CountFile& image, CountedTree& into)
     into.why_unseen = is_mostly_unseen(image) ? why_unseen(image) : into.why_unseen;
     ServedProgram served{text_in(image.program, sizeof image.program), text_in(image.served_by, sizeof image.served_by),
                          image.foreign_malloc != 0};
-    const bool is_known = std::ranges::any_of(into.served, [&](const ServedProgram& one) {
-        return one.program == served.program && one.library == served.library && one.is_own == served.is_own;
-    });
-    if (!is_known) {
+    if (std::ranges::find(into.served, served) == into.served.end()) {
         into.served.push_back(std::move(served));
     }
 }

@@ -32,6 +32,7 @@ struct ServedProgram {
     std::string program;  // its file
     std::string library;  // that malloc comes from; empty: not known
     bool is_own{};        // the program brings its own malloc, whose calls are not counted
+    friend bool operator==(const ServedProgram&, const ServedProgram&) = default;
 };
 
 // What counting a tree of processes has left.

@@ -19,11 +19,12 @@ void put_mark_number(std::uint64_t value, std::string& out)
     out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(end - bytes.data()));
 }
 
-bool take_mark(payload::Cursor& cursor, EndMark& mark)
+// `most`: processes, and threads.
+bool take_mark(payload::Cursor& cursor, std::uint64_t most, EndMark& mark)
 {
     std::uint64_t count{};
     std::string_view sign;
-    if (!cursor.text(sign) || !cursor.number(mark.cut.ticks) || !cursor.number(count)) {
+    if (!cursor.text(sign) || !cursor.number(mark.cut.ticks) || !cursor.number(count) || count > most) {
         return false;
     }
     mark.sign = sign;
@@ -34,7 +35,7 @@ bool take_mark(payload::Cursor& cursor, EndMark& mark)
         }
         mark.cut.processes.insert(process);
     }
-    if (!cursor.number(count)) {
+    if (!cursor.number(count) || count > most) {
         return false;
     }
     for (; count > 0; --count) {
@@ -92,6 +93,8 @@ base::Expected<void> put_end_mark(const TakeBytes& take, const EndMark& mark)
 
 std::optional<EndMark> find_end_mark(TraceFile& file)
 {
+    // A thread that is in the middle of a chunk has one in the file, but for what a cut-off recording lost.
+    const std::uint64_t most = 1024 + file.event_chunks().size();
     std::vector<std::uint8_t> payload;
     for (const ChunkPlace& chunk : file.side_chunks()) {
         if (chunk.header.kind != ChunkKind::end_mark || !file.read_payload(chunk, payload)) {
@@ -99,7 +102,7 @@ std::optional<EndMark> find_end_mark(TraceFile& file)
         }
         EndMark mark;
         payload::Cursor cursor{payload};
-        if (take_mark(cursor, mark)) {
+        if (take_mark(cursor, most, mark)) {
             return mark;
         }
         file.count_corrupted();

@@ -160,12 +160,17 @@ std::optional<EndOfWorkTotals> totals_at_mark(TraceReader& reader)
         ++totals.events;
         walk.add(event);
         if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            walk.end_process(event.process, [](const LiveBlock&) {});
+            // A sign that was seen when all had ended is of their ends: what they held then was live.
+            const bool is_of_mark = event.kind == EventKind::process_exit && mark->cut.processes.empty();
+            walk.end_process(event.process, [&](const LiveBlock& block) {
+                totals.live_bytes += is_of_mark ? block.size : 0;
+                totals.live_blocks += is_of_mark ? 1 : 0;
+            });
         }
     }
     reader.read_to_end();
-    totals.live_bytes = walk.live_bytes();
-    totals.live_blocks = walk.live().count();
+    totals.live_bytes += walk.live_bytes();
+    totals.live_blocks += walk.live().count();
     return totals;
 }
 

@@ -138,10 +138,19 @@ std::pair<double, double> ends_of(const std::vector<const MetricComparison*>& me
     constexpr double least_span = 1.1;  // so that ratios of 1.00 do not fill the axis with nothing
     double low = 1 / least_span;
     double high = least_span;
+    const auto take = [&](double end) {
+        if (std::isfinite(end) && end > 0) {
+            low = std::min(low, end);
+            high = std::max(high, end);
+        }
+    };
     for (const MetricComparison* metric : metrics) {
         const measure::Shift& shift = *metric->shift;
-        low = std::min({low, shift.estimate, shift.interval ? (*shift.interval)[0] : shift.estimate});
-        high = std::max({high, shift.estimate, shift.interval ? (*shift.interval)[1] : shift.estimate});
+        take(shift.estimate);
+        if (shift.interval) {
+            take((*shift.interval)[0]);
+            take((*shift.interval)[1]);
+        }
     }
     return {low, high};
 }

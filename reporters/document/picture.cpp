@@ -61,6 +61,10 @@ std::vector<double> marks_of(const DotPicture& picture)
 {
     constexpr double least_log = 10;  // below this factor between the ends even steps are even enough
     constexpr double most_with_parts = 400;
+    if (!std::isfinite(picture.from) || !std::isfinite(picture.to) || picture.from >= picture.to ||
+        (picture.is_log && picture.from <= 0)) {
+        return {};
+    }
     const double span = picture.to / picture.from;
     if (!picture.is_log || span < least_log) {
         return in_steps(picture);

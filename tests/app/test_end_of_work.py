@@ -78,6 +78,13 @@ class Recorded(EndOfWork):
             self.assertEqual(end["sign"], f"file:{self.mark}")
             self.trace.unlink()
 
+    def test_what_is_held_at_an_exit_is_live_then(self):
+        # Seen in time or not: a shell keeps blocks until it is gone.
+        for _ in range(5):
+            self.expect(0, "record", "-q", "-o", self.trace, "--end-when", f"file:{self.mark}", "--", "sh", "-c", f": >'{self.mark}'")
+            self.assertGreater(self.info()["end_of_work"]["live_bytes"], 0)
+            self.trace.unlink()
+
     def test_all_processes_stand_in_the_mark(self):
         self.record("parent", "file", f"file:{self.mark}", "-q")
         info = self.check_mark(f"file:{self.mark}", held=3 * HELD)
@@ -271,6 +278,12 @@ class Explained(EndOfWork):
         outcome = self.expect(2, "explain", "--end-when", "signal", "--", PROGRAM, "silent", "none")
         self.assertIn("ended without the sign", outcome.errors)
 
+    def test_a_sign_that_is_printed_last(self):
+        for _ in range(3):
+            out = self.folder / "e.json"
+            self.expect(0, "explain", "-f", "json", "-o", out, "--remove", "0", "--end-when", "line:done", "--", "sh", "-c", "echo done")
+            self.assertEqual(json.loads(out.read_text())["moment"]["at"], "end")
+
     def test_what_it_goes_with(self):
         self.assertIn("--end-when", self.expect(2, "explain", "--at", "peak", "--end-when", "signal", "--", PROGRAM, "frees", "none").errors)
         self.assertIn("--end-when", self.expect(2, "explain", "t.mst", "--end-when", "signal").errors)
@@ -303,6 +316,14 @@ class Scenario(EndOfWork):
             with self.subTest(wrong):
                 outcome = self.expect(2, "validate", self.scenario(end_when=wrong))
                 self.assertRegex(outcome.errors, r"s\.json:1:\d+: .*end_when")
+
+    def test_a_line_is_looked_for_in_what_is_read(self):
+        for where in ("inherit", "file.txt"):
+            outcome = self.expect(2, "validate", self.scenario(end_when="line:done", stdout=where))
+            self.assertRegex(outcome.errors, r"s\.json:1:\d+: .*end_when.*checksum")
+            outcome = self.expect(2, "run", "--end-when", "line:done", "--stdout", where, "--", "true")
+            self.assertIn("--end-when", outcome.errors)
+        self.expect(0, "validate", self.scenario(end_when="line:done", stdout="checksum"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 #include "reporters/svg/svg_writer.hpp"
 
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,6 +96,17 @@ TEST_CASE("names in a picture are escaped and stay in it, however long", "[unit]
     for (std::string line; std::getline(lines, line);) {
         CHECK((!line.starts_with("<text") || line.size() < 200));
     }
+}
+
+TEST_CASE("an axis without ends of its own has no marks", "[unit]")
+{
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    for (const auto& [from, to] :
+         {std::pair{0.0, 1e6}, {-1.0, 1e6}, {1.0, infinite}, {std::nan(""), 2.0}, {3.0, 3.0}}) {
+        CHECK(axis_marks({.from = from, .to = to, .is_log = true}).empty());
+    }
+    CHECK(axis_marks({.from = 0, .to = infinite}).empty());
+    CHECK_FALSE(axis_marks({.from = 0, .to = 10}).empty());
 }
 
 TEST_CASE("marks of an axis are round, few, and within it", "[unit]")

@@ -57,6 +57,24 @@ std::uint64_t events_of(trace::TraceReader& reader)
 
 }  // namespace
 
+TEST_CASE("a mark of more threads or processes than a file can have is none", "[unit]")
+{
+    RecordingBytes recording{1};
+    recording.slot(0, own_process, 0, mallocs(5, 0x20000));
+    constexpr std::size_t too_many = 3000;
+    trace::EndMark threads{.sign = "signal", .cut = {.threads = std::vector<trace::ThreadCut>(too_many)}};
+    trace::EndMark processes{.sign = "signal", .cut = {}};
+    for (std::uint32_t process = 0; process < too_many; ++process) {
+        processes.cut.processes.insert(process);
+    }
+    for (const trace::EndMark& mark : {threads, processes}) {
+        const std::string file = trace_with(recording, {mark});
+        auto reader = trace::TraceReader::open(read_from(file), "memory");
+        REQUIRE(reader);
+        CHECK_FALSE(reader->end_mark().has_value());
+    }
+}
+
 TEST_CASE("a mark is read as it was written, and the first counts", "[unit]")
 {
     RecordingBytes recording{2};

@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/replay/replay_program.hpp"
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/sys/machine_facts.hpp"
 
 namespace memsweep::engine {
 
@@ -63,6 +66,17 @@ base::Expected<std::vector<ReplayRecord>> replayed(Executor& workers, const Heap
 }
 
 }  // namespace
+
+base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals)
+{
+    const std::uint64_t available = sys::available_memory();  // 0: not known
+    if (available != 0 && totals.peak_live_bound > available / 5 * 4) {
+        return base::fail(base::ErrorCode::budget,
+                          fmt::format("its replay would hold {}, and this machine has {} left",
+                                      base::format_size(totals.peak_live_bound), base::format_size(available)));
+    }
+    return {};
+}
 
 base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order)
 {

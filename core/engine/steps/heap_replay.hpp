@@ -19,6 +19,7 @@
 #include "core/engine/repetition/step_program.hpp"
 #include "core/measure/site_return.hpp"
 #include "core/model/allocator.hpp"
+#include "core/trace/replay/replay_program.hpp"
 
 namespace memsweep::engine {
 
@@ -28,6 +29,9 @@ struct HeapReplayOrder {
     std::uint32_t runs{3};
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};  // of each
 };
+
+// budget: a replay would hold more than this machine has left.
+[[nodiscard]] base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals);
 
 // Of the runs, each figure by itself.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
