@@ -5,9 +5,11 @@
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
                     "$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/>"
                     "$<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=../../=>")
-# GCC collects its garbage from 128 MiB on, again and again, where a file of ours needs 1 to 2 GiB (gcc(1),
-# ggc-min-heapsize, in KiB): a tenth of the processor's time of compiling it.
-add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1000000>")
+if(MEMSWEEP_UNITY)
+  # GCC collects its garbage from 128 MiB on, again and again, where many files at a time need 1 to 2 GiB (gcc(1),
+  # ggc-min-heapsize, in KiB): a tenth of the processor's time of compiling them.
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1000000>")
+endif()
 
 add_library(memsweep_warnings INTERFACE)
 add_library(memsweep_flags INTERFACE)

@@ -235,7 +235,7 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
         if (!check && check.error().code == base::ErrorCode::interrupted) {
             return base::fail(check.error());
         }
-        report.checked = check ? std::move(check->checked) : std::nullopt;
+        report.checked = check ? check->checked : std::nullopt;
         report.not_checked = check ? std::move(check->why_not) : not_checked_since(check.error());
     }
     report.without = MEMSWEEP_TRY(replays.without(std::move(asked.nodes)));
