@@ -49,7 +49,7 @@ Cell told_cell(const measure::ReturnedBytes& figure)
 std::string untold_words(const measure::SiteReturn& result, std::string_view request)
 {
     const std::string as_it_is = untold_text(result.as_it_is, result.runs);
-    const std::string after = untold_text(result.after_request, result.runs);
+    std::string after = untold_text(result.after_request, result.runs);
     if (as_it_is == after) {
         return after;
     }
