@@ -12,6 +12,7 @@
 #include "app/commands/advice_candidates.hpp"
 #include "app/commands/advice_executor.hpp"
 #include "app/commands/advice_replays.hpp"
+#include "app/commands/advice_verdict.hpp"
 #include "app/commands/recorder.hpp"
 #include "app/commands/remembered_runs.hpp"
 #include "app/commands/site_removal.hpp"
@@ -33,12 +34,10 @@ namespace {
 
 using reporters::AdviceReport;
 using reporters::AdviceTry;
-using reporters::AdviceVerdict;
 using reporters::MallocOrigin;
 using std::chrono::nanoseconds;
 
 constexpr std::uint32_t usual_most_runs = 110;
-constexpr const char* not_reached_in_time = "the budget was spent";
 constexpr std::uint32_t looking_runs = 2;  // counted, and as a first run that counts for nothing
 std::string base_name(const std::string& path)
 {
@@ -148,8 +147,7 @@ class Advising {
         const std::uint64_t least = static_cast<std::uint64_t>(measure::LeastGain{}.of(memory_));
         if (signals_.arrived()) {
             report_.is_interrupted = true;
-            report_.reason = "It was interrupted before anything was tried.";
-            report_.verdict = AdviceVerdict::change_nothing;
+            nothing("It was interrupted before anything was tried.");
         } else if (too_short_) {
             nothing(fmt::format("It ends before anybody can look at it, and has no more than {} at any time.",
                                 base::format_size(*too_short_)));
@@ -189,11 +187,7 @@ class Advising {
         }
     }
 
-    void nothing(std::string why)
-    {
-        report_.verdict = AdviceVerdict::change_nothing;
-        report_.reason = std::move(why);
-    }
+    void nothing(std::string why) { change_nothing(std::move(why), report_); }
 
     [[nodiscard]] engine::RunLimits limits() const { return {.timeout = question_.plan.settings.timeout}; }
 
@@ -422,7 +416,12 @@ class Advising {
             }
             take_drop(executor_.fault_of(one.id), outcome.options[i + 1], one, tried);
         }
-        judge(outcome);
+        judge_advice({.question = question_,
+                      .outcome = outcome,
+                      .way = way_,
+                      .memory = memory_,
+                      .prints_otherwise = executor_.prints_otherwise()},
+                     report_);
     }
 
     // They were made on top of one run as it is.
@@ -442,124 +441,13 @@ class Advising {
         const bool has_failed = option.drop == schedule::AdviceDrop::failed;
         if (option.stage == schedule::AdviceStage::untried) {
             tried.dropped = tried.predicted ? "outrun" : "not_reached";
-            tried.why = tried.predicted ? "" : not_reached_in_time;
+            tried.why = tried.predicted ? "" : advice_not_reached_in_time;
         } else if (has_failed) {
             tried.dropped = fault == AdviceFault::inert ? "inert" : fault == AdviceFault::unsafe ? "unsafe" : "failed";
             tried.why = one.reason;
         } else {
             tried.dropped = word_of(option.drop);
         }
-    }
-
-    void judge(const schedule::AdviceOutcome& outcome)
-    {
-        const bool has_failed_as_it_is =
-            !outcome.options.empty() && outcome.options.front().drop == schedule::AdviceDrop::failed;
-        if (!report_.best && !has_failed_as_it_is) {
-            take_predicted_best();
-        }
-        add_warnings();
-        if (!outcome.has_default && !report_.best) {
-            nothing("It could not be measured as it is, three times: nothing can be compared with it.");
-            report_.best.reset();
-            return;
-        }
-        if (!report_.best) {
-            judge_nothing(outcome);
-            return;
-        }
-        const bool is_proven = outcome.gain.claim == measure::Claim::proven;
-        if (is_proven && !measure::is_affordable(outcome.price, question_.at_most)) {
-            report_.verdict = AdviceVerdict::predicted_only;
-            report_.reason =
-                fmt::format("Its price is not known yet: {} x{:.2f} in {} pairs, where x{:.2f} is allowed; a "
-                            "larger --budget decides.",
-                            question_.keep == "wall_time" ? "wall time" : "CPU time", outcome.price.ratio,
-                            outcome.price.pairs, question_.at_most);
-            return;
-        }
-        report_.verdict = is_proven ? AdviceVerdict::change : AdviceVerdict::predicted_only;
-        report_.reason = is_proven ? ""
-                                   : fmt::format("{} before pairs of runs could prove it; {}.",
-                                                 report_.is_interrupted ? "It was interrupted" : "The budget ended",
-                                                 "a larger --budget decides");
-    }
-
-    // Where the budget has let no setting run, a prediction is all there is.
-    void take_predicted_best()
-    {
-        const auto is_run = [](const AdviceTry& one) { return one.runs > 0; };
-        if (way_ == schedule::AdviceWay::race || std::ranges::any_of(report_.tried, is_run)) {
-            return;
-        }
-        const double before = reporters::median_of(report_.default_memory).value_or(memory_);
-        for (std::size_t i = 0; i < report_.tried.size(); ++i) {
-            const AdviceTry& one = report_.tried[i];
-            const bool gains = one.predicted && before - *one.predicted >= measure::LeastGain{}.of(before);
-            if (gains && (!report_.best || *one.predicted < *report_.tried[*report_.best].predicted)) {
-                report_.best = i;
-            }
-        }
-        if (report_.best) {
-            report_.tried[*report_.best].dropped.clear();
-        }
-    }
-
-    // Every setting that was not run.
-    [[nodiscard]] bool all_predicted() const
-    {
-        return std::ranges::none_of(report_.tried, [](const AdviceTry& one) {
-            return one.runs == 0 && !one.predicted && one.dropped == "not_reached" && one.why == not_reached_in_time;
-        });
-    }
-
-    void judge_nothing(const schedule::AdviceOutcome& outcome)
-    {
-        const auto is_unsafe = [](const AdviceTry& one) { return one.dropped == "unsafe" || one.dropped == "failed"; };
-        const auto unsafe = std::ranges::find_if(report_.tried, is_unsafe);
-        const auto tried = static_cast<std::uint64_t>(
-            std::ranges::count_if(report_.tried, [](const AdviceTry& one) { return one.runs > 0; }));
-        std::string best = "none gains anything";
-        double least = memory_;
-        for (const AdviceTry& one : report_.tried) {
-            if (one.memory && *one.memory < least) {
-                least = *one.memory;
-                const auto before = reporters::median_of(report_.default_memory).value_or(memory_);
-                best = fmt::format("the smallest, {}, is at x{:.2f}{}", one.settings.text, *one.memory / before,
-                                   one.dropped == "slower" ? " and takes longer than allowed" : "");
-            }
-        }
-        const std::string linked = report_.program.origin == MallocOrigin::linked
-                                       ? fmt::format("It is linked with {}; of ", report_.program.allocator)
-                                       : "Of ";
-        nothing(fmt::format("{}{} settings tried {}{}.", linked, tried, best,
-                            outcome.raced_all ? ""
-                            : all_predicted() ? "; the others were predicted to need more, by replays of a recording"
-                                              : "; the budget left others untried"));
-        if (unsafe != report_.tried.end() &&
-            std::ranges::all_of(report_.tried, [&](const AdviceTry& one) { return one.runs == 0 || is_unsafe(one); })) {
-            report_.verdict = AdviceVerdict::unsafe;
-            report_.reason = fmt::format("Under {} the program {}.", unsafe->settings.text, unsafe->why);
-        }
-    }
-
-    void add_warnings()
-    {
-        if (executor_.prints_otherwise()) {
-            report_.warnings.emplace_back(
-                "What the program prints differs from run to run, so that nobody checked that it prints the same.");
-        }
-        if (!report_.best) {
-            return;
-        }
-        const reporters::AdviceSettings& best = report_.tried[*report_.best].settings;
-        if (report_.program.origin == MallocOrigin::linked && !best.keeps_allocator) {
-            report_.warnings.push_back(fmt::format(
-                "The program is linked with {}: what it asks of it (redis: INFO memory, MEMORY PURGE, active "
-                "defragmentation) tells nothing, or does nothing, under another malloc.",
-                report_.program.allocator));
-        }
-        report_.warnings.emplace_back("The environment holds for every program that this one starts, too.");
     }
 
     const AdviceQuestion& question_;
