@@ -22,6 +22,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
 #include "reporters/document/table.hpp"
+#include "reporters/json/json_members.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/json_parse.hpp"
@@ -30,6 +31,8 @@ namespace memsweep::app {
 namespace {
 
 using reporters::Json;
+using reporters::JsonNode;
+using reporters::Problem;
 using std::chrono::nanoseconds;
 
 constexpr const char* journal_format = "memsweep-advise-runs";
@@ -64,128 +67,64 @@ std::string key_of(const engine::CompiledCase& compiled)
     return key;
 }
 
-Json json_of_run(const engine::CommandRecord& record)
+template <typename Io>
+void nanoseconds_member(Io& io, std::string_view key, reporters::PartOf<Io, nanoseconds>& time)
 {
-    const engine::Moment& end = record.at_end;
-    return {{"wall_ns", record.wall_ns},
-            {"cpu_ns", record.cpu_ns},
-            {"user_ns", record.user_time.count()},
-            {"system_ns", record.system_time.count()},
-            {"minor_faults", record.minor_faults},
-            {"major_faults", record.major_faults},
-            {"peak_bytes", record.peak_working_set_bytes},
-            {"context_switches", record.context_switches},
-            {"read_bytes", record.read_bytes},
-            {"written_bytes", record.written_bytes},
-            {"left_processes", record.left_processes},
-            {"pressure", record.pressure_seconds},
-            {"instructions", record.hardware.instructions},
-            {"cycles", record.hardware.cycles},
-            {"checksum", record.checksum},
-            {"end", Json{{"bytes", end.working_set_bytes},
-                         {"anonymous", end.anonymous_bytes},
-                         {"threads", std::uint64_t{end.threads}},
-                         {"changes_user", end.changes_user},
-                         {"files", end.files},
-                         {"why_none", end.why_none}}}};
+    std::int64_t count = time.count();
+    io(key, count);
+    if constexpr (Io::is_reading) {
+        time = nanoseconds{count};
+    }
 }
 
-// Members of an object; one that is absent, or of another kind, fails the reading.
-class MemberReader {
-  public:
-    explicit MemberReader(const Json* object) : object_{object} {}
+template <typename Io>
+void members_of_run(Io& io, reporters::PartOf<Io, engine::CommandRecord>& record)
+{
+    io("wall_ns", record.wall_ns);
+    io("cpu_ns", record.cpu_ns);
+    nanoseconds_member(io, "user_ns", record.user_time);
+    nanoseconds_member(io, "system_ns", record.system_time);
+    io("minor_faults", record.minor_faults);
+    io("major_faults", record.major_faults);
+    io("peak_bytes", record.peak_working_set_bytes);
+    io("context_switches", record.context_switches);
+    io("read_bytes", record.read_bytes);
+    io("written_bytes", record.written_bytes);
+    io("left_processes", record.left_processes);
+    io("pressure", record.pressure_seconds);
+    io("instructions", record.hardware.instructions);
+    io("cycles", record.hardware.cycles);
+    io("checksum", record.checksum);
+    auto& end = record.at_end;
+    io.object("end", [&](auto& inner) {
+        inner("bytes", end.working_set_bytes);
+        inner("anonymous", end.anonymous_bytes);
+        inner("threads", end.threads);
+        inner("changes_user", end.changes_user);
+        inner("files", end.files);
+        inner("why_none", end.why_none);
+    });
+}
 
-    template <typename Integer>
-        requires std::integral<Integer>
-    void take(std::string_view key, Integer& into)
-    {
-        const Json* const value = member(key);
-        if (value != nullptr && value->unsigned_integer() != nullptr) {
-            into = static_cast<Integer>(*value->unsigned_integer());
-        } else if (value != nullptr && value->integer() != nullptr) {
-            into = static_cast<Integer>(*value->integer());
-        } else {
-            is_whole_ = false;
-        }
-    }
-    void take(std::string_view key, bool& into)
-    {
-        const Json* const value = member(key);
-        is_whole_ = is_whole_ && value != nullptr && value->boolean() != nullptr;
-        into = is_whole_ && *value->boolean();
-    }
-    void take(std::string_view key, std::string& into)
-    {
-        const Json* const value = member(key);
-        is_whole_ = is_whole_ && value != nullptr && value->text() != nullptr;
-        into = is_whole_ ? *value->text() : std::string{};
-    }
-    void take(std::string_view key, nanoseconds& into)
-    {
-        std::int64_t count{};
-        take(key, count);
-        into = nanoseconds{count};
-    }
-    void take(std::string_view key, std::optional<std::uint64_t>& into)
-    {
-        std::uint64_t count{};
-        if (const Json* const value = member(key); value != nullptr && !value->is_null()) {
-            take(key, count);
-            into = count;
-        }
-    }
-    void take(std::string_view key, std::optional<double>& into)
-    {
-        const Json* const value = member(key);
-        into = value == nullptr ? std::nullopt : value->number();
-    }
-    void take(std::string_view key, std::vector<std::string>& into)
-    {
-        const Json* const value = member(key);
-        is_whole_ = is_whole_ && value != nullptr && value->is_array();
-        for (const Json& one : is_whole_ ? value->elements() : std::vector<Json>{}) {
-            is_whole_ = is_whole_ && one.text() != nullptr;
-            into.push_back(is_whole_ ? *one.text() : std::string{});
-        }
-    }
-    [[nodiscard]] const Json* member(std::string_view key) const
-    {
-        return object_ == nullptr ? nullptr : object_->find(key);
-    }
-    [[nodiscard]] bool is_whole() const { return is_whole_ && object_ != nullptr; }
+Json json_of_run(const engine::CommandRecord& record)
+{
+    reporters::MemberWriter writer;
+    members_of_run(writer, record);
+    return writer.take();
+}
 
-  private:
-    const Json* object_;
-    bool is_whole_{true};
-};
-
+// Empty where it is null, or has not all members.
 std::optional<engine::CommandRecord> run_of_json(const Json* json)
 {
+    if (json == nullptr || json->is_null()) {
+        return std::nullopt;
+    }
+    Problem problem;
+    const JsonNode run{*json, problem};
     engine::CommandRecord record;
-    MemberReader from{json};
-    from.take("wall_ns", record.wall_ns);
-    from.take("cpu_ns", record.cpu_ns);
-    from.take("user_ns", record.user_time);
-    from.take("system_ns", record.system_time);
-    from.take("minor_faults", record.minor_faults);
-    from.take("major_faults", record.major_faults);
-    from.take("peak_bytes", record.peak_working_set_bytes);
-    from.take("context_switches", record.context_switches);
-    from.take("read_bytes", record.read_bytes);
-    from.take("written_bytes", record.written_bytes);
-    from.take("left_processes", record.left_processes);
-    from.take("pressure", record.pressure_seconds);
-    from.take("instructions", record.hardware.instructions);
-    from.take("cycles", record.hardware.cycles);
-    from.take("checksum", record.checksum);
-    MemberReader end{from.member("end")};
-    end.take("bytes", record.at_end.working_set_bytes);
-    end.take("anonymous", record.at_end.anonymous_bytes);
-    end.take("threads", record.at_end.threads);
-    end.take("changes_user", record.at_end.changes_user);
-    end.take("files", record.at_end.files);
-    end.take("why_none", record.at_end.why_none);
-    return from.is_whole() && end.is_whole() ? std::optional{std::move(record)} : std::nullopt;
+    const reporters::MemberReader reader{run};
+    members_of_run(reader, record);
+    return problem ? std::nullopt : std::optional{std::move(record)};
 }
 
 std::optional<Json> parsed(std::string_view line)
@@ -299,29 +238,25 @@ bool RememberedRuns::read_line(std::string_view line)
     if (!json) {
         return false;
     }
-    MemberReader from{&*json};
-    nanoseconds took{};
-    from.take("took_ns", took);
-    if (from.member("origin") != nullptr) {
-        std::vector<std::string> origin;
-        from.take("origin", origin);
-        if (from.is_whole() && origin.size() == 3) {
+    Problem problem;
+    const JsonNode from{*json, problem};
+    const nanoseconds took{from.at("took_ns").integer<std::int64_t>()};
+    if (from.has("origin")) {
+        auto origin = reporters::read_value<std::vector<std::string>>(from.at("origin"));
+        if (!problem && origin.size() == 3) {
             origin_ = std::move(origin);
             origin_took_ = took;
         }
         return !origin_.empty();
     }
-    std::string key;
-    std::string word;
     Run run{.attempt = {}, .took = took};
-    from.take("what", key);
-    from.take("ending", word);
-    from.take("reason", run.attempt.reason);
+    const std::string key = from.at("what").text();
+    const std::string word = from.at("ending").text();
+    run.attempt.reason = from.at("reason").text();
     const auto ending =
         std::ranges::find(remembered_endings, word, &std::pair<std::string_view, engine::Ending>::first);
-    auto record = run_of_json(from.member("run"));
-    if (!from.is_whole() || ending == remembered_endings.end() ||
-        (!record && ending->second == engine::Ending::finished)) {
+    auto record = run_of_json(json->find("run"));
+    if (problem || ending == remembered_endings.end() || (!record && ending->second == engine::Ending::finished)) {
         return false;
     }
     run.attempt.ending = ending->second;
