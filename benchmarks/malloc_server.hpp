@@ -1,4 +1,4 @@
-// Runs this executable again under another malloc, to time one size there: every measurement in a fresh process.
+// Runs this executable again under another malloc, to time one size there. Every measurement has a fresh process.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace memsweep::benchmarks {
 
 struct MallocTiming {
-    double seconds{};  // of all operations together; of several threads, of one's from the first start to the last end
+    double
+        seconds{};  // all operations together; with several threads, from the first one's start to the last one's end
     double faults{};
 };
 
@@ -19,12 +20,12 @@ struct MallocTask {
     std::uint64_t bytes{};
     std::uint64_t operations{};
     bool touched{};           // one write to every page between malloc and free
-    std::uint32_t threads{};  // that do so at once, each pinned; 0: the process's first thread, and there is no other
+    std::uint32_t threads{};  // all at once, each pinned and without touching; 0: the first thread, and no other
 };
 
 [[nodiscard]] base::Expected<MallocTiming> time_malloc(const MallocTask& task);
 
-// The other side: answers and returns true when the arguments ask for it.
+// The side of the new process: times what the arguments ask for, and returns true. False: they ask for nothing.
 [[nodiscard]] bool served(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

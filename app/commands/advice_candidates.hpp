@@ -1,7 +1,8 @@
-// The settings that `advise` tries on a program, and whose malloc serves it before.
+// The settings that `advise` tries on a program, and the malloc that serves the program without them.
 //
 // Units    bytes.
-// Cost     a process that does nothing for each setting: whether the allocator installed here knows it.
+// Cost     for each setting a process that does nothing. It shows whether the allocator installed here knows the
+//          setting.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace memsweep::app {
 
-// Fills in whose malloc serves it. Of several programs that which is not the C library's counts, since settings of
-// glibc would reach only part of the tree.
+// Fills in whose malloc serves the program. If the tree has several programs, one whose malloc is not the C library's
+// decides, because settings of glibc would reach only part of the tree.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
 // What is tried, and what is left out with the reason.
@@ -26,14 +27,14 @@ class Candidates {
     Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory);
 
     [[nodiscard]] const std::vector<reporters::AdviceTry>& tries() const { return tries_; }
-    // Those that are tried, by their place in tries().
+    // The settings that are tried, by their place in tries().
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
     // The program is linked with that allocator.
     [[nodiscard]] bool comes_along(std::size_t admitted) const;
-    // Those that are predicted to need least come first, and those without a prediction last.
+    // Sorts the settings: the smallest prediction first, those without a prediction last.
     void put_best_first();
-    // The program as it is was replayed, and so were settings: what each of them is away from it, in bytes.
+    // `bytes`: how far the replay under the setting is from the replay of the unchanged program.
     void take_prediction(std::size_t admitted, double bytes) { tries_[admitted_[admitted]].predicted = bytes; }
 
   private:

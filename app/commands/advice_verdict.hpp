@@ -13,14 +13,14 @@
 
 namespace memsweep::app {
 
-// Why a setting was not reached that the budget left no time for.
+// Why a setting was not tried: the budget left no time for it.
 inline constexpr const char* advice_not_reached_in_time = "the budget was spent";
 
 struct JudgedAdvice {
     const AdviceQuestion& question;
     const schedule::AdviceOutcome& outcome;
     schedule::AdviceWay way{};
-    double memory{};          // of the program as it is, as it was looked at
+    double memory{};          // of the unchanged program, in the first look at it
     bool prints_otherwise{};  // from run to run
 };
 

@@ -34,7 +34,7 @@ struct NamedResult {
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);
 
-// With the gate off a regression is no finding; too few repetitions for a verdict still have their exit code.
+// With the gate off, a regression is no finding. Too few repetitions for a verdict keep their exit code.
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
 // `run --baseline`: the earlier result that a run is compared with. An unfit one is refused before anything is

@@ -1,7 +1,8 @@
-// A program that is run to be explained: recorded with all call stacks, and stopped at the moment that is asked for.
+// Runs a program and explains its memory. The program is recorded with all call stacks, and stopped at the moment that
+// is asked for.
 //
 // Cost     the recording, one reading of its memory at each stop, and the replays that say what removing sites returns.
-// Errors   the program cannot be recorded, traced or begun. What is wrong later stands in place of the explanation.
+// Errors   the program cannot be recorded, traced or started. A later error stands in place of the explanation.
 // Threads  one; a second one writes the trace while the program runs.
 #pragma once
 
@@ -24,7 +25,7 @@ namespace memsweep::app {
 struct AskedMoment {
     enum class Kind : std::uint8_t { end, peak, time };
     Kind kind{};
-    std::chrono::nanoseconds time{};  // from the start of the recording on
+    std::chrono::nanoseconds time{};  // since the start of the recording
 
     [[nodiscard]] std::string name() const { return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time"; }
 };
@@ -40,13 +41,13 @@ struct RunToExplain {
 
 struct ExplainedRun {
     sys::ExitStatus status;
-    std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: gone before it could be stopped
+    std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: it ended before it could be stopped
 };
 
 // Returns when the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// Of a moment without a copy of the living program.
+// The explanation of a moment at which the program left no copy of itself.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
 [[nodiscard]] CopyAnswer not_asked();
 

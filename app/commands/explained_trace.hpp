@@ -1,7 +1,7 @@
-// The memory of a program at a moment of its recording, which has snapshots of where that was.
+// Explains the memory of a program from a trace that has snapshots of it.
 //
 // Cost     those of explain_moment(), and of the replays that say what removing sites returns.
-// Errors   it is no trace, has no such snapshot, or has not all blocks.
+// Errors   the file is no trace, has no such snapshot, or lacks some of the blocks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace memsweep::app {
 
-// Of a time the snapshot that is nearest; of the peak the one with the most.
+// Explains one snapshot: the one nearest to a time; for the peak, the one with the most resident memory.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_trace(const std::string& path, const AskedMoment& at,
                                                                    std::uint32_t removed_sites);
 

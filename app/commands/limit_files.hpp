@@ -25,7 +25,7 @@ bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
 struct LimitsToWrite {
     std::string path;    // empty: none
     double margin{0.1};  // how much worse than measured is still healthy, as a fraction
-    bool force{};        // also takes figures that are not trustworthy
+    bool force{};        // take figures that are not trustworthy too
 };
 
 // Declares --write-limits, --margin and --force.
@@ -34,8 +34,8 @@ void add_limits_to_write(Command& command, LimitsToWrite& limits);
 // Writes limits from the figures of the cases that are `ok`: a lower limit for a bandwidth, an upper one for a latency.
 // A limit is on the value that reports show: for a latency the least of its samples, else the median.
 //
-// Errors   invalid_input: the result says that its figures are not trustworthy, no case has such a figure, or more
-//          cases have one than a file holds; io: it cannot be written.
+// Errors   invalid_input: the result says that its figures are not trustworthy; no case has such a figure; or more
+//          cases have one than a file holds. io: the file cannot be written.
 [[nodiscard]] base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunReport& report);
 
 }  // namespace memsweep::app

@@ -47,13 +47,13 @@ class RememberedRuns final : public engine::Executor {
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
 
-    // Whose malloc serves the program: what the file says, or `look`, which costs a run.
+    // Fills in whose malloc serves the program. It takes what the file says, else calls `look`, which costs a run.
     void take_origin(reporters::AdvisedProgram& program,
                      const std::function<void(reporters::AdvisedProgram& program)>& look);
 
     // The time, and what the remembered runs have taken.
     [[nodiscard]] const sys::Clock& clock() const noexcept { return clock_; }
-    // How many the file had.
+    // How many runs the file had.
     [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
 
   private:

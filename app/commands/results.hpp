@@ -29,9 +29,9 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// The text goes to a file or, if the path is empty or "-", to stdout. Errors are printed. Text that comes piece by
-// piece is a format for programs, written raw to a file and a pipe; for a terminal it is made inert. A whole text is
-// inert already.
+// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. A `write` function makes a
+// format for programs, piece by piece: files and pipes get it raw, a terminal gets it made inert. A whole text is inert
+// already.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);

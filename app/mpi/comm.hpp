@@ -1,4 +1,4 @@
-// Messages between ranks that a dead or hanging peer cannot hold up: every wait has a deadline.
+// Messages between ranks. Every wait has a deadline, so a dead or hanging peer holds nobody up.
 //
 // Idle waiting sleeps instead of spinning, so that a rank that waits takes no processor from one that measures.
 //
@@ -29,9 +29,10 @@ using Deadline = std::chrono::steady_clock::time_point;
 // Memory that MPI may still write to after a wait was given up: it stays until the process ends.
 void keep_for_mpi(std::shared_ptr<void> memory);
 
-// One message under way; it may be given up at any time, and its request is then left to MPI.
+// One message under way. It may be given up at any time; MPI then keeps its request.
 //
-// Ownership  the caller's memory must outlive the message, or, when that is given up, the process's use of MPI.
+// Ownership  the caller's memory must outlive the message. If the message is given up, it must outlive the process's
+//            use of MPI.
 class Transfer {
   public:
     [[nodiscard]] bool done();  // polls; true of one that was never begun
@@ -40,7 +41,7 @@ class Transfer {
   private:
     friend class Comm;
 
-    MPI_Request request_{MPI_REQUEST_NULL};  // again when it is done
+    MPI_Request request_{MPI_REQUEST_NULL};  // null again once it is done
     bool failed_{};
 };
 
@@ -68,7 +69,7 @@ class Comm {
     // The lowest rank that asks for it; empty: none does. All ranks ask at the start, while all are there.
     [[nodiscard]] std::optional<int> first_of(bool asks) const;
 
-    // Ends MPI. With a peer that is gone MPI_Finalize would wait for it for ever: then it is left out.
+    // Ends MPI. MPI_Finalize would wait for ever for a peer that is gone, so it is called only if all are there.
     void finish(bool all_are_there) const;
 
   private:

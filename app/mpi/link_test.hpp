@@ -1,11 +1,11 @@
 // One test between ranks: several flows at once, timed by their senders, every byte of each sample verified.
 //
-// A sample begins when both ends are ready and ends when the receiver has said that the last message is there; as many
-// messages are sent as take the wanted time, found by a sample that does not count. What arrived is compared with what
-// was sent after the clock has stopped, the whole of the last message of each sample; buffers are cleared in between.
+// A sample begins when both ends are ready. It ends when the receiver has said that the last message is there. A first
+// sample, which does not count, finds out how many messages take the wanted time. After the clock has stopped, the
+// whole last message of each sample is compared with what was sent. Buffers are cleared between samples.
 //
-// Before all of that the ends tell each other what memory they have, so that a flow without memory is one with a reason
-// on both sides, and both know where the data lay.
+// First of all, the ends tell each other what memory they have. So both know where the data lie, and a flow without
+// memory has a reason on both sides.
 //
 // Units    bytes/s; of Pattern::latency seconds, half a round trip.
 // Errors   a flow whose peer does not answer in time says so in `problem`; the others go on.

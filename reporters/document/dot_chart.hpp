@@ -1,4 +1,4 @@
-// Alternatives as dots on one axis, each with its value beside it and the interval that it lies in.
+// A chart of alternatives: each is a dot on one axis, with its interval, and its value beside it.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace memsweep::reporters {
 
 struct Dot {
-    std::string name{};  // inert, and no other's
+    std::string name{};  // inert and unique
     double value{};
     Interval interval{};
 };

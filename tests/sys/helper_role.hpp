@@ -1,4 +1,4 @@
-// This test executable started again as a child of itself: a hidden test case plays the role that the environment
+// Starts this test executable again as a child of itself. A hidden test case then plays the role that the environment
 // names.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace memsweep::tests {
 
-inline constexpr int helper_channel_fd = 7;  // the number that children find their end of the channel under
+inline constexpr int helper_channel_fd = 7;  // a child's end of the channel has this number
 
 // MEMSWEEP_TEST_ROLE=<role> test_sys "[.helper]"; `channel_fd` becomes helper_channel_fd there.
 inline sys::SpawnOptions helper(const std::string& role, int channel_fd)

@@ -1,5 +1,5 @@
-// How a call that gave or takes a block is recorded: an allocation after the real call, a release before it, so that no
-// other thread's events can come in between.
+// Records the calls that give or take a block. An allocation is recorded after the real call, a release before it. So
+// no other thread's event of the same block can come in between.
 //
 // Threads  any.
 #pragma once
@@ -30,10 +30,11 @@ __attribute__((always_inline)) inline void* note_allocation(void* block, std::si
     if (block == nullptr) [[unlikely]] {
         return block_at(record<Call::failed_alloc>(0, bytes));
     }
-    return block_at(record<call>(place(block), bytes, alignment));  // nothing, before the real functions are found
+    return block_at(
+        record<call>(place(block), bytes, alignment));  // records nothing until the real functions are found
 }
 
-// Records a refusal when an exception leaves the block that it stands in. For files that are compiled with exceptions.
+// Records a refusal if an exception leaves the scope before given() was called. For files compiled with exceptions.
 class RefusedUnlessGiven {
   public:
     explicit RefusedUnlessGiven(std::size_t bytes) noexcept : bytes_{bytes} {}
