@@ -1,9 +1,9 @@
-// Whether a setting of an allocator is worth having: what it gains in memory, and what it costs in time, judged from
-// pairs of runs, one of the program as it is and one with the setting, in random order.
+// Judges whether a setting of an allocator is worth having: what it gains in memory, and what it costs in time. It goes
+// by pairs of runs: one of the unchanged program and one with the setting, in random order.
 //
-// Two claims, two tests. Memory repeats nearly to the byte in most programs, so that a few pairs prove a gain. Time
-// does not, so that its test assumes nothing of the noise (paired.hpp), asks one question, whether the program takes no
-// longer than it may, and may be stopped at any pair.
+// The two claims have two tests. Memory repeats nearly to the byte in most programs, so a few pairs prove a gain. Time
+// does not, so its test assumes nothing of the noise (paired.hpp). It asks whether the program takes no longer than it
+// may, and may be stopped at any pair.
 //
 // Units    memory in bytes, time in seconds; ratios with the setting over without.
 // Cost     O(n^2 log n) for n pairs.
@@ -19,7 +19,7 @@
 
 namespace memsweep::measure {
 
-// Less than this is not worth a setting that somebody must remember.
+// A smaller gain is not worth a setting that somebody must remember.
 struct LeastGain {
     double share{0.03};
     std::uint64_t bytes{std::uint64_t{1} << 20U};
@@ -36,13 +36,13 @@ struct Judged {
     std::size_t pairs{};
 };
 
-// Proven: the setting gains at least what is worth it, by at least three pairs, and not by chance (Student's t, one
-// side, 0.5 %, so that looking after every pair and at a second setting stay below 5 %). Refuted: it gains less, or ten
-// pairs have not shown it.
+// Proven: at least three pairs show that the setting gains at least `least`, and not by chance. The test is Student's
+// t, one side, at 0.5 %: so looking after every pair, and at a second setting, stays below 5 %. Refuted: the setting
+// gains less, or ten pairs have not shown the gain.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 
-// Proven: the program takes less than `at_most` times as long, wrongly for at most one of a hundred settings that take
-// longer. Refuted: it takes longer, or ten pairs say 3 % longer.
+// Proven: the program takes less than `at_most` times as long. That is said wrongly of at most one of a hundred
+// settings that take longer. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
 // Whether a price may be advised: it is proven, or the pairs, however few, do not estimate it above what is allowed.

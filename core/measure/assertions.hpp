@@ -1,11 +1,11 @@
 // Judges what a scenario claims about its own outcome.
 //
 // Only cases that ran (status ok) are judged; the status of a skipped or crashed case says enough. An assertion that
-// matches no case that ran has the outcome not_evaluated. A ratio is judged for every pair of cases that differ only in
-// the axes it names and that both match `where`; with several pairs the expression shown names the parameters they
-// share.
+// matches no case that ran has the outcome not_evaluated. A ratio is judged for every pair of cases that match `where`
+// and differ only in the axes that it names. If there are several pairs, the expression shown names the parameters that
+// each pair shares.
 //
-// Errors   none: what has no value fails, with its reason.
+// Errors   none: an assertion without a value fails, with its reason.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ namespace memsweep::measure {
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 
-// Judges one case alone. Empty where it is not judged: it did not run, does not match, or the assertion is about two
-// cases.
+// Judges one case alone. Empty if it is not judged: the case did not run or does not match, or the assertion is about
+// two cases.
 [[nodiscard]] std::optional<model::AssertionResult> evaluate_case(const model::Assertion& assertion,
                                                                   const model::CaseReport& report);
 

@@ -1,9 +1,8 @@
-// Whether the machine was itself in a round: a short piece of our own work, timed before, between and after the two
-// programs, says so without looking at them.
+// Decides whether other work disturbed the machine in a round. The canary, a short piece of our own work, is timed
+// before, between and after the two programs. So the programs' own times take no part.
 //
-// A round is repeated when its canary is off by more than the noise that it showed before. Which side was measured when
-// it was off does not matter, so that leaving rounds out favours neither program and the test of paired.hpp stays
-// valid.
+// A round is repeated if its canary is off by more than the noise that it showed before. It does not matter which side
+// was measured then. So leaving rounds out favours neither program, and the test of paired.hpp stays valid.
 //
 // Units    seconds.
 // Cost     O(n log n) a round.
@@ -27,7 +26,7 @@ class CanaryRule {
   public:
     explicit CanaryRule(CanaryLimits limits = {}) : limits_(limits) {}
 
-    // What the canary took in a round that has just been measured, at least one time. The sentence says why the round
+    // `canary`: its times in the round that was just measured, at least one. Returns a sentence that says why the round
     // is to be measured again; empty: it is kept.
     [[nodiscard]] std::optional<std::string> why_repeat(std::span<const double> canary);
 

@@ -1,5 +1,5 @@
-// The cases of results: their values and parameters, which of them belong together, their phases as cases of their own,
-// and matrices of those that differ in their NUMA nodes.
+// The cases of results: their values and parameters, and which of them belong together. Also their phases as cases of
+// their own, and matrices of cases that differ in their NUMA nodes.
 //
 // Ownership  pairs and groups point into the reports that they were made from.
 #pragma once
@@ -56,8 +56,8 @@ struct CasePair {
 [[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
                                                std::span<const model::CaseReport> candidate);
 
-// The cases of one axis value with those of another whose parameters are equal otherwise (`mode=finalizer` against
-// `mode=refcount`). When the two values are of different axes, both axes are left out of the comparison.
+// Pairs the cases of one axis value with those of another (`mode=finalizer` with `mode=refcount`). All other parameters
+// are equal. If the two values are of different axes, both axes may differ.
 //
 // Cost     a look-up for each case, beside the pairs.
 [[nodiscard]] std::vector<CasePair> pair_by_value(std::span<const model::CaseReport> cases, const model::RatioOf& base,
@@ -72,16 +72,17 @@ struct CaseGroup {
     const model::CaseReport* base{};  // mode: refcount where there is one, else the first
 };
 
-// Cases that differ only in how they release memory: of those with status ok and a parameter `mode`, in the order in
-// which they first appear.
+// Cases that differ only in how they release memory, in the order in which they first appear. They have the status ok
+// and a parameter `mode`.
 [[nodiscard]] std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases);
 
-// Cases that differ only on another axis, against its value `base`; groups without a case of that value are left out.
+// Cases that differ only on another axis, compared with its value `base`. Groups without a case of that value are left
+// out.
 [[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
                                                     std::string_view base);
 
-// The phases of a result's cases as cases of their own, so that what compares cases compares phases too. Each phase of
-// a case becomes a case with one more parameter, `phase`, and with its time, its faults and their causes as metrics.
+// Turns the phases of a result's cases into cases of their own, so that phases are compared as cases are. Each such
+// case has one more parameter, `phase`. Its metrics are the phase's time, its faults and their causes.
 //
 // Cost     one case per case and phase; points and series are left out.
 // Errors   none: a case without phases (skipped, or of an earlier version) makes no case.

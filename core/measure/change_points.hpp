@@ -1,11 +1,11 @@
 // Where a sequence changes its level, and how surely.
 //
-// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023): cuts are searched in a
-//          fixed family of overlapping intervals (the whole, its halves, their halves), so that a rise that is taken
-//          back hides neither end. A cut is judged by Mann-Whitney's U of the values before and behind it in its
-//          interval, exactly where there are no ties, and never below the smallest p that so few values can have. Its p
-//          is that of the best cut times the number of cuts tried (Bonferroni). It is placed where two medians leave
-//          the smallest sum of distances. Nothing is drawn at random.
+// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in a
+//          fixed family of overlapping intervals: the whole, its halves, their halves. So a rise that is taken back
+//          hides neither end. A cut is judged by Mann-Whitney's U of the values before and behind it in its interval.
+//          The test is exact if there are no ties, and its p is never below the smallest that so few values can have.
+//          The p of a cut is that of the best cut times the number of cuts tried (Bonferroni). A cut is placed where
+//          two medians leave the smallest sum of distances. Nothing is drawn at random.
 // Cost     about n log n cuts of n values.
 // Errors   none: fewer than 2 min_segment values have no cut.
 #pragma once

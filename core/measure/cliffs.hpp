@@ -1,4 +1,4 @@
-// The sizes at which an allocator's cost jumps: how they are found, and why those that are known are there.
+// Finds the sizes at which an allocator's cost jumps, and names the causes of jumps that are known.
 //
 // Units    bytes; page faults and nanoseconds per operation.
 #pragma once
@@ -45,14 +45,14 @@ struct CliffSurvey {
 
 [[nodiscard]] std::vector<std::uint64_t> sizes_of(const SizeRange& range);
 
-// A sweep over sizes, then a bisection of every jump to the byte. A jump in faults is exact and decides first. A jump
-// in time counts only where faults do not jump, and must still be there when both of its sides are measured again.
+// Sweeps over sizes, then bisects every jump to the byte. A jump in faults is exact and decides first. A jump in time
+// counts only if faults do not jump. It must still be there when both of its sides are measured again.
 //
 // Cost     one measurement per size of the sweep, and about log2 of the distance between two sizes for each cliff.
 // Errors   the first that a measurement returns.
 [[nodiscard]] base::Expected<CliffSurvey> find_cliffs(const SizeRange& range, const CostOfSize& cost_of);
 
-// More than three times the cost, and for faults at least one more per operation.
+// True if the cost is more than three times as high, and for faults at least one more per operation.
 [[nodiscard]] bool is_cliff(CliffKind kind, const SizeCost& cheap, const SizeCost& dear);
 
 // Settings of the cliff's allocator that are tried together.
@@ -98,8 +98,8 @@ struct CliffCause {
     LimitMoves moves{};
 };
 
-// The cause of a cliff, named only if the allocator's limit, under its settings and in its version, is the cliff's last
-// cheap size.
+// The cause of a cliff. It is named only if the cliff's last cheap size is the limit that the allocator has in its
+// version and under its settings.
 //
 // Sources  64-bit builds. glibc, malloc/malloc.c (2.26 brought the thread cache, 2.42 let it hold large blocks) and
 //          malloc(3), mallopt(3), "Memory Allocation Tunables"; jemalloc 5, include/jemalloc/internal/sc.h, tcache and

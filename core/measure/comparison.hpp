@@ -1,9 +1,9 @@
-// Two results, or two families of cases within one, compared: which cases met, what became of every metric, and what to
-// say of it first.
+// Compares two results, or two families of cases within one. It says which cases were paired, what became of every
+// metric, and what to tell first.
 //
 // Units    medians and differences in the metric's own unit; ratios are candidate / base.
-// Sources  the Hodges-Lehmann shift with its interval, Mann-Whitney U, Benjamini-Hochberg over all the noisy metrics of
-//          one call, exact counters by their medians. No random number takes part.
+// Sources  noisy metrics: the Hodges-Lehmann shift with its interval, Mann-Whitney U, and Benjamini-Hochberg over all
+//          of them in one call. Exact counters: their medians. No random number takes part.
 // Ownership  pairs point into the results compared.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Criteria {
     std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
 
-// Whether somebody asked for this metric by its name: those are judged whose role is only to explain, too.
+// Whether somebody asked for this metric by its name. Then it is judged even if its role is only to explain.
 [[nodiscard]] bool is_named(const Criteria& criteria, const std::string& metric);
 
 struct MetricComparison {
@@ -60,16 +60,16 @@ struct MetricComparison {
     bool hidden{};                     // rounds: hides_changes() of paired.hpp
 };
 
-// What this metric may change by: what the criteria say of it, else its default. The default of an exact counter is
-// wider if the two sides were called by names of other lengths.
+// How much this metric may change: what the criteria say, else its default. The default of an exact counter is wider if
+// the two sides were called by names of different lengths.
 using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 [[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
                                      DefaultThreshold usual);
 
-// Compares the metrics in the order of the pairs; in each case those of the base in its order, then those that only the
-// candidate has. Metrics with no value on either side are left out. Informational metrics do not count among the noisy
-// ones that adjust each other. What cannot be compared gets a verdict with its reason. Between separate runs,
-// repetitions that other work disturbed do not count (separate_runs.hpp).
+// Compares the metrics in the order of the pairs. In each pair the base's metrics come first, in its order, then those
+// that only the candidate has. Metrics without a value on both sides are left out. Informational metrics do not count
+// among the noisy ones whose p are adjusted together. A metric that cannot be compared gets a verdict with its reason.
+// Between separate runs, repetitions that other work disturbed do not count (separate_runs.hpp).
 //
 // Cost     per noisy metric two exact distributions: 0.04 ms at 20 against 20 repetitions (a 2-core VM).
 enum class Runs { one, separate };
@@ -99,10 +99,10 @@ struct Comparison {
     std::vector<MetricComparison> metrics;       // `pair` counts in `cases`
     std::vector<Finding> findings;               // the cases that changed, the worst first
     std::size_t noisy_metrics{};                 // that were tested together
-    std::vector<model::SiteComparison> sites{};  // of those of its pairs whose call sites were compared
+    std::vector<model::SiteComparison> sites{};  // one for each of its pairs whose call sites were compared
 };
 
-// Errors   invalid_input: no case has a counterpart, with what there is.
+// Errors   invalid_input: no case has a counterpart; the message says which cases there are.
 [[nodiscard]] base::Expected<Comparison> compare_reports(const model::RunReport& base,
                                                          const model::RunReport& candidate, const Criteria& criteria);
 
@@ -122,13 +122,13 @@ enum class ComparisonOutcome {
 
 [[nodiscard]] ComparisonOutcome outcome(const Comparison& comparison);
 
-// What changed: one finding per case, the worst first, and where page faults explain why it is slower.
+// What changed: one finding per case, the worst first. A finding says if page faults explain why the case is slower.
 // Cases, pairs and metrics of the comparison are complete.
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
-// About how many repetitions of each side would settle an inconclusive metric: an estimate, since the interval narrows
-// with the square root of their number only as long as the scatter stays. 0 when none of up to 1,000 would, or when the
-// metric is not inconclusive.
+// Estimates how many repetitions of each side would settle an inconclusive metric. The estimate assumes that the
+// scatter stays the same, so that the interval narrows with the square root of their number. 0 if up to 1,000 would
+// not, or if the metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
 }  // namespace memsweep::measure

@@ -1,7 +1,6 @@
-// What a choice costs against the one it is measured beside: release modes against refcount, trims against none, copies
-// against views.
+// What a choice costs compared with another: release modes with refcount, trims with none, copies with views.
 //
-// Errors   none: an absent metric leaves its part out; a case without any part has no contrast.
+// Errors   none: if a metric is absent, its part is left out. A case without any part has no contrast.
 // Ownership  contrasts point into the cases that they were made from.
 #pragma once
 
@@ -22,8 +21,8 @@ namespace memsweep::measure {
 // Memory that a case still holds after the program dropped it.
 //
 // Units    bytes, seconds; points by their names.
-// Sources  floating_bytes at the sampled points (exact). Where no point has it, working_set_delta above that of the
-//          base at the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
+// Sources  floating_bytes at the sampled points (exact). If no point has it: working_set_delta above that of the base
+//          at the same point, from 1 MiB on. If there are no points: floating_bytes_peak.
 struct Held {
     struct Sample {
         std::string point;  // empty: of floating_bytes_peak
@@ -31,7 +30,7 @@ struct Held {
     };
     Sample first, last;
     bool is_above_base{};
-    std::optional<double> resident_bytes;  // at `first`, where it is less than half: arrays that were never written
+    std::optional<double> resident_bytes;  // at `first`, if less than half is resident: the arrays were never written
     std::string released_at;               // the first point behind `last` that holds none; empty: it is still held
     std::optional<double> drain_seconds;
 };
@@ -50,16 +49,18 @@ struct CaseContrast {
     std::optional<MetricEffect> peak;  // working_set_peak, else live_bytes_peak, where they differ
 };
 
-// One per case that ran and has a counterpart that differs only on the axis `mode`: refcount where there is one, else
-// the first of the group. Then the cases that differ on `trim` from `none`, and on `copy` from `false`.
+// First, one for each case that ran and has a counterpart that differs only on the axis `mode`. The counterpart is
+// refcount if there is one, else the first of the group. Then the cases that differ on `trim` from `none`, and on
+// `copy` from `false`.
 [[nodiscard]] std::vector<CaseContrast> case_contrasts(std::span<const model::CaseReport> cases);
 
-// What sharing a worker costs a case: the time and the page faults of the same case alone and inside a sweep, and the
-// time that each further fault took.
+// What it costs a case to share a worker. It compares the time and page faults of the same case alone and inside a
+// sweep, and says how long each further fault took.
 //
 // Units    times and faults per call, array or repetition, whichever the case has; medians over the repetitions.
 // Sources  the ratio: Hodges-Lehmann, inside the sweep / alone. Time per fault: the difference of the times over the
-//          difference of the faults, and so with everything else that differs; absent unless both have the same sign.
+//          difference of the faults, so it includes everything else that differs. It is absent unless both have the
+//          same sign.
 // Errors   none: what cannot be computed is absent, with a reason.
 // Ownership  contrasts point into the cases that they were made from.
 
@@ -83,7 +84,7 @@ struct PlacementContrast {
     const model::CaseReport* unmeasured{};  // not_measured: which of the two
 };
 
-// One per case of a sweep that has its like placed alone, in the order of the cases of sweeps.
+// One for each case of a sweep that was also measured alone, in the order of the cases of sweeps.
 [[nodiscard]] std::vector<PlacementContrast> placement_contrasts(std::span<const model::CaseReport* const> cases);
 
 // The contrasts of one mode and placement.
@@ -93,7 +94,7 @@ struct PlacementCost {
     std::size_t count{};
     double mean{};                      // geometric mean of the ratios
     PlacementContrast least, most;      // by their ratios
-    std::optional<Attribution> excess;  // why `most` took longer, where the sweep is shown to slow it down
+    std::optional<Attribution> excess;  // why `most` took longer, if the sweep is shown to slow it down
 };
 [[nodiscard]] std::vector<PlacementCost> placement_costs(std::span<const model::CaseReport> cases);
 

@@ -1,5 +1,6 @@
-// What a reader of a result should know first, as values: what went wrong, then what each release mode costs against
-// refcount or what a probe found, then what was left out. reporters/wording makes sentences of them.
+// What a reader of a result should know first, as values. First comes what went wrong. Then comes what each release
+// mode costs compared with refcount, or what a probe found; last, what was left out. reporters/wording makes sentences
+// of them.
 //
 // Units    those of each metric.
 // Errors   none: what is absent is left out.
@@ -80,18 +81,18 @@ struct Finding {
         about{};
 };
 
-// The code of a warning that is also a finding. A canary, a fixed computation or copy before the cases, varied: other
-// work disturbs the machine.
+// The code of a warning that is also a finding: other work disturbs the machine. A canary, a fixed computation or copy
+// before the cases, varied.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
-// Reasons in the result itself not to trust its figures: other work disturbed the machine before anything was measured,
-// or a probe measured what no memory can do. findings() contains each of them.
+// Reasons in the result itself not to trust its figures. Either other work disturbed the machine before anything was
+// measured, or a probe measured what no memory can do. findings() contains each of them.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
-// The findings behind the exit code of a run that came to its end: failures; skipped cases, if nothing at all was
-// measured; and cases over the memory budget.
+// The findings behind the exit code of a run that came to its end. They are failures, cases over the memory budget and,
+// if nothing at all was measured, skipped cases.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
 // The time that starting any program takes, measured beside the cases. It is never more than the shortest repetition,
@@ -103,17 +104,17 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
-// What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
-// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
-// probe.
+// What a probe found about a machine's memory. These are its bandwidth and the gain of non-temporal stores; the latency
+// of a load by the size of the working set; the gain of several loads at once; and the cost of a page fault. Empty
+// without cases of a probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
-// Measurements of a probe that no memory can produce: loads that are faster in a larger working set or while other
-// processors stream, and n chains that bring more than n times what one brings. The best samples must show it by more
-// than a quarter, or the medians and their whole 95 % interval, if there is one, by more than a tenth.
+// Measurements of a probe that no memory can produce. Loads are faster in a larger working set or while other
+// processors stream, or n chains bring more than n times what one brings. The best samples must show it by more than a
+// quarter. Else the medians and, if there is one, their whole 95 % interval must show it by more than a tenth.
 [[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
-// The implausible case of the two: the several chains, else the case that took longer.
+// The less plausible of the two cases: the one with several chains, else the one that took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
 // The worst contradiction of each kind. Latencies by size count separately for each kind of pages.

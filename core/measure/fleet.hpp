@@ -1,5 +1,5 @@
-// Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians; what
-// such a fleet shows, and how two runs of it differ.
+// Makes a fleet of the results of one scenario from many hosts. Results are added one after the other, each reduced to
+// its medians. Also says what a fleet shows, and how two runs of it differ.
 //
 // Several results of one host (several ranks, or several runs) count as more repetitions of it. A host has the name
 // that its launcher gave it (SLURMD_NODENAME), else its host name.
@@ -7,8 +7,8 @@
 // Cost     linear in the size of the results.
 // Memory   the values of all repetitions, 8 bytes each, until finish(); nothing else of the cases.
 // Errors   invalid_input, with the result's name: another scenario than the first's (unless forced), a run that another
-//          result holds already, a metric with another unit. Of probes the same name is enough, since the machine
-//          decides which cases there are.
+//          result holds already, a metric with another unit. Scenarios of probes need only the same name, because the
+//          machine decides which cases there are.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,13 @@ inline constexpr std::string_view from_host_param = "from";
 inline constexpr std::string_view to_host_param = "to";
 
 struct Expectation {
-    std::optional<std::size_t> hosts;  // how many should be there
-    std::vector<std::string> names;    // who; may be empty
+    std::optional<std::size_t> hosts;  // how many hosts should be there
+    std::vector<std::string> names;    // their names; may be empty
 };
 
 [[nodiscard]] std::string host_name(const model::RunReport& report);
 
-// Cases that are neither ok nor skipped, and what else does not hold and must.
+// Cases that are neither ok nor skipped, and failed assertions of the severity `fail`.
 [[nodiscard]] std::vector<model::FleetProblem> problems_of(const model::RunReport& report);
 
 class FleetBuilder {
@@ -81,16 +81,16 @@ class FleetBuilder {
     std::map<std::string, Link> links_;
 };
 
-// What a fleet shows: which hosts are not like the others, on what evidence, and what they have in common.
+// What a fleet shows: which hosts differ from the others, on what evidence, and what these hosts have in common.
 //
 // Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
-// peers.hpp says. The p are adjusted so that at most 1 % of the hosts named by them are expected to be like the others
-// (benjamini_bogomolov). A host is bad when it is an outlier on the worse side of a quantity, when one of its
-// cases or limits failed, or when it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
+// peers.hpp says. The p are adjusted (benjamini_bogomolov): of the hosts that are named by them, at most 1 % are
+// expected to be like the others. A host is bad if it is an outlier on the worse side of a quantity, if one of its
+// cases or limits failed, or if it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
 // beside the time itself.
 //
 // Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
-//          over all tags. Facts (memory, kernel, ...): by majority, where nine of ten hosts of a kind agree.
+//          over all tags. Facts (memory, kernel, ...): the majority, if nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
 inline constexpr double fleet_false_share = 0.01;  // share of the hosts that are named
@@ -114,7 +114,7 @@ struct OddFact {
 
 struct SharedTag {
     std::string name, value;
-    std::size_t bad{}, hosts{};  // carry it: of the bad hosts, of all
+    std::size_t bad{}, hosts{};  // how many carry it: of the bad hosts, of all
     double q{};
 };
 
@@ -153,12 +153,12 @@ struct FleetJudgement {
 // Nothing bad, nobody missing.
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
-// Two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed unlike the
-// others.
+// Compares two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed
+// unlike the others.
 //
-// Every host is compared with itself, so that what differs between hosts cancels. A quantity changed when the median of
-// the hosts' changes did, by its size, its interval and its test together, as in any comparison (verdict.hpp). A host
-// changed unlike the others when its own change is an outlier among theirs (peers.hpp).
+// Every host is compared with itself, so differences between hosts cancel. A quantity changed if the median of the
+// hosts' changes did. Size, interval and test decide together, as in any comparison (verdict.hpp). A host changed
+// unlike the others if its own change is an outlier among theirs (peers.hpp).
 //
 // Units    ratios candidate / base; differences where a value is 0 or negative.
 // Sources  the sign test, two-sided, and the interval of the median that belongs to it; Benjamini-Hochberg over all

@@ -1,14 +1,15 @@
-// Many results in the order of their runs: how each metric went from run to run, and where it changed its level.
+// Takes many results in the order of their runs. Says how each metric went from run to run, and where it changed its
+// level.
 //
-// Results of one scenario and one machine, by their fingerprints, make one history. A point of it is a run, by its
-// median: repetitions within a run share what was particular about that run, so they are not further runs.
+// Results of one scenario and one machine, by their fingerprints, make one history. Each run is one point of it, by its
+// median. Repetitions of a run share what was particular about that run, so they do not count as further runs.
 //
-// Sources  change_points.hpp for what varies, one family over all metrics of a history: Benjamini-Hochberg over each
-//          one's surest cut, and every further cut at the level that this leaves (Benjamini and Bogomolov 2014). A cut
-//          is a change when its size and its interval say so too, exactly as in a comparison of both sides of it
-//          (verdict.hpp). An exact counter changes where its median leaves the last level by more than
-//          its threshold. Nothing is drawn at random.
-// Memory   of a result only its medians are kept.
+// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family: Benjamini-Hochberg over
+//          the surest cut of each, and every further cut at the level that this leaves (Benjamini and Bogomolov 2014).
+//          A cut is a change if its size and its interval say so too, exactly as in a comparison of its two sides
+//          (verdict.hpp). An exact counter changes where its median leaves the last level by more than its threshold.
+//          Nothing is drawn at random.
+// Memory   only the medians of each result are kept.
 // Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
 #pragma once
 
@@ -40,7 +41,7 @@ struct TrendPoint {
 
 struct Change {
     std::size_t run{};  // the first run on the new level
-    Verdict verdict{};  // regressed or improved; informational of what describes the machine
+    Verdict verdict{};  // regressed or improved; informational: the metric describes the machine
     double before{}, after{};
     Shift shift;
     std::optional<double> q;  // for a metric that varies
@@ -58,7 +59,7 @@ struct Trend : TrendSubject {
     Threshold threshold;
     std::vector<std::optional<TrendPoint>> points;  // one per run
     std::vector<Change> changes;
-    std::optional<std::size_t> too_few_runs;  // that measured it, of the min_runs that can show a change
+    std::optional<std::size_t> too_few_runs;  // runs that measured it, out of the min_runs that can show a change
 };
 
 struct HistorySubject {
@@ -71,11 +72,11 @@ struct History : HistorySubject {
     std::vector<HistoryRun> runs;  // in the order they were started
     std::vector<Trend> trends;     // case by case
     std::size_t judged{};          // trends of metrics that vary and were tested together
-    // Regressions before improvements, of each the latest first; a few of each, then how many more there are.
+    // Regressions before improvements, the latest first. A few of each are listed, then how many more there are.
     std::vector<Finding> findings;
 };
 
-// A result that is in no history: its run stands in another one too, or is the only one with its scenario and machine.
+// A result that is in no history. Another result has the same run, or it is the only one with its scenario and machine.
 struct LeftOut {
     std::string name;      // the file
     std::string again_of;  // the file that has the run already; empty: none

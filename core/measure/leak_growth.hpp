@@ -1,14 +1,15 @@
-// What a program holds for each operation that it did, by runs of different numbers of them.
+// Says how much a program holds for each operation that it did, from runs with different numbers of operations.
 //
-// A slope proves nothing: a table that grew once, or noise, has one too. Here memory grows where every step to more
-// operations leaves more behind, and the least that any run of more operations held is above the most of any run of
-// fewer. Of r runs for each of k numbers, noise alone does that with a probability of r!^k / (k r)!: 0.06 % for three
-// runs of three numbers, so what varies is asked more often than what repeats to the byte.
+// A slope proves nothing: a table that grew once, or noise, has one too. Here memory grows steadily only if every step
+// to more operations leaves more behind. A step does so if the least that any run with more operations held is above
+// the most that any run with fewer held. For r runs of each of k numbers, noise alone passes this test with a
+// probability of r!^k / (k r)!. That is 0.06 % for three runs of three numbers. So programs that vary are run more
+// often than those that repeat to the byte.
 //
-// A program that keeps its arguments holds a byte more for each digit more of the number that it was given: up to that
-// many bytes in each of as many blocks are no growth.
+// A program that keeps its arguments holds one more byte for each further digit of the number. So if the number of
+// blocks stays the same, each block may be longer by that many bytes.
 //
-// Units    bytes, blocks; both for one operation in the rates.
+// Units    bytes, blocks; rates are per operation.
 // Cost     sorts the runs.
 #pragma once
 
@@ -25,16 +26,16 @@ struct HeldAfter {
 
 enum class Growth : std::uint8_t {
     none,    // the last step leaves no more behind
-    late,    // only the last steps do: perhaps something that happens once in so many operations
+    late,    // only the last steps do: perhaps something happens once in so many operations
     steady,  // every step does
 };
 
 struct GrowthPerOperation {
     Growth growth{Growth::none};
-    double bytes{};   // from the fewest operations to the most
+    double bytes{};   // per operation, from the fewest operations to the most
     double blocks{};  // likewise
-    bool is_exact{};  // runs of as many operations hold the same, and every step has the same rates
-    bool varies{};    // runs of as many operations differ
+    bool is_exact{};  // runs with the same number hold the same, and every step has the same rates
+    bool varies{};    // runs with the same number differ
 };
 
 // At least two different numbers of operations.

@@ -1,11 +1,11 @@
-// Whether two results may be compared at all: the same scenario, on the same kind of machine.
+// Decides whether two results may be compared at all: they must have the same scenario and the same kind of machine.
 //
-// Sources  the fingerprints decide. Scenarios of different ones are alike all the same where other assertions, or cases
-//          that only one of them has, explain it: what both have must be the same by the cases' own fingerprints. The
-//          facts that went into them name what differs. A file that a program reads is in no fingerprint: its contents
-//          are compared where both results know them.
-//          Probes of two machines are alike: the machines are what they compare. So are their cases, which follow from
-//          the machine, where they were probed in the same way.
+// Sources  the fingerprints decide. Scenarios with different fingerprints are still alike if the difference comes only
+//          from assertions, or from cases that only one of them has. The cases that both have must have the same
+//          fingerprints. The facts that went into the fingerprints name what differs. A file that a program reads is in
+//          no fingerprint: its contents are compared if both results know them. Probes of two machines are alike,
+//          because the machines are what they compare. Their cases follow from the machine, so they are alike too, if
+//          the machines were probed in the same way.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ struct ScenarioFacts {
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
 
-// "the scenarios differ: ..."; empty when they are alike.
-// Across machines it is enough that what both have is the same.
+// "the scenarios differ: ..."; empty when they are alike. Across machines it is enough that the cases that both have
+// are the same.
 [[nodiscard]] std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate,
                                               bool across_machines = false);
 
@@ -43,11 +43,11 @@ struct ScenarioFacts {
 // Whether a result is about a machine: made by `probe`, or by a scenario of the catalog that does its work.
 [[nodiscard]] bool is_probe(const model::RunReport& report);
 
-// How the machines of two probes differ that were made in the same way: what their comparison is about. Empty: they are
-// no such probes, or of one kind of machine.
+// How the machines of two probes differ, if both were probed in the same way: their comparison is about that. Empty:
+// they are no such probes, or of one kind of machine.
 [[nodiscard]] std::string compared_machines(const model::RunReport& base, const model::RunReport& candidate);
 
-// "kernel 6.1 against 6.6", ...: what the fingerprints leave out and numbers may depend on all the same.
+// "kernel 6.1 against 6.6", ...: settings that the fingerprints leave out, although numbers may depend on them.
 [[nodiscard]] std::vector<std::string> setting_differences(const model::RunReport& base,
                                                            const model::RunReport& candidate);
 

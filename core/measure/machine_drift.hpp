@@ -1,7 +1,7 @@
-// What the machine itself changed by between two results, by fixed work that was timed in the rounds of both, and by
-// what a case's own page faults took.
+// How much the machine itself changed between two results. It shows in fixed work that was timed in the rounds of both,
+// and in the time of a case's own page faults.
 //
-// Units    a ratio candidate / base, above 1 where the machine was slower under the candidate.
+// Units    a ratio candidate / base, above 1 if the machine was slower under the candidate.
 #pragma once
 
 #include <string_view>
@@ -19,8 +19,8 @@ struct MachineDrift {
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    // What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its
-    // time, and the ratio is that of the case.
+    // The share of the case's time that is work of this kind, if it is known. Then the drift excuses no more than that
+    // share, and the ratio is that of the case.
     double share{1};
 };
 
@@ -30,20 +30,21 @@ struct MachineDrift {
                                                        const model::MachineRounds& candidate);
 
 // The drifts as they bear on a metric of a case. If a case faults or returns memory for a tenth of its time, a tenth of
-// such a drift bears on it. The share is that of wall_time, or of cpu_time for that metric, by fault_time,
-// allocator_time and kernel_time, if they were measured and the metric is a time of all that the case does; else the
-// drift is whole. A drift of which less than 2 % is left is none.
+// such a drift bears on it. The share is that of wall_time, or of cpu_time for that metric. It comes from fault_time,
+// allocator_time and kernel_time, if they were measured and the metric is a time of all that the case does. Else the
+// drift is whole. A drift of which less than 2 % is left does not count.
 //
-// One more drift is what the case's own faults have changed by, if both sides had as many: its kernel_time a fault. A
-// host that takes freed memory back makes the memory of a case dearer, and not the little that the rounds touch.
+// One more drift comes from the case's own faults, if both sides had about as many: the change of its kernel_time for
+// each fault. If the host takes freed memory back, the memory of a case becomes dearer, but the little that the rounds
+// touch does not.
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// The drift without which what is left of a change in time or throughput is within its threshold. The one that leaves
-// least; nullptr: none explains it.
+// The drift that explains a change in time or throughput: what is left without it is within the threshold. Of several,
+// the one that leaves least; nullptr: none explains the change.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
-// That this drift explains the change.
+// The reason that says that this drift explains the change.
 [[nodiscard]] SlowerMachine slower_machine(const MachineDrift& drift, const MetricComparison& metric);
 
 }  // namespace memsweep::measure

@@ -1,4 +1,4 @@
-// Changes between two results that the machine explains are none that a case made.
+// Excuses changes between two results that the machine explains: the case did not make them.
 #pragma once
 
 #include "core/measure/comparison.hpp"
@@ -6,10 +6,10 @@
 
 namespace memsweep::measure {
 
-// Makes changes of times and throughputs inconclusive, with the reason, if they follow from the load of the machine or
-// from what fixed work in the rounds of both results changed by, or may follow from other work. Only for two results
-// that ran one after the other: within one result the repetitions of both sides alternate, so that a busy machine hits
-// both, and what one side waits there is its own doing. Counts are never excused.
+// Makes changes of times and throughputs inconclusive, with the reason. It does so if the load of the machine explains
+// them, if fixed work in the rounds of both results changed as much, or if other work may have made them. Call it only
+// for two results that ran one after the other. Within one result the repetitions of both sides alternate, so a busy
+// machine hits both, and a side that waits longer does so by itself. Counts are never excused.
 void excuse_machine(Comparison& comparison, const model::RunReport& base, const model::RunReport& candidate);
 
 }  // namespace memsweep::measure

@@ -1,10 +1,10 @@
-// What short measurements say about a machine: whether its memory is warm, and whether other work disturbs it.
+// Judges a machine by short measurements: whether its memory is warm, and whether other work disturbs it.
 //
 // Units    seconds; shares as fractions.
-// Sources  a chunk is cold when its first touch costs more than three times its second. A canary spoils results when
-//          its median absolute error is 5 % or more, or when one round in twenty takes a quarter longer than the
-//          median; it is a note from 2 % and a tenth on. Steal time spoils results from 2 % of all processors' time on.
-// Errors   none: readings that are missing make a note without a value.
+// Sources  a chunk is cold if its first touch costs more than three times its second. A canary spoils results if its
+//          median absolute error is 5 % or more, or if one round in twenty takes a quarter longer than the median. From
+//          2 % and a tenth on, it makes a note. Steal time spoils results from 2 % of all processors' time on.
+// Errors   none: a missing reading makes a note without a value.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace memsweep::measure {
 // The figures of these checks, for a result.
 [[nodiscard]] model::Canary canary_of(std::span<const model::MachineCheck> checks);
 
-// Code: busy-machine. Where one of these checks spoils results: which, with its figures.
+// Code: busy-machine. Names the check that spoils results, with its figures; empty: none does.
 [[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 
 }  // namespace memsweep::measure

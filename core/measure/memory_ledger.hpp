@@ -1,8 +1,8 @@
-// Where every resident page of a stopped program comes from: its address space, the blocks that it held then, the pages
-// that blocks have lain in before, who mapped what, and the stacks of its threads, put together.
+// Says where every resident page of a stopped program comes from. It puts five things together: the address space, the
+// blocks that the program held, the pages that blocks lay in before, who mapped what, and the stacks of its threads.
 //
-// Each page, and on a page with blocks each byte, is in the first category that it meets, in the order of
-// MemoryCategory. The sum is the resident memory, to the byte.
+// Each page is in the first category that fits, in the order of MemoryCategory. On a page with blocks, that holds for
+// each byte. The sum is the resident memory, to the byte.
 //
 // Units    bytes; addresses of that program.
 // Cost     some 20 ns a resident page and 10 ns a block.
@@ -31,7 +31,7 @@ enum class MemoryCategory : std::uint8_t {
     stacks,             // of threads, alive or kept for the next
     huge_zero,          // parts of huge pages that are all zero: never written, or written with zeroes
     live,               // what was asked for and not freed
-    rounding,           // what blocks have beyond
+    rounding,           // usable bytes of blocks beyond what was asked for
     headers,            // of blocks
     holes,              // the rest of pages that live blocks lie on
     kept_free,          // pages without a live block that once lay in one
@@ -85,7 +85,7 @@ struct LedgerInput {
     std::span<const StackRange> stacks;
     std::span<const AddressRange> zero_parts;  // of huge pages
     std::string recorder_library;              // its file
-    std::string recorder_folder;               // where it records to
+    std::string recorder_folder;               // where the recorder writes to
     std::size_t sites{};                       // how many there are: numbers are smaller
     std::size_t most_cells{};                  // of the picture; 0: none is made
 };
@@ -99,8 +99,8 @@ struct CategoryFigure {
 struct HeldBySite {
     std::uint64_t live{};  // bytes asked for, resident or not
     std::uint64_t blocks{};
-    std::uint64_t left_behind{};       // holes and free pages whose last block was of it
-    std::uint64_t pins_alone{};        // pages on which all live blocks are of it
+    std::uint64_t left_behind{};       // holes and free pages whose last block came from it
+    std::uint64_t pins_alone{};        // pages on which all live blocks come from it
     std::uint64_t pins_with_others{};  // other pages on which it has one
 };
 
@@ -109,7 +109,7 @@ struct PictureCell {
     std::uint64_t begin{};
     std::array<std::uint64_t, memory_categories> bytes{};
 };
-// A mapping; of a file all that lie side by side, with the data behind it.
+// A mapping. Mappings of one file that lie side by side are one area, with the data behind them.
 struct PictureArea {
     std::uint64_t begin{};
     std::uint64_t end{};
@@ -131,11 +131,11 @@ struct MemoryLedger {
     std::uint64_t live_blocks{};
     std::uint64_t kept_free_in_brk_heap{};  // part of kept_free
     std::uint64_t kept_free_at_top{};       // part of that: behind the last live block, where the heap can shrink
-    std::uint64_t alignment_gaps{};         // part of holes: behind an aligned block, to the next place for another
+    std::uint64_t alignment_gaps{};         // part of holes: gaps behind an aligned block, up to the next aligned place
     std::uint64_t whole_huge_zero{};        // part of huge_zero: huge pages that are zero throughout were written so
-    std::uint64_t zero_page_bytes{};        // mapped to the kernel's page of zeroes; not resident
+    std::uint64_t zero_page_bytes{};        // backed by the kernel's page of zeroes; not resident
     std::uint64_t swapped_bytes{};          // likewise
-    MemoryPicture picture;                  // by category as much as `categories`
+    MemoryPicture picture;                  // has the same sums by category as `categories`
 
     [[nodiscard]] const CategoryFigure& of(MemoryCategory category) const
     {

@@ -1,4 +1,4 @@
-// Puts the picture of an address space together while its pages are looked at by growing addresses.
+// Draws the picture of an address space while the caller goes through its pages by growing addresses.
 //
 // Units    bytes; addresses of that program.
 // Cost     some passes over the runs of pages, to find the size of a cell; then little for each call.
@@ -17,9 +17,9 @@ namespace memsweep::measure {
 
 class PictureMaker {
   public:
-    // Cells are as small as a page if `most_cells` are enough, and each area has one at least. 0: no picture is made.
+    // Cells are as small as a page if `most_cells` of them suffice. Each area has at least one. 0: no picture is made.
     PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells);
-    // Resident bytes from `begin` on, inside one run of pages and not before those that were added.
+    // Adds resident bytes that begin at `begin`. They lie inside one run of pages, and not before bytes added earlier.
     void add(std::uint64_t begin, MemoryCategory category, std::uint64_t bytes);
     [[nodiscard]] MemoryPicture take();
 

@@ -19,7 +19,7 @@ enum class MemoryWord : std::uint8_t {
     leak,           // grew all the time, and nothing points to it any more
     grows,          // grew all the time, and is still pointed to
     retention,      // whole free pages, of which a request returns at least half
-    kept,           // whole free pages, which no request returns, or none could be tried
+    kept,           // whole free pages, of which a request returns less than half, or none was tried
     fragmentation,  // holes beside live blocks
     rounding,       // usable above requested, headers, and what alignment leaves
     huge_pages,     // parts of huge pages that are zero beside others that are not
@@ -46,7 +46,7 @@ struct TriedRequest {
     [[nodiscard]] bool was_tried() const noexcept { return !request.empty(); }
 };
 
-// What an allocator counts itself, beside the same of the ledger.
+// A figure that the allocator counts itself, and the ledger's figure for the same.
 struct AllocatorFigure {
     std::string name;  // as the allocator calls it
     std::uint64_t bytes{};
@@ -68,18 +68,18 @@ struct VerdictInput {
 struct MemoryVerdict {
     MemoryWord word{};
     std::uint64_t bytes{};              // that the word is about
-    std::vector<std::string> settings;  // that the allocator's documentation names, as an environment has them
+    std::vector<std::string> settings;  // settings to try, as environment variables, from the allocator's documentation
     std::optional<std::uint32_t> site;  // that has the most of it
 };
 
-// Waste below either is nothing to change.
+// Waste below either of these is too little to change anything.
 inline constexpr std::uint64_t noticed_waste_bytes = 4U << 20U;
 inline constexpr double noticed_waste_share = 0.2;
 
 [[nodiscard]] MemoryVerdict memory_verdict(const VerdictInput& input);
 
-// True if more than a tenth of the allocator's heap, and 4 MiB, never lay in a block: then the recording does not see
-// what the program allocates.
+// True if more than a tenth of the allocator's heap, and more than 4 MiB, never lay in a block. Then the recording does
+// not see what the program allocates.
 [[nodiscard]] bool does_not_see(const MemoryLedger& ledger);
 
 }  // namespace memsweep::measure

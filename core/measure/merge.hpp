@@ -1,8 +1,8 @@
-// Several results of one scenario as one: what was measured in parts, by several jobs or on several days.
+// Joins several results of one scenario that was measured in parts, by several jobs or on several days.
 //
-// A case that several parts hold gets the repetitions of all, in the order of the parts; summaries, noise warnings and
-// assertions are made anew from all of them. A case has the status of its worst part, but what one part skipped and
-// another measured is measured.
+// If several parts hold a case, it gets the repetitions of all, in the order of the parts. Summaries, noise warnings
+// and assertions are made anew from all of them. A case has the status of its worst part. But if one part skipped it
+// and another measured it, it is measured.
 //
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
 //          lists the run ids that went into it, so that a merged result can be merged again.
@@ -29,8 +29,8 @@ struct MergePart {
 // merged run spans all of them. Its id, argv and exit code are left to the caller.
 [[nodiscard]] base::Expected<model::RunReport> merge(std::span<const MergePart> parts, bool force);
 
-// Adds the repetitions that another result has of a case to those it has. Metrics that only one side has are absent in
-// the other's repetitions, with a reason. Summaries are left as they are.
+// Adds the repetitions of a case that another result has to those of `into`. A metric that only one side has is absent,
+// with a reason, in the repetitions of the other. Summaries are left as they are.
 //
 // Errors   as merge(), without the part's name; `into` may be changed in part.
 [[nodiscard]] base::Expected<void> append_repetitions(model::CaseReport& into, const model::CaseReport& from);

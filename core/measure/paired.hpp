@@ -47,15 +47,17 @@ struct PairOfValues {
     double candidate{};
 };
 
-// Chances of any false `regressed` or `improved` in a comparison: those of noisy metrics, and those of exact ones.
+// The chances of a false `regressed` or `improved` in a comparison: for all noisy metrics together, and for all exact
+// ones.
 inline constexpr double false_alarms_noisy = 0.008;
 inline constexpr double false_alarms_exact = 0.002;
 // The chance of a false `same`, per metric, at which its test aims. The true chance is higher, because the test knows
 // the noise only in part.
 inline constexpr double misses = 0.02;
 
-// The rounds after which an exact counter is judged that was constant on each side: equal values are the `same`, others
-// a change. If a counter takes two values at random, n rounds look like a change with a chance of at most 2 / 4^n.
+// The rounds after which an exact counter is judged, if it was constant on each side. Equal values are the `same`,
+// others a change. If a counter takes two values at random, n rounds look like a change with a chance of at most 2 /
+// 4^n.
 inline constexpr std::size_t rounds_to_equal = 3;
 inline constexpr std::size_t rounds_to_differ = 6;
 

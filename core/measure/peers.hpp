@@ -1,7 +1,7 @@
-// Which of many hosts that measured the same thing is not like the others.
+// Finds the hosts that are not like the others, among many that measured the same thing.
 //
 // Quantities that are positive (times, bandwidths) are judged by their logarithms, so that half as fast and twice as
-// fast lie equally far out. There are three rules, by how many hosts there are and how their values spread:
+// fast lie equally far out. The number of hosts and the spread of their values decide between three rules:
 //
 //   test     8 hosts or more: the robust z-score (median and MAD) and its p, to be adjusted over all that are tested.
 //            The scale is never below a third of the metric's threshold (a MAD of 0 would make every host an outlier)
