@@ -1,4 +1,4 @@
-// The measured cases of a probe, as findings read them: by scenario and metric, by device and transfer.
+// Finds the measured cases of a probe, for findings: by scenario and metric, by device and transfer.
 //
 // Ownership  they point into the reports that they were made from.
 #pragma once
@@ -19,12 +19,12 @@
 
 namespace memsweep::measure {
 
-// The value of a parameter; empty, or 0, where there is none of that kind.
+// The value of a parameter; empty or 0 if there is none of that kind.
 [[nodiscard]] std::string text_of(const model::CaseReport& one, std::string_view name);
 [[nodiscard]] std::int64_t number_of(const model::CaseReport& one, std::string_view name);
 
 // A measured case of a scenario, with the median of one of its metrics, and the best sample: the shortest time or the
-// highest rate. What other work adds to a time it never takes away, so that the best is nearest to the memory's own.
+// highest rate. Other work only ever adds to a time, so the best sample is nearest to the memory's own.
 struct ProbedCase {
     const model::CaseReport* report{};
     double median{};

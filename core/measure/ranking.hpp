@@ -1,4 +1,4 @@
-// Programs that were given on one command line, ranked by their time: how much faster the fastest ran than each other.
+// Ranks the programs of one command line by their time. Says how much faster the fastest ran than each of the others.
 //
 // Units    ratios of wall_time.
 // Sources  the Hodges-Lehmann estimate with its 95 % interval, which a few slow repetitions do not move.
@@ -11,7 +11,7 @@
 namespace memsweep::measure {
 
 // One finding for each program but the fastest, in the order of their times. Empty for scenarios, replays, comparisons
-// of two programs, and where fewer than two have a time.
+// of two programs, and if fewer than two have a time.
 [[nodiscard]] std::vector<Finding> ranking_findings(const model::RunReport& report);
 
 }  // namespace memsweep::measure

@@ -1,11 +1,11 @@
-// Which blocks of a stopped program nothing points to any more, found as a collector would that knows no types: every
-// aligned word of its data, stacks and reachable blocks that has an address within a block is a pointer to it. So
-// what is called lost is lost, but for pointers that are hidden (packed, in a file, in another process); what is found
-// may be lost all the same, where a number looks like an address.
+// Finds the blocks of a stopped program that nothing points to any more. It works like a collector that knows no types.
+// Every aligned word of the data, the stacks and the reachable blocks counts as a pointer if it holds an address within
+// a block. So a block that is called lost is lost, unless its pointers are hidden: packed, in a file, or in another
+// process. But a block that is found may be lost too, if a number looks like its address.
 //
 // Sources  Boehm and Weiser, "Garbage collection in an uncooperative environment" (1988).
 // Cost     some 1 ns a byte that is looked at.
-// Memory   5 bytes a block, and a number each that waits.
+// Memory   5 bytes a block, and a number for each block that is still to be searched.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@
 
 namespace memsweep::measure {
 
-// Reads memory of the program; how many bytes could be read.
+// Reads memory of the program. Returns how many bytes could be read.
 using ReadMemory = std::function<std::size_t(std::uint64_t address, void* into, std::size_t bytes)>;
 
-// The lost blocks are told apart by families: a block that no other points to, and what is reached from it. What a
-// program kept to its end by one pointer of its first function, whose frame is gone then, is one family; what it loses
-// time and again are many. Blocks that only point at each other in a circle have none.
+// The lost blocks fall into families. A family is a block that no other points to, with all blocks reached from it. A
+// program may keep blocks to its end by one pointer in its first function, whose frame is gone then: these are one
+// family. If it loses blocks time and again, these are many. Blocks that only point at each other in a circle have no
+// family.
 struct Reachability {
     static constexpr std::uint32_t no_family = UINT32_MAX;
     std::vector<bool> is_reachable;           // by block, in the order of their addresses
@@ -30,7 +31,7 @@ struct Reachability {
     std::vector<std::uint64_t> family_bytes;  // asked for
 };
 
-// `roots`: what is looked at first.
+// `roots`: the memory that is searched first.
 [[nodiscard]] Reachability reachability(std::span<const HeldBlock> blocks, std::span<const AddressRange> roots,
                                         const ReadMemory& read);
 

@@ -1,5 +1,5 @@
-// Why a verdict is what it is, as values: the rule that decided, and the numbers that it went by. reporters/wording
-// makes the sentence.
+// Why a verdict is what it is, as values: the rule that decided, and the numbers that it used. reporters/wording makes
+// the sentence.
 //
 // Units    medians, shifts and differences in the metric's unit; shares as fractions.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// What no number of the metric decides.
+// Rules that need no number of the metric.
 enum class Rule : std::uint8_t {
     units_differ,     // or directions
     of_the_machine,   // not of the case
@@ -35,7 +35,7 @@ struct OneSided {
     bool is_in_candidate{};
 };
 
-// Two cases, one of which at least did not end well.
+// Two cases, of which at least one did not end well.
 struct CaseStates {
     model::Status base{}, candidate{};
     std::string base_reason, candidate_reason;
@@ -51,7 +51,7 @@ struct CounterChange {
     model::Unit unit{};
     double base{}, candidate{};
     bool is_allowed{};
-    std::size_t rounds{}, wanted{};  // in rounds, before `wanted` of them show that it repeats; 0: they do
+    std::size_t rounds{}, wanted{};  // rounds so far, and how many show that it repeats; 0: they are enough
 };
 
 enum class Shown : std::uint8_t {
@@ -87,7 +87,7 @@ struct ShiftInRounds {
     model::Unit unit{};
     Shift shift;
     Threshold threshold;
-    std::size_t rounds{}, least{};  // so far; those that can show a change
+    std::size_t rounds{}, least{};  // so far; and the fewest that can show a change
     RoundsSay say{};
 };
 
@@ -115,7 +115,7 @@ struct SlowerMachine {
     Threshold threshold;
 };
 
-// A time that follows how threads take turns, which they do otherwise where a case waits for processors.
+// A time that follows how threads take turns. They take turns differently if a case waits for processors.
 struct OtherTurns {
     bool is_under_candidate{};
     double more{}, less{};  // share of its time that the case waited, on the busier and on the quieter machine
@@ -145,7 +145,7 @@ struct Reason {
                  TooFewHosts, ShiftInRounds, BusierMachine, SlowerMachine, OtherTurns, ColdCaches, DisturbedRuns,
                  FastestRuns>
         about{};
-    std::uint64_t names_apart{};  // characters by which the names of the two sides differ, where that forgives a change
+    std::uint64_t names_apart{};  // by how many characters the names differ, if that forgives a change
     bool waited_unevenly{};       // to tell, and took the same processor time
 
     [[nodiscard]] bool is_given() const { return about.index() != 0; }

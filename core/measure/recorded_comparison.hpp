@@ -1,5 +1,5 @@
-// What a result keeps of the comparison that it was measured for, and that comparison made again of the result alone:
-// `memsweep report` then says what `memsweep run --against` said.
+// Makes a comparison again from the result alone. The result keeps what it was measured to compare, so `memsweep
+// report` says what `memsweep run --against` said.
 //
 // Sources  the overrides of a run, whose keys that begin with "judged." say which two values of an axis were compared
 //          and by what: "judged.base": "build=base", "judged.candidate": "build=candidate",
@@ -17,15 +17,15 @@
 
 namespace memsweep::measure {
 
-// How the keys begin. They say how figures are judged, not how they came about: two results that differ in them alone
-// are alike.
+// How the keys begin. These keys say how figures are judged, not how they were measured. So two results that differ
+// only in them are alike.
 inline constexpr std::string_view judged_prefix = "judged.";
 
 [[nodiscard]] std::map<std::string, std::string>
 record_comparison(const model::RatioOf& base, const model::RatioOf& candidate, const Criteria& criteria);
 
-// Empty: the result was not measured to compare two programs, or nothing of one of them was measured. A result of an
-// earlier memsweep, which kept the command line alone, is judged by the defaults.
+// Empty: the result was not measured to compare two programs, or nothing of one of them was measured. An earlier
+// memsweep kept only the command line; its results are judged by the defaults.
 [[nodiscard]] std::optional<Comparison> recorded_comparison(const model::RunReport& report);
 
 }  // namespace memsweep::measure

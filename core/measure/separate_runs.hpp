@@ -1,20 +1,19 @@
-// What the machine may have done to a time between two runs, which ran one after the other: it was not the same under
-// both. Within one run the repetitions of both sides alternate, and none of this applies.
+// Says what the machine may have done to a time between two runs that ran one after the other. Within one run the
+// repetitions of both sides alternate, and none of this applies.
 //
 // Other work only adds to a time. So
-//   - Repetitions count only if the case waited for a processor hardly longer than in its best one. If too few of a
-//     side do, a change in a time that includes such waiting is the case's only where the waiting is far too little to
-//     explain it.
-//   - Half of what the slower side waited longer may be in its processor time, spent on filling caches anew.
-//   - A change shows in the fastest tenth of the slower side's repetitions too: it is slower than the other side's
-//     median by more than is allowed, also on a machine that was as fast.
-//   - The time of one event (a latency or a pause) follows how threads take turns, and so does, by up to some 25 %,
-//     every time of a case with a finalizer thread. No change in it is the case's if the shares of their time that both
-//     sides waited for a processor differ by 2 %, and none in a maximum that this waiting can make up.
+//   - Repetitions that waited much longer for a processor than the best one do not count. If too few of a side remain,
+//     a change in a time that includes such waiting is the case's only if the waiting is far too little to explain it.
+//   - If the slower side waited longer, half of that may be in its processor time too, spent on filling caches anew.
+//   - A change must show in the fastest tenth of the slower side's repetitions too. It must be slower than the other
+//     side's median by more than is allowed, also for a machine that was as fast.
+//   - The time of one event (a latency or a pause) follows how threads take turns. So does every time of a case with a
+//     finalizer thread, by up to some 25 %. No change in such a time is the case's if the shares of time that the two
+//     sides waited for a processor differ by 2 %. Nor is a change in a maximum that this waiting can make up.
 //
 // Units    as the metrics'; shares of wall_time.
-// Sources  churn, half of its runs beside a load that came and went: of 435 pairs of runs of one binary 243 had a false
-//          verdict without these, two with them (a 2-core Xeon VM; docs/measurement.md).
+// Sources  churn, half of its runs beside a load that came and went (a 2-core Xeon VM; docs/measurement.md). Of 435
+//          pairs of runs of one binary, 243 had a false verdict without these rules, and two with them.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +32,14 @@ struct UndisturbedValues {
     std::size_t base_disturbed{}, candidate_disturbed{};  // values left out
 };
 
-// All values where it is not known how long the case waited, and of a metric that includes no waiting.
+// Takes all values if it is not known how long the case waited, or if the metric includes no waiting.
 [[nodiscard]] UndisturbedValues undisturbed_values(const CasePair& pair, const model::Metric& base,
                                                    const model::Metric& candidate);
 
 // True if a side has fewer values left than needed, and would have enough without what disturbed it.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 
-// Why a change that the numbers show may be the machine's; not given: it is the case's.
+// Why a change that the numbers show may be the machine's. If no reason is given, it is the case's.
 [[nodiscard]] Reason why_machine(const CasePair& pair, const MetricComparison& metric,
                                  const std::vector<MachineDrift>& drifts);
 

@@ -1,19 +1,19 @@
-// Which call sites make the change between two builds of a program, found in recorded runs of both.
+// Finds the call sites that make the change between two builds of a program, from recorded runs of both.
 //
-// Sites are matched by the functions and files of their call stacks, so that an inserted line, a library that was built
-// anew or an address is no difference. Where a function asks for memory on several lines, those of the two builds are
-// paired in their order, so that as little as possible differs.
+// Sites are matched by the functions and files of their call stacks. So inserted lines, rebuilt libraries and addresses
+// make no difference. If a function asks for memory on several lines, the lines of the two builds are paired in their
+// order, so that as little as possible differs.
 //
-// The site is the innermost function that is the program's own. Where that only asks on behalf of others (it is called
-// like malloc, or most of its many callers do not differ), it is the caller that differs.
+// The site is the innermost function that is the program's own. Some functions only ask on behalf of others: their name
+// is like malloc's, or most of their many callers do not differ. Then the site is the caller that differs.
 //
-// What a site has differs where the runs of the two programs lie further apart than those of either scatter. Where
-// nothing varies, two runs of each show it. Else there are five: of one program against itself 1 site in 10,000 is then
-// told whose figures scatter continuously, and 2 in 1,000 whose figures are one of two (simulated); a change of less
-// than 0.02 % of the whole is not told of such programs.
+// A site differs if the runs of the two programs lie further apart than the runs of either scatter. If nothing varies,
+// two runs of each program show it. Else there are five. If a program is then compared with itself, 1 site in 10,000 is
+// named whose figures scatter continuously, and 2 in 1,000 whose figures are one of two values (simulated). Such
+// programs are not told of a change of less than 0.02 % of the whole.
 //
 // Units    bytes, counts, of one run.
-// Cost     some 1 us a stack and run; of a function that asks on n lines n^2 steps of 5 ns.
+// Cost     some 1 us a stack and run; and for a function that asks on n lines, n^2 steps of 5 ns.
 // Errors   none: SiteComparison::reason says why nothing is compared.
 #pragma once
 
@@ -43,12 +43,12 @@ struct SiteFrame {
     std::uint32_t line{};  // 0: not known
     std::string place;     // as reports call it
     std::string module;    // the file that it lies in, without its folders
-    std::string code;      // what that file holds, so that the same offset is the same place; empty: not known
+    std::string code;      // identifies the file's contents: then the same offset is the same place; empty: not known
     FrameRole role{};
     bool is_named{};
 };
 
-// Numbers for frames, the same for the same place of every run of both programs.
+// Numbers for frames. The same place has the same number in every run of both programs.
 class SiteFrames {
   public:
     std::uint32_t number_of(const SiteFrame& frame);
@@ -68,7 +68,7 @@ struct SiteFigures {
 };
 
 struct RecordedStack {
-    std::vector<std::uint32_t> frames;  // innermost first; empty: what has no stack
+    std::vector<std::uint32_t> frames;  // innermost first; empty: allocations without a stack
     SiteFigures figures;
 };
 using RecordedRun = std::vector<RecordedStack>;  // the stacks of one run
@@ -81,14 +81,14 @@ struct ComparedSites {
     bool is_settled{};              // more runs would tell no more
 };
 
-// As many runs of each, at least one. `names_apart`: as in names.hpp.
+// Both programs have the same number of runs, at least one. `names_apart`: as in names.hpp.
 [[nodiscard]] ComparedSites compare_sites(const SiteFrames& frames, std::span<const RecordedRun> base,
                                           std::span<const RecordedRun> candidate, std::uint64_t names_apart = 0);
 
-// Whether sites have figures of it.
+// Whether sites have figures of this metric.
 [[nodiscard]] bool is_metric_of_sites(std::string_view metric);
 
-// What a line of a function asks for.
+// The memory that a line of a function asks for.
 struct LineUse {
     std::uint32_t line{};
     double allocations{}, bytes{};

@@ -1,4 +1,4 @@
-// The stacks of recorded runs of two programs, brought together by their functions: for site_changes.hpp alone.
+// Matches the stacks of recorded runs of two programs by their functions. For site_changes.hpp alone.
 //
 // Cost     as site_changes.hpp says.
 // Ownership  frames and runs must outlive it.
@@ -25,7 +25,7 @@ struct SitePlace {
     static constexpr std::uint32_t no_frame = ~0U;
 };
 
-// Stacks that are one, but for lines that moved: places from the site on outwards.
+// Stacks that are the same but for lines that moved. Its places go from the site outwards.
 struct Chain {
     std::vector<std::uint32_t> places;
     std::array<std::vector<SiteFigures>, 2> runs;  // of the base and the candidate
@@ -37,7 +37,7 @@ class MatchedStacks {
     MatchedStacks(const SiteFrames& frames, const Sides& sides);
 
     [[nodiscard]] const std::vector<Chain>& chains() const noexcept { return chains_; }
-    // The function of a place, in the candidate if that has it.
+    // The function of a place: the candidate's, if the candidate has the place.
     [[nodiscard]] const std::string& function_of(std::uint32_t place) const
     {
         return frame_of(places_[place]).function;
@@ -49,7 +49,7 @@ class MatchedStacks {
 
   private:
     static constexpr std::uint32_t stackless = 0;
-    static constexpr std::uint32_t nameless = 1;  // all places that have no name that the other program knows too
+    static constexpr std::uint32_t nameless = 1;  // all places without a name that the other program knows too
     using FunctionAndLine = std::pair<std::uint32_t, std::uint32_t>;
     using FilesOfSides = std::array<std::set<std::string_view>, 2>;
 

@@ -1,11 +1,11 @@
-// What removing call sites of a program returns, as replays of its recording with and without them say, and whether
-// that can be told.
+// Says how much memory removing call sites of a program returns, and whether the figure is good enough to tell. It goes
+// by replays of the recording with and without the sites.
 //
-// A figure is the difference of two replays, and no better than they are. How far the replay of everything is from the
-// program is measured, and so is how far runs of one replay are from each other. The larger of both is the error, and a
-// figure is told if it is at least ten times as much: then its error is at most a tenth.
+// A figure is the difference of two replays, and no better than they are. Two things are measured: how far the replay
+// of everything is from the program, and how far the runs of one replay are apart. The larger one is the error. A
+// figure is told if it is at least ten times the error, so it is at most a tenth off.
 //
-// Units    bytes of the heap that the replaying process made; what is returned may be less than nothing.
+// Units    bytes of the heap that the replaying process made; what is returned may be negative.
 // Sources  benchmarks/without_a_site.py says how often figures that are told agree with the program.
 // Threads  any.
 #pragma once
@@ -18,26 +18,27 @@
 
 namespace memsweep::measure {
 
-// Of the runs of one replay.
+// The least, median and most of the runs of one replay.
 struct RunSpan {
     std::int64_t least{};
     std::int64_t median{};
     std::int64_t most{};
 };
-// All 0 of none.
+// All are 0 if there are no runs.
 [[nodiscard]] RunSpan span_of(std::vector<std::int64_t> runs);
 
-// At one moment, before anything else is freed.
+// The heap of a replay at one moment, before anything else is freed.
 struct ReplayedHeap {
     RunSpan held;        // as it is
     RunSpan given_back;  // still held after the allocator was asked to give back
 };
 
-// The pages that have lain in blocks: a replay makes these, and what its allocator needs for them.
+// The bytes of pages that lay in blocks at some time. A replay has these, and what its allocator needs for them.
 [[nodiscard]] std::uint64_t heap_bytes(const MemoryLedger& ledger);
 
-// The replay of everything beside the program itself, at the same moment. Of what the program's allocator has besides
-// blocks the replaying process has some before it begins: as much more or less is no difference.
+// Compares the replay of everything with the program itself, at the same moment. The program's allocator also has pages
+// that were never in a block. The replaying process has some of them before it begins, so a difference of up to that
+// many bytes is none.
 struct ReplayCheck {
     struct AfterRequest {
         std::int64_t resident{};
@@ -50,24 +51,24 @@ struct ReplayCheck {
     static constexpr double most_off = 0.05;
 
     [[nodiscard]] double
-    off() const noexcept;  // from the nearest that is no difference, as a share of what was measured
+    off() const noexcept;  // distance to the nearest value that is no difference, as a share of what was measured
     [[nodiscard]] bool is_usable() const noexcept { return off() <= most_off; }
 
-    // What the replay holds more or less than pages that have lain in blocks. How many of the allocator's others are
-    // among it is not known: all of it may be its error.
+    // How much more or less the replay holds than the pages that lay in blocks. It is not known how many of the
+    // allocator's other pages are in the replay, so all of the difference may be error.
     [[nodiscard]] std::uint64_t error() const noexcept;
-    // Likewise after the request; where none was tried, as it is.
+    // The same after the request. If none was tried, error().
     [[nodiscard]] std::uint64_t error_after_request() const noexcept;
 };
-// `returned`: by a request that was tried in a copy of the program.
+// `returned`: the bytes that a request returned in a copy of the program.
 [[nodiscard]] ReplayCheck replay_check(const ReplayedHeap& whole, const MemoryLedger& ledger,
                                        std::optional<std::uint64_t> returned);
 
 struct ReturnedBytes {
-    static constexpr std::uint64_t least_errors = 10;  // a figure that is told has at least as many
+    static constexpr std::uint64_t least_errors = 10;  // a figure is told if it is at least as many errors large
 
     std::int64_t bytes{};                         // between the medians
-    std::uint64_t spread{};                       // of that, between any two runs
+    std::uint64_t spread{};                       // how far it may differ between any two runs
     std::optional<std::uint64_t> replay_error{};  // absent: nothing was measured beside the replay
 
     [[nodiscard]] std::uint64_t error() const noexcept;

@@ -1,5 +1,6 @@
 // Statistics that assume no distribution: ranks, rank correlation, the Mann-Whitney U test, the Hodges-Lehmann shift
-// between two samples, the sign test, the hypergeometric tail of a count, and p values adjusted for their number.
+// between two samples, and the sign test. Also the hypergeometric tail of a count, and p values adjusted for their
+// number.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ struct RankTest {
     bool exact{};  // by counting; false: the normal approximation
 };
 
-// The Mann-Whitney U test, two-sided: do two samples come from one distribution, judged by their ranks alone? Both
+// The Mann-Whitney U test, two-sided. It judges by ranks alone whether two samples come from one distribution. Both
 // samples hold at least one value.
 //
 // Sources  Mann and Whitney 1947; exact by counting arrangements, else the normal approximation with tie and
@@ -41,7 +42,7 @@ struct RankTest {
 [[nodiscard]] RankTest rank_test(std::span<const double> first, std::span<const double> second);
 
 // The parts of the test. exact_p: the two-sided p of U by its distribution. normal_p: the p by the normal distribution
-// (`tie_term` as in Ranks). min_p: the least p that n against m values can have, which is when they do not overlap.
+// (`tie_term` as in Ranks). min_p: the least p that n and m values can have, which is if they do not overlap.
 [[nodiscard]] double exact_p(double u, std::span<const double> distribution);
 [[nodiscard]] double normal_p(double u, std::size_t n, std::size_t m, double tie_term);
 [[nodiscard]] double min_p(std::size_t n, std::size_t m);
@@ -51,8 +52,8 @@ struct RankTest {
 
 // How far one sample is shifted against another.
 //
-// Units    a ratio candidate / base, where 1 means no change; a difference candidate - base, in the values' unit, when
-//          a value is 0 or negative and ratios mean nothing.
+// Units    a ratio candidate / base, where 1 means no change. If a value is 0 or negative, ratios mean nothing: then a
+//          difference candidate - base, in the values' unit.
 struct Shift {
     bool is_ratio{};
     double estimate{};
@@ -64,22 +65,23 @@ struct Shift {
 
 // The Hodges-Lehmann estimate with its exact interval. Both samples hold at least one value.
 //
-// Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval is the pair of order statistics of
-//          the same shifts at the critical value of U, so that it excludes "no change" exactly when the test does.
+// Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval is a pair of order statistics of
+//          the same shifts, at the critical value of U. So it excludes "no change" exactly if the test does.
 // Cost     both samples are sorted. Each of the n m shifts that is needed is found by bisection, in at most 64 passes
 //          over n + m values. U's distribution is counted up to max_exact_product.
 // Memory   n + m values.
 [[nodiscard]] Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate);
 
-// The k of the interval d(k)..d(n m + 1 - k) of the sorted shifts: the largest with 2 P(U < k) <= 5 %; 0: unreachable.
+// The k of the interval d(k)..d(n m + 1 - k) of the sorted shifts. It is the largest k with 2 P(U < k) <= 5 %; 0: there
+// is none.
 [[nodiscard]] std::size_t shift_interval_rank(std::size_t n, std::size_t m);
 
-// P(a median of n changes lies as far to one side, were both sides as likely), two-sided: `smaller` of the n are on the
-// rarer side. Exact up to 1,000 changes, else the normal approximation.
+// The two-sided p of the sign test: of n changes, `smaller` are on the rarer side, if both sides are equally likely.
+// Exact up to 1,000 changes, else the normal approximation.
 [[nodiscard]] double sign_test_p(std::size_t n, std::size_t smaller);
 
-// ln(n!) of all n up to a bound, for binomial and hypergeometric probabilities. Not std::lgamma: it writes to a global
-// of glibc's and so is not for several threads.
+// ln(n!) of all n up to a bound, for binomial and hypergeometric probabilities. std::lgamma would not do: it writes to
+// a global of glibc's, so several threads cannot call it.
 //
 // Cost     one logarithm per entry, once.
 class LogFactorials {
@@ -97,11 +99,12 @@ class LogFactorials {
     std::vector<double> of_;
 };
 
-// P(at least `drawn` of `of` things drawn from `all` carry the mark that `marked` of them carry). `logs` reaches `all`.
+// `of` things are drawn from `all`, of which `marked` carry a mark. Returns the probability that at least `drawn` of
+// them carry it. `logs` reaches `all`.
 [[nodiscard]] double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
                                          std::size_t drawn);
 
-// Adjusted p values. Of a hundred unchanged metrics five look changed at p <= 0.05; adjusted values keep the share of
+// Adjusted p values. Of a hundred unchanged metrics, five look changed at p <= 0.05. Adjusted values keep the share of
 // false alarms among all alarms at that level instead.
 //
 // Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and
@@ -110,8 +113,8 @@ class LogFactorials {
 // The adjusted value of each p, in the same order.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p);
 
-// The same for a family of which only the smallest p are given. None of those left out is smaller; they could only
-// lower an adjusted value that is above theirs.
+// The same for a family of which only the smallest p are given. The p left out are no smaller. They could only lower an
+// adjusted value that is above theirs.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family);
 
 struct GroupedP {
@@ -119,14 +122,14 @@ struct GroupedP {
     double p;
 };
 
-// Adjusts in two stages where whole groups are named, such as a host with all its quantities. Of the groups that have
-// any adjusted value at or below `level`, at most that share are expected to be false, and a group with hundreds of
-// tests is not more easily named than one with few. `smallest` holds the smallest p of each group, `tests` the number
-// of tests of every group.
+// Adjusts in two stages if whole groups are named, such as a host with all its quantities. A group is named if any of
+// its adjusted values is at or below `level`. Of the groups named, at most that share are expected to be false. A group
+// with hundreds of tests is not more easily named than one with few. `smallest` holds the smallest p of each group,
+// `tests` the number of tests of every group.
 [[nodiscard]] std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest,
                                                       std::span<const std::size_t> tests, double level);
 
-// Adjusts the p that items have in `q` by the groups that they are of, and drops the items above `level`.
+// Adjusts the p that items have in `q` by their groups, and drops the items above `level`.
 template <typename Item, typename GroupOf>
 void keep_unlikely(std::vector<Item>& items, GroupOf group_of, std::span<const std::size_t> tests, double level)
 {

@@ -1,8 +1,8 @@
-// What a handful of repetitions say about a quantity: location, spread, and how far the median can be trusted.
+// Summarizes a handful of repetitions of a quantity: location, spread, and how far the median can be trusted.
 //
 // Units    those of the values; percentiles in 0..100; mdape is a fraction of the median.
-// Sources  the median's interval: order statistics x(k)..x(n+1-k) for the largest k with 2 P(Bin(n, 1/2) < k) <= 5 %,
-//          which assumes no distribution (n = 6: x1..x6, 96.9 %); percentiles interpolate linearly (NumPy's default).
+// Sources  the median's interval: order statistics x(k)..x(n+1-k) for the largest k with 2 P(Bin(n, 1/2) < k) <= 5 % (n
+//          = 6: x1..x6, 96.9 %). It assumes no distribution. Percentiles interpolate linearly (NumPy's default).
 // Cost     one sorted copy of the values.
 // Errors   none: what too few values cannot show is absent.
 #pragma once
@@ -23,11 +23,11 @@ inline constexpr double normal_deviations = 1.4826;
 // Further than this many robust standard deviations from the median is an outlier.
 inline constexpr double outlier_distance = 5 * normal_deviations;
 
-// The values that are there, in their order.
+// The values that are present, in their order.
 [[nodiscard]] std::vector<double> present(std::span<const std::optional<double>> values);
 
-// The class by which a metric's values are compared: an exact counter that did not repeat is one that varies. Many of
-// foreign programs' do, whose allocations follow their addresses or their random seeds.
+// The class by which a metric's values are compared. An exact counter that did not repeat counts as noisy. Many
+// counters of foreign programs vary, because allocations follow addresses or random seeds.
 [[nodiscard]] model::MetricClass observed_class(const model::Metric& metric);
 
 // Empty when no value is there. Values are never dropped.

@@ -1,11 +1,11 @@
-// Whether what a call site still holds has grown all the time, by when its blocks were made: a slope of live bytes also
-// finds tables that filled once, and caches at their size.
+// Decides whether the memory that a call site still holds has grown all the time. It goes by when the blocks were made.
+// A slope of live bytes would also find tables that filled once, and caches that have reached their size.
 //
-// Of twenty windows of the recording those count that are older than one and a half times the longest life that has
-// ended (of 99.9 % of blocks): what was made there and is live is no longer waiting for its end. A site grows if since
-// its first survivor there are five such windows or more, 90 % of them have survivors, and the later half of them has
-// 35 % of the bytes at least. A cache that is not full yet looks the same: nothing in the order of events tells them
-// apart.
+// The recording is cut into twenty windows. A window counts if it is older than one and a half times the longest life
+// that has ended (of 99.9 % of blocks). Blocks from such a window that are still live do not just wait for their end. A
+// site grows if three things hold: there are five such windows or more since its first survivor, 90 % of them have
+// survivors, and the later half of them has at least 35 % of the bytes. A cache that is not full yet looks the same,
+// because nothing in the order of events tells the two apart.
 //
 // Units    events of the recording; bytes.
 // Cost     some ns a block.
@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// How long blocks have lived, in steps of an eighth of their order of magnitude.
+// Counts how long blocks have lived, in steps of an eighth of their order of magnitude.
 class Lifetimes {
   public:
     void add(std::uint64_t life) noexcept
@@ -27,7 +27,7 @@ class Lifetimes {
         ++count_;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-    // That 99.9 % of them do not exceed, at most an eighth too long.
+    // The length that 99.9 % of lives do not exceed. It is at most an eighth too long.
     [[nodiscard]] std::uint64_t longest() const noexcept;
 
   private:
@@ -42,9 +42,9 @@ struct Survivor {
     std::uint64_t bytes{};
 };
 
-inline constexpr std::uint64_t fewest_ended_lives = 100;  // below, nothing is known of how long blocks live
+inline constexpr std::uint64_t fewest_ended_lives = 100;  // with fewer, nothing is known of how long blocks live
 
-// `now`: events so far.
+// `now`: the number of events so far.
 [[nodiscard]] bool grows(std::span<const Survivor> survivors, std::uint64_t longest_life, std::uint64_t now);
 
 }  // namespace memsweep::measure

@@ -1,4 +1,4 @@
-// What counts as a change: by how much each metric may differ, by itself and as somebody asked for.
+// Says how much each metric may differ before that counts as a change: by default, and if the user chose a threshold.
 //
 // Units    relative thresholds: a fraction of the base's median; absolute ones: the metric's unit.
 #pragma once
@@ -14,8 +14,9 @@
 
 namespace memsweep::measure {
 
-// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
-// reported as "+100 %". `at_most` ends what the relative part allows: 0.1 % of a gigabyte are too many to forgive.
+// How large a change must be before it matters. Both parts must be exceeded, so that 1 page fault becoming 2 is not
+// reported as "+100 %". `at_most` limits what the relative part allows, because 0.1 % of a gigabyte is too much to
+// forgive.
 struct Threshold {
     double relative{};
     double absolute{};
@@ -34,15 +35,15 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);
 
-// True when the change is more than the relative threshold, or than `at_most` if that is less, and at least the
-// absolute one, and not 0.
+// True if the change is not 0, at least the absolute threshold, and more than the relative one (or than `at_most`, if
+// that is less).
 [[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
 
 // A threshold as people write it: "5%", "2%,1MiB", "0%,64".
 //
-// Grammar  PERCENT "%" ["," AMOUNT]; the percentage is a decimal number without a sign, the amount is in the metric's
+// Grammar  PERCENT "%" ["," AMOUNT]. The percentage is a decimal number without a sign. The amount is in the metric's
 //          unit: a size, a duration, a rate, or a plain number for counts.
-// Errors   invalid_input: what does not parse, and what would.
+// Errors   invalid_input: the message says what does not parse, and what would.
 [[nodiscard]] base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit);
 
 }  // namespace memsweep::measure

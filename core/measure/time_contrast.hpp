@@ -1,4 +1,4 @@
-// How much longer one case takes than another, and where the extra time went.
+// Says how much longer one case takes than another, and where the extra time went.
 #pragma once
 
 #include <optional>
@@ -20,23 +20,24 @@ struct TimeContrast {
 // Whether a metric is the time of the case as a whole.
 [[nodiscard]] bool is_time(std::string_view metric);
 
-// The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty when either case has no times, or a time of 0.
+// The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty if either case has no times, or a time of 0.
 [[nodiscard]] std::optional<TimeContrast> time_contrast(const model::CaseReport& base, const model::CaseReport& other);
 
-// Whether the interval has room for no difference.
+// Whether the interval includes 1, that is, no difference.
 [[nodiscard]] bool includes_one(const Shift& ratio);
 
 // True when `other` is shown to be slower.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
 
-// Where the extra time of one case over another went: page faults, calls into the allocator, waiting for a collector or
-// a finalizer, waiting for a processor, and what none of them explains. Each part is the difference between the two.
+// Where the extra time of one case over another went. The parts are page faults, calls into the allocator, waiting for
+// a collector or a finalizer, waiting for a processor, and what none of these explains. Each part is the difference
+// between the two cases.
 //
 // Units    seconds: per operation where both cases have time_per_op, else over their timed steps.
-// Sources  the median over the repetitions of the wall time, divided by the operations. It is a mean, so that it and
-//          its parts are of the same operations even where time_per_op is a median of calls, few of which fault.
-//          Faults: their number by kind times the cost of a fault of that kind, measured beside the case (fault_time).
-//          Calls and waits are measured.
+// Sources  the median over the repetitions of the wall time, divided by the operations. That is a mean, while
+//          time_per_op may be a median of calls, few of which fault. So the time and its parts are of the same
+//          operations. Faults: their number by kind times the cost of a fault of that kind, measured beside the case
+//          (fault_time). Calls and waits are measured.
 struct Attribution {
     bool per_operation{};
     model::CountedOperation operation{};
@@ -48,35 +49,35 @@ struct Attribution {
     double unexplained{};   // negative: the parts make more than there is
     double explained{};     // share of `extra` in the parts
     double extra_faults{};  // their number
-    // What one took on average; 0: not known. `faults` is the difference of price times number.
+    // The average price of one fault; 0: not known. `faults` is the difference of price times number.
     double base_fault_price{};
     double fault_price{};
 };
 
-// Empty where a case has no times, or the other one took no longer.
+// Empty if a case has no times, or if the other one took no longer.
 [[nodiscard]] std::optional<Attribution> attribute(const model::CaseReport& base, const model::CaseReport& other);
 
-// Parts are measured one by one: where they add up to more than this share, they are no split.
+// The parts are measured one by one. If they add up to more than this share, they do not split the extra time.
 inline constexpr double most_explained = 1.2;
 
-// What the load of the machine added to a time of one case over the same case measured when it was quieter: waiting for
-// a processor, and the same page faults at a higher price.
+// What the load of the machine added to a time of a case, compared with the same case on a quieter machine. The parts
+// are waiting for a processor, and a higher price of the same page faults.
 //
 // Units    seconds: per operation for time_per_op and call_time_mean, else over the timed steps.
-// Sources  differences of medians over the repetitions. The price of faults is what those of the slower case cost less
-//          what they would have cost at the other's fault_cost; counts of faults take no part, since more faults are
-//          the case's doing.
+// Sources  differences of medians over the repetitions. The price of faults is what the slower case's faults cost, less
+//          what they would have cost at the other case's fault_cost. The number of faults takes no part, because more
+//          faults are the case's doing.
 struct MachineContrast {
     double extra{};         // slower - faster, of the metric
-    double run_delay{};     // 0 where it was not measured, or takes no part in the metric
+    double run_delay{};     // 0: it was not measured, or takes no part in the metric
     double fault_price{};   // never negative
     double price_before{};  // fault_cost of the faster case; 0: unknown
     double price_after{};
-    std::optional<double> wall_left;  // for a time per operation: what is left of the mean, as a fraction of the faster
+    std::optional<double> wall_left;  // for a time per operation: the rest of its mean, as a share of the faster one
 };
 
-// Empty for a metric that is no time of the program's thread as a whole (its latencies, fastest calls), and where
-// neither grew.
+// Empty if the metric is no time of the program's thread as a whole (latencies, fastest calls), or if neither part
+// grew.
 [[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
                                                               const model::CaseReport& slower, std::string_view metric);
 

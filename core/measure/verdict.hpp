@@ -1,8 +1,8 @@
-// What a comparison comes to: one word, and the reason for it.
+// The verdict of a comparison: one word, and the reason for it.
 //
-// Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
-//          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
-//          (20,000 simulated pairs of 10 repetitions).
+// Sources  effect size, significance and interval together, never one of them alone. 20,000 pairs of 10 repetitions
+//          were simulated, with runs drifting by up to 2 % each. U alone gave 58 % false alarms at 1 % noise and 19 %
+//          at 3 %. All three together gave 0.01 % and 1.8 %.
 #pragma once
 
 #include <cstddef>
@@ -42,14 +42,14 @@ enum class Verdict : std::uint8_t {
 inline constexpr double significance = 0.05;       // for q, the adjusted p value
 inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
 
-// What a metric came to in one case or result, as far as it is known, and beside another.
+// A metric's value in one case or result, as far as it is known, and its change from another.
 struct MetricEffect {
     std::string metric{};  // empty: of the whole case
     model::Unit unit{};
     std::optional<double> value{}, base_value{};  // in `unit`
     std::optional<Shift> effect{};                // value against base_value
     std::optional<Verdict> verdict{};             // where it was judged
-    const model::CaseReport *of{}, *base{};       // where it is of another case than the first of its finding
+    const model::CaseReport *of{}, *base{};       // if it is of another case than the first of its finding
 };
 
 struct Judgement {
@@ -65,13 +65,13 @@ struct Observed {
     double candidate_median{};
 };
 
-// A counter that repeats to the last digit: the medians decide.
+// Judges a counter that repeats to the last digit, by its medians.
 [[nodiscard]] Judgement judge_exact(const Observed& observed);
 
-// `shift` carries an interval.
+// Judges a metric that varies. `shift` has an interval.
 [[nodiscard]] Judgement judge_noisy(const Observed& observed, const Shift& shift, double q);
 
-// Empty when n against m repetitions of `family` noisy metrics can show a difference; else `insufficient`, naming the
+// Empty if n and m repetitions of `family` noisy metrics can show a difference. Else `insufficient`, with the number of
 // repetitions that could.
 [[nodiscard]] std::optional<Judgement> judge_sample_size(std::size_t n, std::size_t m, std::size_t family);
 
