@@ -1,4 +1,5 @@
-// What is allocated, freed and live at a peak, by small numbers, while the events of a trace go by.
+// Counts what is allocated, freed and live at the peak while the events of a trace go by. Accounts are small numbers
+// that the caller chooses.
 //
 // Units    bytes, counts.
 // Cost     some ns a block.
@@ -20,7 +21,7 @@ struct AllocationFigures {
     std::uint64_t peak_blocks{};
     std::uint64_t end_bytes{};  // live at the end of the trace, or when their process ended
     std::uint64_t end_blocks{};
-    std::uint64_t own_peak_bytes{};  // the most that was live of it at any time
+    std::uint64_t own_peak_bytes{};  // the most that this number itself had live at any time
     friend bool operator==(const AllocationFigures&, const AllocationFigures&) = default;
 };
 
@@ -30,7 +31,7 @@ void add(AllocationFigures& sum, const AllocationFigures& figures);
 // Figures by small numbers, while the events go by.
 class AllocationLedger {
   public:
-    // How often a block counts, in parts of `unit`, and what it counts for in bytes.
+    // How often a block counts, in parts of `unit`, and for how many bytes.
     struct Weight {
         std::uint64_t count{1};
         std::uint64_t bytes{};
@@ -39,9 +40,9 @@ class AllocationLedger {
     explicit AllocationLedger(std::uint64_t unit = 1) : unit_{unit} {}
     void make(std::uint32_t number, const Weight& weight);
     void free(std::uint32_t number, const Weight& weight, bool is_temporary);
-    // Its process is over: it is live no more, and was at the end.
+    // The block's process has ended: the block was live at the end, and is live no more.
     void abandon(std::uint32_t number, const Weight& weight);
-    // What is live now is live at the peak, until there is another.
+    // A new peak: what is live now counts as live at the peak, until the next call.
     void begin_peak() { ++peak_; }
 
     [[nodiscard]] std::size_t count() const noexcept { return accounts_.size(); }

@@ -1,9 +1,11 @@
-// Figures of stacks in a trace that has the stacks of a sample, and of all other blocks their callers and sizes.
+// Estimates the figures of stacks in a trace that has stacks only for a sample. Of all other blocks it has the callers
+// and the sizes.
 //
-// A stratum is what was called for from one address in sizes of one power of two. What it has is known exactly; what
-// its stacks have of it is taken to be in the proportions of the sampled blocks, each counting for those that it stands
-// for. A figure of which the sample has nothing in a stratum goes by the sample of the address in all sizes, and if
-// that has nothing either, to a stack of the address alone. So sums by address are exact, and with them the total.
+// A stratum holds the blocks that were called for from one address, in sizes of one power of two. Its figures are known
+// exactly. They are divided among its stacks in the proportions of the sampled blocks, each of which counts for the
+// blocks that it stands for. If a stratum has no sampled block, the sample of its address in all sizes is taken. If
+// that has none either, the figures go to a stack of the address alone. So the sums by address are exact, and the total
+// is too.
 //
 // Units    bytes, counts.
 // Sources  post-stratification: Holt, Smith, "Post stratification", JRSS A 142, 1979.
@@ -23,7 +25,7 @@
 
 namespace memsweep::trace {
 
-// Of whole numbers in these proportions, whole numbers that add up to `sum`; the proportions are not all 0.
+// Divides `sum` into whole numbers in these proportions. The proportions are not all 0.
 [[nodiscard]] std::vector<std::uint64_t> shared_out(std::uint64_t sum, const std::vector<std::uint64_t>& proportions);
 
 class CallerStrata {
@@ -35,14 +37,14 @@ class CallerStrata {
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
 
-    // Where a block counts that has this node; an address alone is no sample.
+    // Where a block with this node counts. A node of an address alone is no sample.
     [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
     void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);
     void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void begin_peak();
 
-    // By node, without their own peaks.
+    // The figures by node, without own peaks.
     [[nodiscard]] std::vector<AllocationFigures> figures() const;
     [[nodiscard]] std::uint64_t held() const { return strata_.size() + 2 * samples_.size(); }
 

@@ -1,7 +1,7 @@
-// The numbers that a chunk of kind `stacks` or `mappers` has for the events of another, in their order.
+// Reads a chunk of kind `stacks` or `mappers`: the numbers that it has for the events of another chunk, in their order.
 //
 // Cost     some ns a number.
-// Errors   what is damaged, or of another chunk, has no numbers and is not whole.
+// Errors   a chunk that is damaged, or belongs to other events, has no numbers and is not whole.
 // Threads  one.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace memsweep::trace {
 class ChunkNumbers {
   public:
     ChunkNumbers() = default;
-    // None where there is no `place`.
+    // Without a `place` there are no numbers.
     ChunkNumbers(const ChunkPlace* place, TraceFile& file, const ChunkHeader& events);
 
     [[nodiscard]] const StackImage& image() const noexcept { return image_; }
     [[nodiscard]] std::uint32_t next() noexcept { return decoder_.next(); }
-    // Behind the chunk's last event: false if the numbers were not its own.
+    // Call after the chunk's last event. False: the numbers were not those of this chunk.
     [[nodiscard]] bool is_whole() const noexcept
     {
         return !decoder_.damaged() && !decoder_.has_more() && !is_of_another_;

@@ -1,12 +1,12 @@
 // What recorders that keep no log left in a folder (format/count_layout.hpp), summed over a program and the processes
 // that it started.
 //
-// Sums     calls and bytes asked for are those of all process images together. The peak is the largest of any one
-//          image: images that run beside each other reach theirs at times that do not repeat, and images that follow
-//          one another never have theirs at once. What is live at the end is the sum of what each image had not given
-//          back when it ended; a forked child does not answer for its parent's blocks.
-// Errors   not_supported: not every program was counted, or so little that it is not the program's, and why; io: the
-//          folder cannot be read.
+// Sums     calls and bytes asked for are sums over all process images. The peak is the largest of any one image. Images
+//          that run side by side reach their peaks at times that do not repeat, and images that follow one another
+//          never have theirs at once. The bytes live at the end are the sum of what each image had not freed when it
+//          ended. A parent's blocks do not count for a forked child.
+// Errors   not_supported, with the reason: not every program was counted, or so little was counted that it cannot be
+//          all of the program's. io: the folder cannot be read.
 // Threads  one.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace memsweep::trace {
 
 struct Counts {
     std::uint64_t images{};           // a start, a fork and an exec make one each
-    std::uint64_t allocations{};      // calls that gave a block, reallocations among them
+    std::uint64_t allocations{};      // calls that gave a block, including reallocations
     std::uint64_t allocated_bytes{};  // asked for
     std::uint64_t live_bytes_peak{};
     std::uint64_t live_bytes_end{};
@@ -41,14 +41,14 @@ struct CountedTree {
     std::uint64_t refused{};                    // processes for which no file could be made, or not every size kept
     std::vector<ServedProgram> served;          // each once
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
-    std::uint64_t not_noted{};                  // programs that were started, and of which nothing is known
-    std::string why_unseen;                     // why blocks are unseen; empty: they explain the pages of each heap
+    std::uint64_t not_noted{};                  // programs that were started and about which nothing is known
+    std::string why_unseen;                     // why blocks were not seen; empty: those seen explain each heap's pages
 
-    // The counts, where they are those of all programs; otherwise why not.
+    // The counts, if they cover all programs; otherwise why not.
     [[nodiscard]] base::Expected<Counts> whole() const;
 };
 
-// Removes what it has read. The processes have ended. `looks`: at the tree while it ran.
+// Call when the processes have ended. Removes the files that it has read. `looks`: the looks at the tree while it ran.
 [[nodiscard]] base::Expected<CountedTree> take_counts(const std::string& folder,
                                                       const TreeLooks& looks = TreeLooks{""});
 

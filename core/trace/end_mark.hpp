@@ -1,10 +1,10 @@
-// The moment at which a recorded program had done its work, which may be long before it ends: a mark of the trace, by
-// each thread's place in its log. `end` of a trace that has one is that moment.
+// A mark in a trace: the moment at which the recorded program had done its work, which may be long before it ends. The
+// mark is each thread's place in its log. If a trace has a mark, its `end` is that moment.
 //
-// While threads run on, the mark is where each of them stood when it was looked at, one after the other.
+// If the threads run on meanwhile, they are looked at one after the other: the mark is where each stood then.
 //
 // Memory   some 40 bytes a thread that is in the middle of a chunk, and one chunk.
-// Errors   those of reading. A mark that is damaged is none.
+// Errors   those of reading. A damaged mark counts as none.
 // Threads  one; memsweep may take full chunks out of the recordings meanwhile.
 #pragma once
 
@@ -26,12 +26,12 @@ struct EndMark {
     ExactCut cut;
 };
 
-// Of the processes that run, the last program that each has become. Of one that has ended all is before the mark.
+// Marks the last program of each process that runs. If a process has ended, all its events are before the mark.
 [[nodiscard]] base::Expected<EndMark> end_mark_of(const std::vector<RecordedImage>& images, const IsRunning& is_running,
                                                   std::string sign);
 
 [[nodiscard]] base::Expected<void> put_end_mark(const TakeBytes& take, const EndMark& mark);
-// The first of the trace.
+// The first mark of the trace; empty: it has none.
 [[nodiscard]] std::optional<EndMark> find_end_mark(TraceFile& file);
 
 }  // namespace memsweep::trace

@@ -1,4 +1,4 @@
-// One thing that a traced program did with memory, as readers hand it out and writers take it.
+// One thing that a traced program did with memory. Readers return these events, and writers take them.
 //
 // Units    bytes; ticks of the trace's clock (FileHeader::ticks_per_second).
 // Ownership  `text` belongs to the reader and holds until the next event.
@@ -23,7 +23,7 @@ enum class EventKind : std::uint8_t {
     failed_alloc,    // refused: size is what was asked for
     map,             // address space or a pool's segment, not a block: mmap, segment_alloc
     unmap,
-    external,  // memory of others comes under a space's account, and goes
+    external,  // memory of others is charged to a space, and is no more
     external_end,
     copy,  // old_address is the source, in source_space
     move,
@@ -55,7 +55,7 @@ struct Event {
     std::uint32_t other{};
     std::uint32_t
         stack{};  // whence it was called: a node of a reader's StackTable, or of a writer's tree; 0: not known
-    std::uint32_t module{};  // map, unmap: whose code called, a place in a reader's ProgramNotes; 0: not known
+    std::uint32_t module{};  // map, unmap: whose code called: a place in a reader's ProgramNotes; 0: not known
     std::string_view text{};
 };
 
@@ -96,8 +96,8 @@ struct Event {
 //
 // Cost     3 to 10 ns an event.
 // Memory   none: it reads the payload where it lies.
-// Errors   next() ends at the payload's end, and earlier where the payload is not a sequence of events: damaged() is
-//          true then.
+// Errors   next() ends at the payload's end. It ends earlier, and damaged() is true, if the payload is no sequence of
+//          events.
 // Ownership  the payload is the caller's and outlives the decoder's events.
 class EventDecoder {
   public:
@@ -115,7 +115,7 @@ class EventDecoder {
     enum class Found { event, context, end, damage };
 
     Found other(OtherOperation operation, Event& event) noexcept;
-    // Each reads what belongs to an event; false where the payload does not hold it.
+    // Each reads a part of an event; false: the payload does not hold it.
     bool stamp() noexcept;
     bool sized(Event& event) noexcept;
     bool aligned(Event& event) noexcept;

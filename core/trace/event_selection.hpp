@@ -1,12 +1,11 @@
-// A trace as it would be without some of its call sites, or up to a moment: what is left out never happened.
+// Reads a trace without some of its call sites, or up to a moment, as if the rest had never happened.
 //
-// A block that was born at a site that is left out is not there: neither its birth nor its reallocs, wherever they
-// were called, nor its free. A realloc that was called there of a block from elsewhere leaves that block as large as it
-// was.
+// If a block was born at a site that is left out, its birth, its reallocs and its free are left out, wherever they were
+// called. If such a site calls realloc on a block from elsewhere, that block keeps its size.
 //
 // Units    bytes; a node is one of the reader's StackTable.
-// Cost     nothing but the reading where no site is left out, else some 40 ns an event.
-// Memory   likewise none, else 32 bytes a live block.
+// Cost     if no site is left out, only the reading; else some 40 ns more an event.
+// Memory   if no site is left out, none; else 32 bytes a live block.
 // Threads  one.
 #pragma once
 
@@ -25,7 +24,7 @@ struct EventSelection {
     std::vector<bool> left_out;              // by node; empty: none. The reader has read its stacks
     std::optional<std::uint32_t> process{};  // this one alone
     std::uint64_t most_events{std::numeric_limits<std::uint64_t>::max()};  // of the trace, in the reader's order
-    bool is_cut{};  // it ends before the program did: threads that have not ended by then are there
+    bool is_cut{};  // it ends before the program did: threads that have not ended by then still run
 };
 
 class SelectedEvents {

@@ -1,15 +1,16 @@
-// The moment at which stopped programs stand in their log, by what each of their threads has recorded: a trace that
-// is read up to it has every event that was recorded then, and no other. By the clock it cannot be had: a thread is
-// stamped once in 64 events.
+// Cuts a trace at the moment at which programs were stopped, by what each of their threads had recorded. A trace that
+// is read up to the cut has every event that was recorded by then, and no other. The clock could not do that, because a
+// thread is stamped once in 64 events.
 //
-// Whoever takes a cut has stopped all threads of its processes (SIGSTOP, ptrace(2)) and waited until they stand. What
-// each thread has in the chunk that it writes is counted where it lies, in the mapped file; every chunk before is
-// whole, and whatever begins later has a later clock. The cut holds for the trace that is made of the recording at
-// any later time, also when its processes went on or were killed.
+// Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they stand. Each thread's
+// events in the chunk that it writes are counted where they lie, in the mapped file. Every chunk before is whole, and
+// every later chunk has a later clock. The cut stays valid for a trace made of the recording at any later time, even if
+// the processes went on or were killed.
 //
-// In flight  a thread may stand between a real call and its event (an allocation is recorded after the call, a free
-//            before it): at most one event of each thread, of a call that the program has not seen return. One whose
-//            place was reserved and not written yet (a handler came in between) is taken when it is written.
+// In flight  a thread may stand between a real call and its event: an allocation is recorded after the call, a free
+//            before it. That is at most one event of each thread, of a call that the program has not seen return. If a
+//            handler came in between, an event's place may be reserved and not written yet. Such an event is taken when
+//            it is written.
 //
 // Cost     a system call a slot, and 20 ns an event of the chunks that are being written.
 // Memory   some 40 bytes a thread, and one chunk.
@@ -48,7 +49,7 @@ struct ExactCut {
     std::vector<ThreadCut> threads;
 };
 
-// Adds the process of an image: the last of it, where it became several programs. Its threads stand.
+// Adds the process of an image, whose threads stand. If the process became several programs, give the last one's image.
 [[nodiscard]] base::Expected<void> add_to_cut(const RecordedImage& image, ExactCut& cut);
 
 }  // namespace memsweep::trace

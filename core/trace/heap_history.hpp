@@ -1,8 +1,8 @@
-// What a trace says of one process's heap up to where it is read: the blocks that are live then, with when they were
-// made and by whom; the pages that blocks have lain in; who mapped what; where the stacks of its threads lie; and how
-// long blocks have lived, by call site.
+// What a trace says of one process's heap at the point up to which it is read. It has the live blocks, and when and at
+// which site each was made. It has the pages that blocks have lain in, who mapped what, and where the stacks of threads
+// lie. And it says how long blocks have lived, by call site.
 //
-// A page that is mapped anew is one that no block has lain in.
+// Once a page is mapped anew, it counts as one in which no block has lain.
 //
 // Units    bytes; events of that process are its time.
 // Cost     100 ns an event, and 2 ns a page that a freed block has covered.
@@ -26,7 +26,7 @@
 
 namespace memsweep::trace {
 
-// The pages of 4 KiB, or what a page is, that blocks have covered.
+// The pages, of 4 KiB or another page size, that blocks have covered.
 class CoveredPageTable {
   public:
     explicit CoveredPageTable(std::uint64_t page_bytes) : page_bytes_{page_bytes} {}
@@ -58,13 +58,13 @@ struct LiveHeapBlock {
 struct HeapHistoryQuery {
     std::uint32_t process{};
     std::uint64_t page_bytes{};
-    std::span<const std::uint32_t> site_of_stack;  // by node; node 0 is what has none
+    std::span<const std::uint32_t> site_of_stack;  // by node; node 0: blocks without a stack
     std::uint32_t sites{};
 };
 
 class HeapHistory {
   public:
-    // From the reader's first event on, after read_stacks() and read_notes().
+    // Reads from the reader's first event on. Call read_stacks() and read_notes() before.
     [[nodiscard]] static HeapHistory read(TraceReader& reader, const ProgramNotes& notes,
                                           const HeapHistoryQuery& query);
 
@@ -79,17 +79,17 @@ class HeapHistory {
     [[nodiscard]] const std::vector<Mapped>& mapped() const noexcept { return mapped_; }  // by address
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
-    // That asked for a twentieth of all bytes at least.
+    // The number of threads that asked for at least a twentieth of all bytes.
     [[nodiscard]] std::size_t allocating_threads() const noexcept { return allocating_threads_; }
-    // Of all blocks, and by site.
+    // The lives of all blocks, and of those of each site.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
-    // Bytes that were freed at each site, in all and in blocks of at most so many bytes.
+    // Bytes that were freed at each site: in all, and in blocks of at most small_block bytes.
     struct Freed {
         std::uint64_t bytes{};
         std::uint64_t small_bytes{};
     };
-    static constexpr std::uint64_t small_block = 120;  // that fastbins of glibc take, as they are set by default
+    static constexpr std::uint64_t small_block = 120;  // the largest block that glibc's fastbins take by default
     [[nodiscard]] const std::vector<Freed>& freed() const noexcept { return freed_; }
 
   private:

@@ -1,7 +1,8 @@
-// The blocks that are live at one point of a trace, found by process, space and address, and the walk that keeps them.
+// A table of the blocks that are live at one point of a trace, by process, space and address; and the walk that keeps
+// it.
 //
-// Cost     some 10 to 40 ns an operation, by how much of the table lies in cache.
-//          The end of a process costs as much as it has had of blocks.
+// Cost     some 10 to 40 ns an operation, by how much of the table lies in cache. The end of a process costs as much as
+//          the most blocks that it had.
 // Memory   32 bytes a block, at most three quarters full; the walk 4 more. A process that has blocks takes some 200.
 // Threads  one.
 #pragma once
@@ -37,7 +38,7 @@ struct LiveBlock {
 
 class LiveBlocks {
   public:
-    // The block that was there under this key, if one was: two live blocks cannot share a place.
+    // Returns the block that was there under this key, if any: two live blocks cannot share a place.
     std::optional<LiveBlock> insert(const BlockKey& key, const LiveBlock& block);
     std::optional<LiveBlock> remove(const BlockKey& key);
     [[nodiscard]] const LiveBlock* find(const BlockKey& key) const;
@@ -107,15 +108,15 @@ class LiveBlocks {
     [[nodiscard]] Table* table_of(std::uint32_t process) const;
 
     mutable std::unordered_map<std::uint32_t, Table> tables_;  // by process; elements stay where they are
-    mutable Table* last_{};                                    // last_process_'s, which is mostly asked for again
+    mutable Table* last_{};                                    // last_process_'s, which is often asked for again
     mutable std::uint32_t last_process_{};
     std::size_t count_{};
 };
 
-// invalid_input where an event, by its number from 1, brings a sum of bytes beyond 64 bits; 0: none does.
+// invalid_input if an event, numbered from 1, brings a sum of bytes beyond 64 bits. 0: none does.
 [[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
 
-// Small numbers for things that come and go: the number that was given back last is taken first.
+// Small numbers for things that come and go. The number that was given back last is taken first.
 class RecycledNumbers {
   public:
     std::uint32_t take()
@@ -139,14 +140,14 @@ class RecycledNumbers {
 // Follows the blocks of a trace from event to event. Each live block has a recycled number, its tag.
 class BlockWalk {
   public:
-    // What one event does. An allocation that finds another block at its address replaces it: the free of that block
-    // was not recorded. `made` may have the number of `freed`, never that of `replaced`.
+    // What one event does. If an allocation finds another block at its address, it replaces that block, whose free was
+    // not recorded. `made` may have the number of `freed`, never that of `replaced`.
     struct Change {
         std::optional<LiveBlock> freed;     // by a free, or as the old block of a realloc
         std::optional<LiveBlock> replaced;  // by `made`
         std::optional<LiveBlock> made;
         bool frees_unknown{};  // a block that is not live
-        bool overflows{};      // the sum of what is live: the block is not made
+        bool overflows{};      // the sum of live bytes does; the block is not made
     };
 
     // Changes nothing on events other than allocations, reallocs and frees.

@@ -1,4 +1,4 @@
-// Live bytes over a trace, of each process and of all: how much at the most in each of equally many events.
+// Live bytes over a trace, of each process and of all: the most in each stretch of equally many events.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1; ticks of the trace's clock.
 // Cost     5 ns an event; folded to half as many steps whenever there are too many.
@@ -15,7 +15,7 @@ class LiveHistory {
   public:
     static constexpr std::size_t max_steps = 512;
 
-    // What a process holds after the event that comes next.
+    // What a process holds after the next event.
     struct Held {
         std::uint32_t process{};
         std::uint64_t bytes{};
@@ -28,7 +28,7 @@ class LiveHistory {
         std::uint64_t ticks{};  // when that event was
     };
     [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
-    // The most that was held in each of the steps.
+    // The most held in each of the steps.
     [[nodiscard]] std::vector<std::uint64_t> total() const { return most_in_steps(total_); }
     [[nodiscard]] std::vector<std::uint64_t> of_process(std::uint32_t process) const;
 

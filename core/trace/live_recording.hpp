@@ -1,9 +1,9 @@
-// The recording of a process that is running: its full chunks go into a trace, and their slots become free again.
+// Reads the recording of a running process: its full chunks go into a trace, and their slots become free again.
 //
-// Cost     a look at one that has nothing to give reads the header of each slot in use; else 20 ns an event.
-// Memory   64 KiB, and a header a chunk that waits.
-// Errors   those of the taker of the bytes. What cannot be read, or stands behind a chunk that is never written whole,
-//          is left to the end.
+// Cost     a look reads the header of each slot in use; a chunk that it takes costs 20 ns an event.
+// Memory   64 KiB, and a header for each chunk that waits.
+// Errors   those of the taker of the bytes. A chunk that cannot be read, or lies behind one that is never written
+//          whole, is left to the end.
 // Threads  one at a time; the process writes meanwhile.
 #pragma once
 
@@ -26,13 +26,13 @@ namespace memsweep::trace {
 
 class LiveRecording {
   public:
-    // Absent while its process has not written the headers.
+    // Absent if the process has not written the headers yet.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
     // The facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
-    // Ends early when asked to. Returns whether something was found, so that soon there may be more.
+    // Ends early when asked to. Returns whether something was found: then there may soon be more.
     [[nodiscard]] base::Expected<bool> look(const TakeBytes& take, TraceProgress& progress,
                                             const std::stop_token& stop);
 
@@ -51,9 +51,9 @@ class LiveRecording {
     ReadWriteAt file_;
     ImageFacts facts_;
     std::set<std::uint64_t> seen_;         // slots that an earlier look has found full
-    std::vector<RecordedPiece> appended_;  // what waits of the chunks at the end of the file
-    std::uint64_t walked_to_;              // they are whole up to here
-    std::uint64_t seen_to_;                // and had been given their places up to there when the slots had been seen
+    std::vector<RecordedPiece> appended_;  // chunks at the end of the file that wait
+    std::uint64_t walked_to_;              // chunks are whole up to here
+    std::uint64_t seen_to_;                // chunks had their places up to here when the slots had been seen
     std::vector<std::uint8_t> payload_;    // the chunk that is being taken
 };
 

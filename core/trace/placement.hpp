@@ -1,4 +1,4 @@
-// Where a policy puts blocks in an arena, simulated: addresses and sizes, no memory.
+// Simulates where a policy puts blocks in an arena: addresses and sizes, no memory.
 //
 // Units    bytes.
 // Cost     10 to 200 ns an operation.
@@ -28,21 +28,21 @@ class Placement {
     Placement& operator=(const Placement&) = delete;
     virtual ~Placement() = default;
 
-    // Blocks are numbered from 0, and a number may be used again. False: it would need more than the capacity.
+    // Places a block. Numbers begin at 0 and may be used again. False: the block would need more than the capacity.
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
-    // Where a block lies, with what it was rounded up to.
+    // Where a block lies, and its size as rounded up.
     struct Extent {
         std::uint64_t address{};
         std::uint64_t size{};
     };
     [[nodiscard]] virtual Extent place_of(std::uint32_t block) const = 0;
 
-    // What all placements so far needed: the highest end of a block, or what was reserved.
+    // The bytes that all placements so far needed: the highest end of a block, or the bytes reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // The state before the placement that last raised needed(). A policy that places blocks the same way in every
-    // capacity would fail exactly there in a smaller arena, so that no search is needed. Empty for other policies.
+    // The state before the placement that last raised needed(). Some policies place blocks the same way in every
+    // capacity. They would fail exactly there in a smaller arena, so no search is needed. Empty for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
         std::uint64_t end{};  // end of what was taken; a smaller arena has a hole above it
@@ -71,7 +71,7 @@ std::unique_ptr<Placement> make_placement(std::uint64_t capacity, std::uint64_t 
     return std::make_unique<Policy>(capacity, alignment);
 }
 
-// The blocks and holes of simulated arenas: segments that know their neighbours, so that holes can merge, and holes in
+// The blocks and holes of simulated arenas. Segments know their neighbours, so that holes can merge. Holes are kept in
 // the order in which a placement policy looks at them.
 //
 // Cost     segments: a few ns an operation. Holes: O(sqrt n) moves of neighbours in memory, 50 to 150 ns at 100,000
@@ -185,7 +185,8 @@ struct BySize {
     static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
-// A sorted sequence in pieces that know their largest hole; where sizes do not ascend, groups of pieces know it too.
+// A sorted sequence in pieces, each of which knows its largest hole. If sizes do not ascend, groups of pieces know it
+// too.
 template <typename Order>
 class HoleIndex {
   public:
@@ -301,7 +302,7 @@ class HoleIndex {
             groups_[at / group_pieces] = std::max(groups_[at / group_pieces], size);
         }
     }
-    // Its largest hole is gone.
+    // The piece's largest hole is gone.
     void lower_largest(std::size_t at)
     {
         const std::uint64_t before = pieces_[at].largest;

@@ -1,9 +1,10 @@
-// What a trace says of its processes beside their events and call stacks: the objects that were loaded, whose code
-// called for each mapping, where threads' stacks lie, and how large the allocator says that its blocks are.
+// What a trace says of its processes beside their events and call stacks. It names the objects that were loaded, the
+// code that called for each mapping, and the places of threads' stacks. It also has the block sizes that the allocator
+// tells.
 //
-// Cost     some 100 ns a chunk that says so, once.
+// Cost     some 100 ns for each chunk of this kind, once.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
-// Errors   what a chunk cannot mean ends the reading of that chunk, and is counted in TraceFile::damage().
+// Errors   nonsense ends the reading of a chunk, and is counted in TraceFile::damage().
 // Threads  any, once it is read.
 #pragma once
 
@@ -27,7 +28,7 @@ struct NotedModule {
     LoadedModule module;
 };
 
-// From its thread's start on; what is left of it as its guard lies below.
+// A thread's stack, from the thread's start on. Its guard lies below and is no part of it.
 struct ThreadStack {
     std::uint32_t process{};
     std::uint32_t thread{};
@@ -36,7 +37,7 @@ struct ThreadStack {
     std::uint64_t first_ticks{};  // when its thread was begun to be recorded
 };
 
-// What malloc_usable_size said of blocks that were asked for so.
+// What malloc_usable_size said of blocks of this size and alignment.
 struct UsableSize {
     std::uint32_t process{};
     std::uint64_t size{};
@@ -48,18 +49,18 @@ class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
 
-    // Of all images. Event::module is a place in it, from 1.
+    // The modules of all images. Event::module is a place in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // The place of a module of an image; 0 for one that the trace does not have.
+    // The place of a module of an image; 0: the trace does not have it.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
-    // Whether the trace says of any mapping who called.
+    // Whether the trace names the caller of any mapping.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
-    // The chunk that says it of the events of another.
+    // The chunk with the mappers for another chunk's events.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
-    // Of a process's allocator; absent: it was not asked, as glibc is not (usable_size.hpp). A block that a realloc
-    // left where it was may have more.
+    // The usable size that a process's allocator gives. Absent: it was not asked, as glibc is not (usable_size.hpp). A
+    // block that a realloc left in place may have more.
     [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
     [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 
@@ -83,16 +84,16 @@ class ProgramNotes {
     std::map<UsableSize, std::uint64_t> usable_sizes_;
 };
 
-// Who called for the mappings of one chunk, in their order.
+// The callers of one chunk's mappings, in their order.
 class ChunkMappers {
   public:
     ChunkMappers() = default;
-    // Nobody where the trace does not say it of this chunk.
+    // Without callers if the trace has none for this chunk.
     ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events);
 
-    // Of the next event that maps or unmaps: its place in modules(); 0: not known.
+    // The module of the next event that maps or unmaps: a place in modules(); 0: not known.
     [[nodiscard]] std::uint32_t next();
-    // Behind the chunk's last event: false if they were not its own.
+    // Call after the chunk's last event. False: the callers were not those of this chunk.
     [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole(); }
 
   private:

@@ -1,10 +1,11 @@
-// PyTorch's caching allocator for CUDA devices, simulated: what it reserves for a program's requests under given
-// settings, without a device.
+// Simulates PyTorch's caching allocator for CUDA devices, without a device. It says what the allocator reserves for a
+// program's requests under given settings.
 //
 // Sizes are rounded up to 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments of 2 MiB,
 // blocks below 10 MiB from segments of 20 MiB; larger ones have segments of their own in steps of 2 MiB. A request
-// takes the smallest cached block of its stream and pool that fits, of equal ones the lowest. Expandable segments grow
-// by pages of 2 and 20 MiB instead. If a segment would exceed the capacity, cached ones are given back first.
+// takes the smallest cached block the largest cached block of its stream and pool that fits; of equal ones, the lowest.
+// Expandable segments grow by pages of 2 and 20 MiB instead. If a segment would exceed the capacity, cached ones are
+// given back first.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; held to
@@ -22,14 +23,14 @@
 
 namespace memsweep::trace {
 
-// The first request that the capacity has no room for. What a program does then is not known: it may end, or go on
-// with less, as cuDNN does with other algorithms.
+// The first request for which the capacity has no room. It is not known what the program does then. It may end, or go
+// on with less, as cuDNN does with other algorithms.
 struct PyTorchFailure {
     std::uint64_t event{};
     std::uint64_t size{};            // as it was asked for
     std::uint64_t segment{};         // what it would have taken from the device
-    std::uint64_t live{};            // rounded, without what was freed and is still in use by a stream
-    std::uint64_t reserved{};        // after all was given back that could be
+    std::uint64_t live{};            // rounded, without blocks that were freed and that a stream still uses
+    std::uint64_t reserved{};        // after everything possible was given back
     std::uint64_t largest_cached{};  // of its stream and pool
 };
 
@@ -41,9 +42,9 @@ struct PyTorchPoint {
 
 struct PyTorchOutcome {
     std::uint64_t reserved_peak{};
-    std::uint64_t allocated_peak{};  // what torch.cuda.max_memory_allocated() tells: with what rounding adds
+    std::uint64_t allocated_peak{};  // what torch.cuda.max_memory_allocated() tells; includes rounding
     std::uint64_t reserved_end{};
-    std::uint64_t retries{};        // all that is cached was given back for a request: the device stands still for it
+    std::uint64_t retries{};        // how often all that is cached was given back; the device stands still for it
     std::uint64_t device_allocs{};  // cudaMalloc, or memory mapped
     std::uint64_t device_frees{};
     std::optional<PyTorchFailure> failure;  // the simulation ends there

@@ -1,4 +1,5 @@
-// Which settings of PyTorch's caching allocator suit a program: each simulated on its trace, and the one to take.
+// Finds the settings of PyTorch's caching allocator that suit a program: simulates each on its trace, and names the
+// best.
 //
 // Units    bytes.
 // Cost     a simulation for each of some 15 settings.
@@ -23,13 +24,13 @@ struct PyTorchFit {
     std::size_t best{};            // 0: nothing is worth a change
 };
 
-// A segment of 20 MiB, or 1 %: what a setting has to save before it is worth a word.
+// A setting must save a segment of 20 MiB, or 1 %, before it is worth a word.
 inline constexpr std::uint64_t least_saving = 20 * mib;
 inline constexpr double least_saving_share = 0.01;
 
-// Tried are the settings that are usual for the sizes of the trace, with a capacity also the collection of garbage,
-// and `also`. With a capacity the best is one that has room for all, then one that never has to stop the device for
-// it, then the smallest.
+// Tries the settings that are usual for the sizes of the trace, and `also`. With a capacity it also tries the
+// collection of garbage. With a capacity, the best setting is one that has room for all; of these, one that never has
+// to stop the device; of these, the smallest.
 [[nodiscard]] PyTorchFit fit_pytorch(const PyTorchOps& ops, std::optional<std::uint64_t> capacity,
                                      std::span<const PyTorchSettings> also, std::size_t curve_points = 0);
 

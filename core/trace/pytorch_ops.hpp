@@ -1,4 +1,4 @@
-// What a program asked of PyTorch's caching allocator on one device, as a trace has it.
+// A program's requests to PyTorch's caching allocator on one device, from a trace.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1.
 // Memory   32 bytes a request or free, 16 a segment.
@@ -28,10 +28,10 @@ struct PyTorchOps {
         Action action{};
     };
     std::vector<Op> ops;
-    std::vector<SegmentPlace> segments;  // that the program's own allocator took, in their order
-    std::uint64_t emptied{};             // empty_cache() among the operations
-    // Segments were given back just before another was taken, when it would have fitted beside them only by taking more
-    // than the program ever did: as the allocator does by itself where memory is short. It is not among the operations.
+    std::vector<SegmentPlace> segments;  // segments that the program's own allocator took, in order
+    std::uint64_t emptied{};             // calls of empty_cache() among the operations
+    // How often segments were given back just before another was taken, because all together would have been more than
+    // the program ever took. The allocator does so by itself if memory is short, so this is not among the operations.
     std::uint64_t own_releases{};
 };
 

@@ -1,4 +1,4 @@
-// A chunk that a recorder wrote (recording_layout.hpp), as it stands in a trace.
+// Translates a chunk that a recorder wrote (recording_layout.hpp) into one of a trace.
 //
 // Cost     20 ns an event, most of it compression.
 // Memory   some 800 KiB, kept from one chunk to the next, and the chunk.
@@ -18,9 +18,9 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    std::vector<std::uint8_t> stack_runs;      // of a chunk of stacks, what stands behind its head; empty: none has one
-    std::vector<std::uint8_t> mapper_runs;     // likewise of a chunk of mappers
-    std::vector<std::uint8_t> caller_runs;     // likewise of a chunk of callers
+    std::vector<std::uint8_t> stack_runs;      // a chunk of stacks, behind its head; empty: no event has a stack
+    std::vector<std::uint8_t> mapper_runs;     // likewise for a chunk of mappers
+    std::vector<std::uint8_t> caller_runs;     // likewise for a chunk of callers
     std::vector<std::uint64_t> thread_stacks;  // address and size, as its events say
     std::vector<std::uint64_t> usable_sizes;   // size, alignment and answer, likewise
     bool damaged{};                            // its events end before its payload does
@@ -38,9 +38,9 @@ class ChunkTranslator {
   private:
     std::vector<std::uint64_t> words_;
     std::vector<std::uint8_t> events_;
-    std::vector<std::uint32_t> stacks_;   // of the events that have one, in their order
+    std::vector<std::uint32_t> stacks_;   // for the events that have one, in their order
     std::vector<std::uint32_t> mappers_;  // likewise
-    std::vector<std::uint64_t> callers_;  // likewise, of those that have no stack: 0 of the others
+    std::vector<std::uint64_t> callers_;  // likewise, for events without a stack; 0 for the others
     ChunkSealer sealer_;
 };
 

@@ -1,9 +1,9 @@
-// The chunks of a recording where they lie in a recorder's file (recording_layout.hpp), and which of them may be taken
-// out of it while their process runs.
+// Finds the chunks of a recording in a recorder's file (recording_layout.hpp), and says which may be taken out of it
+// while the process runs.
 //
 // Cost     a system call a slot.
 // Memory   a header a chunk.
-// Errors   those of reading. A slot that holds no chunk, or another one than before, is no error: it is passed over.
+// Errors   those of reading. A slot without a chunk, or with another one than before, is passed over.
 // Threads  any.
 #pragma once
 
@@ -25,7 +25,7 @@ struct RecordedPiece {
     SlotState state{};          // the slot's
 };
 
-// How far the chunks of one thread stand in a trace. Whatever begins before is in it.
+// How far the chunks of one thread are in a trace. Every chunk that begins before is in it.
 struct StreamEnd {
     std::uint64_t first_ticks{};    // where the last chunk begins
     std::uint64_t next_sequence{};  // 0: there is none
@@ -43,25 +43,26 @@ base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, St
     return MEMSWEEP_TRY(read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into})) == sizeof into;
 }
 
-// Those that hold something.
+// The slots that hold something.
 [[nodiscard]] base::Expected<std::vector<RecordedPiece>> pieces_in_slots(const ReadAt& read, const ImageFacts& facts);
 
 // The words of a slot; false: it holds another chunk by now.
 [[nodiscard]] base::Expected<bool> read_slot(const ReadAt& read, const RecordedPiece& piece,
                                              std::vector<std::uint8_t>& payload);
 
-// Sorts them as they belong into a trace: by thread, and in it by time. Of a chunk that lies in two places, the one
-// that came first stays first.
+// Sorts chunks into the order of a trace: by thread, then by time. If a chunk lies in two places, the piece that came
+// first stays first.
 void sort_pieces(std::vector<RecordedPiece>& pieces);
 
-// A process goes on while its file is looked through: a later chunk of a thread may be found, and an earlier one not.
-// But a chunk begins when those before it in its thread are full. So of each thread all is there up to the last chunk
-// that an earlier look, at the offsets `seen`, has found. In order.
+// Returns the chunks of each thread that have no gap before them, in order. The process goes on while its file is
+// looked through, so a later chunk of a thread may be found, and an earlier one missed. But a chunk begins only when
+// those before it in its thread are full. So each thread is complete up to the last chunk that an earlier look found,
+// at the offsets `seen`.
 [[nodiscard]] std::vector<RecordedPiece> without_gaps(const std::set<std::uint64_t>& seen,
                                                       std::vector<RecordedPiece> now);
 
-// What may be taken of full chunks: those without gaps that go on where the trace ends, or begin a thread. In order.
-// Those that stand in the trace are in it where an earlier look has found them: they need only be freed.
+// The full chunks that may be taken, in order: those without gaps that go on where the trace ends, or begin a thread.
+// If a chunk is already in the trace, because an earlier look found it, it need only be freed.
 [[nodiscard]] std::vector<RecordedPiece> takeable(const std::set<std::uint64_t>& seen, std::vector<RecordedPiece> now,
                                                   StreamEnds ends);
 

@@ -1,9 +1,9 @@
-// The call stacks that a recorder kept of one process image (stack_recording.hpp), as they stand in a trace.
+// Puts the call stacks that a recorder kept of one process image (stack_recording.hpp) into a trace.
 //
 // Cost     some 10 ns a node.
 // Memory   the nodes of one chunk, some MiB.
-// Errors   those of reading, and of the taker of the bytes. A file that its process has not begun has no stacks; one
-//          that ends anywhere has those before.
+// Errors   those of reading, and of the taker of the bytes. A file that its process has not begun has no stacks. A file
+//          that is cut off has those before the cut.
 // Threads  one; the process may write meanwhile.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace memsweep::trace {
 
 struct KeptStacks {
     std::string taken;            // as the fact `stacks` says it; empty: there are none
-    std::uint64_t lost_events{};  // that should have a stack, and have none
+    std::uint64_t lost_events{};  // events that should have a stack and have none
     int problem{};                // errno of the first; 0: none is lost, or the table was full
     std::string python;           // the interpreter's version, and whether its calls are told; empty: there was none
 };

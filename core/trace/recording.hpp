@@ -1,10 +1,10 @@
-// Puts what recorders left behind, a file per process image (recording_layout.hpp), into one trace: chunks compressed,
-// slots of processes that were killed included, processes and threads with their ends. Most of it may be in the trace
-// before, taken while the processes ran (live_recording.hpp).
+// Puts the files that recorders left behind, one per process image (recording_layout.hpp), into one trace. Chunks are
+// compressed, slots of killed processes are included, and processes and threads get their ends. Most of it may already
+// be in the trace, taken while the processes ran (live_recording.hpp).
 //
 // Cost     20 ns an event that is not in the trace yet.
-// Memory   a header per chunk of one recording, and one chunk. One recording is open at a time: there may be more than
-//          descriptors.
+// Memory   a header per chunk of one recording, and one chunk. One recording is open at a time, because there may be
+//          more recordings than descriptors.
 // Errors   invalid_input: a file is no recording, or of another version; and those of reading, and of the taker of the
 //          bytes. A damaged or half-written chunk is no error: it is left out and counted.
 // Threads  one.
@@ -37,7 +37,7 @@ struct RecordedImage {
 // The last part of the executable's path; empty: not known.
 [[nodiscard]] std::string program_of(const RecordedImage& image);
 
-// The clock of the stamps and CLOCK_MONOTONIC read together, after the recording: how fast the former is.
+// The clock of the stamps and CLOCK_MONOTONIC, read together after the recording. They tell how fast the former is.
 struct ClockReading {
     std::uint64_t ticks{};
     std::uint64_t nanoseconds{};
@@ -56,10 +56,10 @@ struct RecordingSummary {
     int stacks_errno{};             // why a process could not keep stacks, or no more of them; 0: all could
 };
 
-// Absent where the process ended before it had written the headers: then it recorded nothing.
+// Absent: the process ended before it had written the headers, so it recorded nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
-using IsRunning = std::function<bool(const ImageFacts&)>;  // the image's process, so that its end is not known yet
+using IsRunning = std::function<bool(const ImageFacts&)>;  // whether its process runs, so that its end is not known yet
 
 // The header of the trace of these images, of which there is at least one. Puts them into the order of their start.
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
@@ -78,7 +78,7 @@ using IsRunning = std::function<bool(const ImageFacts&)>;  // the image's proces
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         TraceProgress progress);
 
-// A whole trace, of images and of an unfinished one.
+// Writes a whole trace of images and of an unfinished trace.
 [[nodiscard]] base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         const std::optional<UnfinishedTrace>& unfinished = {});

@@ -1,10 +1,10 @@
-// Where CUDA's driver would put a new segment, guessed from where it has put those of a trace. Among cached blocks of
-// one size PyTorch takes the one with the lowest address, so that what it reserves depends on the addresses.
+// Guesses where CUDA's driver would put a new segment, from where it has put those of a trace. PyTorch takes the cached
+// block with the lowest address among those of one size. So what it reserves depends on the addresses.
 //
 // The rule was read off five recorded runs (CUDA 13, H200): a segment goes to the lowest hole that fits. If there is
-// none, a multiple of 32 MiB is reserved below all others. A recorded segment that can have been no such reservation
-// shows a hole that was there from the start. Simulated segments get the recorded addresses as long as their sizes are
-// those of the trace and none has been given back.
+// none, a multiple of 32 MiB is reserved below all others. If a recorded segment cannot have been such a reservation,
+// there was a hole from the start. Simulated segments get the recorded addresses as long as their sizes are those of
+// the trace and none has been given back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.
@@ -26,7 +26,7 @@ struct SegmentPlace {
     std::uint64_t size{};
 };
 
-// Ranges of addresses; such as touch are one.
+// Ranges of addresses. Ranges that touch become one.
 class AddressRanges {
   public:
     void add(std::uint64_t begin, std::uint64_t size);

@@ -1,9 +1,9 @@
-// A recorded process as it stood at one moment: its address space by pages, and exactly where that moment is in its
-// log. With the trace it says where every resident page came from, also when the process is long gone.
+// A recorded process as it stood at one moment: its address space by pages, and the exact place of that moment in its
+// log. Together with the trace it says where every resident page came from, even when the process is long gone.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
 // Memory   as sys::AddressSpace.
-// Errors   none: what cannot be read is absent.
+// Errors   none: parts that cannot be read are absent.
 // Threads  any.
 #pragma once
 
@@ -30,18 +30,18 @@ struct Snapshot {
     ExactCut cut;                         // of that process
     sys::AddressSpace space;
 
-    // What is known of the program that it had become.
+    // About the program that the process had become.
     std::uint64_t start_ticks{};
     bool has_own_malloc{};
     bool has_lost_events{};
     std::string served_by;  // the end of the path of the file that malloc comes from
 
-    // By which the recorder's memory is told.
+    // These tell the recorder's memory from the program's.
     std::string recorder_library;
     std::string recorder_folder;
 };
 
-// Writes its chunks, of kind `snapshot` (docs/trace-format.md). `number`: of the process's snapshots, each has another.
+// Writes its chunks, of kind `snapshot` (docs/trace-format.md). `number`: each snapshot of a process has another one.
 [[nodiscard]] base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number);
 
 // A snapshot of a trace, before it is read.
@@ -54,9 +54,9 @@ struct FoundSnapshot {
     std::vector<ChunkPlace> parts;
 };
 
-// Those whose parts are all there, by their moment.
+// The snapshots whose parts are all there, ordered by their moment.
 [[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
-// Absent: it is not what memsweep writes.
+// Absent: it is no snapshot that memsweep wrote.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);
 
 }  // namespace memsweep::trace

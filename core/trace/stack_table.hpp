@@ -1,14 +1,14 @@
-// The call stacks that a trace has, of all its processes in one table, and what is known of their addresses.
+// The call stacks of all processes of a trace in one table, and what is known of their addresses.
 //
-// A node is a number, as Event::stack has it; 0 is no stack. Parents have smaller numbers than their children, so that
-// sums over subtrees are made in one walk from the last node to the first.
+// A node is a number, as in Event::stack; 0 is no stack. Parents have smaller numbers than their children. So sums over
+// subtrees take one walk from the last node to the first.
 //
-// An event of which no stack was taken, but its caller, has a stack of that alone: the address, in a stack that was not
-// followed to its beginning. Each address has one such node in its image.
+// If an event has no stack but a caller, its stack is the caller's address alone, in a stack that was not followed to
+// its beginning. Each address has one such node in its image.
 //
 // Cost     some 10 ns a node, once.
 // Memory   16 bytes a node, and the payloads of modules and symbols.
-// Errors   what a chunk cannot mean ends the reading of that chunk, and is counted in TraceFile::damage().
+// Errors   nonsense ends the reading of a chunk, and is counted in TraceFile::damage().
 // Threads  any, once it is read.
 #pragma once
 
@@ -42,22 +42,22 @@ class StackTable {
     [[nodiscard]] bool empty() const noexcept { return nodes_.size() == 1; }
     [[nodiscard]] const FrameNode& node(std::uint32_t number) const { return nodes_[number]; }
     [[nodiscard]] const StackImage& image_of(std::uint32_t number) const;
-    // The number in this table of a node of one image; 0 for one that the trace does not have.
+    // The number in this table of a node of one image; 0: the trace does not have it.
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
-    // Of an image, in the order of the trace.
+    // The modules of an image, in the order of the trace.
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
-    // The node of an address that called, where no stack was taken; 0: the trace says of none that it did.
+    // The node of an address that called without a stack; 0: the trace has no such caller.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
-    // That of the innermost address of any node: its own number, where it is such a node.
+    // The caller's node for the innermost address of a node. If the node is one itself, its own number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 
-    // The chunk that says which nodes the events of another have.
+    // The chunk with the nodes for another chunk's events.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
-    // Likewise who called for those that have none.
+    // The chunk with the callers for another chunk's events without stacks.
     [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
@@ -97,19 +97,19 @@ class StackTable {
     std::map<ChunkKey, ChunkPlace> stacks_;
     std::map<ChunkKey, ChunkPlace> callers_;
     bool has_callers_{};
-    std::vector<std::vector<std::uint8_t>> payloads_;  // that texts lie in
+    std::vector<std::vector<std::uint8_t>> payloads_;  // texts lie in them
     std::uint64_t held_{};                             // things, as bounds.hpp counts them
 };
 
-// The nodes of the events of one chunk, in their order.
+// Reads the nodes of one chunk's events, in their order.
 class ChunkStacks {
   public:
     ChunkStacks() = default;
-    // None where the trace has none for this chunk.
+    // Without nodes if the trace has none for this chunk.
     ChunkStacks(const StackTable& table, TraceFile& file, const ChunkHeader& events);
 
     [[nodiscard]] std::uint32_t next();
-    // Behind the chunk's last event: false if the nodes were not its own.
+    // Call after the chunk's last event. False: the nodes were not those of this chunk.
     [[nodiscard]] bool is_whole() const noexcept
     {
         return numbers_.is_whole() && !has_strange_ && !callers_.damaged() && !callers_.has_more();

@@ -1,4 +1,4 @@
-// The tree of call stacks that a trace is written with, and names for its addresses.
+// Writes the tree of call stacks of a trace, and names for its addresses.
 //
 // Cost     some 50 ns a frame that is looked up.
 // Memory   some 60 bytes a node, and one chunk.
@@ -22,7 +22,7 @@ namespace memsweep::trace {
 // Chunks of kind `symbols` of one image.
 class SymbolsWriter {
   public:
-    // With a sealer chunks are compressed.
+    // With a sealer, chunks are compressed.
     SymbolsWriter(TakeBytes take, StackImage image, ChunkSealer* sealer = nullptr)
         : take_{std::move(take)}, image_{image}, sealer_{sealer}
     {
@@ -52,7 +52,7 @@ class StackWriter {
 
     // The node of this address under its caller's node; 0 has no caller.
     [[nodiscard]] std::uint32_t node(std::uint32_t parent, std::uint64_t address);
-    // Once for each address; of two the first holds.
+    // Names an address. If it is named twice, the first name holds.
     void name(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
 
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }

@@ -1,12 +1,13 @@
-// What a trace amounts to: counts of events, bytes that were live, and what `memsweep info` says besides.
+// Sums up a trace: counts of events, bytes that were live, and whatever else `memsweep info` says.
 //
 // A realloc counts as a free of the old block and then an allocation of the new one. An allocation at the place of a
-// live block is a duplicate and replaces it; a free of what is not live is unknown and counts as no free; a free of
-// address 0 is nothing. What a process still holds when it ends or becomes another program counts as live at the end.
+// live block is a duplicate and replaces it. A free of a block that is not live is unknown and does not count as a
+// free. A free of address 0 is nothing. Blocks that a process still holds when it ends or becomes another program count
+// as live at the end.
 //
 // Units    bytes, counts.
-// Cost     30 to 60 ns an event, most of it for finding blocks; a summary reads the trace once, and
-//          with a mark of the work's end a second time up to there.
+// Cost     30 to 60 ns an event, most of it for finding blocks. A summary reads the trace once. If the trace has a mark
+//          of the work's end, it reads it a second time up to there.
 // Memory   40 bytes a live block, 8 a thread, and a curve a process (live_history.hpp).
 #pragma once
 
@@ -58,7 +59,7 @@ using Histogram = std::array<std::uint64_t, 65>;
     return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
 }
 
-// What was mapped at the call of one module, or of several.
+// The memory that was mapped at the call of one module, or of several.
 struct MappedFigures {
     std::uint64_t mappings{};
     std::uint64_t bytes{};       // of all of them
@@ -78,7 +79,7 @@ class Accounting {
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
     // By Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
-    // The part of totals() that needs no adding up.
+    // The part of totals() that needs no summing up.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
     // Things, as bounds.hpp counts them.
@@ -109,7 +110,7 @@ class Accounting {
     Histogram lifetimes_{};
 };
 
-// A total that the log of an imported trace states, beside what its events add up to.
+// A total that the log of an imported trace states, and the sum of its events.
 struct StatedTotal {
     std::string what;  // "allocations of process 14505"
     std::uint64_t stated{};
@@ -126,13 +127,13 @@ struct Space {
 // What one process did.
 struct ProcessSummary {
     std::uint32_t process{};
-    std::string program{};  // the file that it ran, several with commas where it became another; empty: not recorded
+    std::string program{};  // the file that it ran, or several with commas; empty: not recorded
     std::uint64_t events{};
     std::uint64_t threads{};
     std::uint64_t allocations{};
     std::uint64_t frees{};
     std::uint64_t bytes_allocated{};
-    std::uint64_t live_bytes{};  // now; at the end of the trace: of a process that has not ended
+    std::uint64_t live_bytes{};  // now; at the end of the trace, only for a process that has not ended
     std::uint64_t peak_live_bytes{};
     std::uint64_t end_live_bytes{};  // what it still held when it ended, or became another program
     std::uint64_t first_event{};     // from 1
@@ -140,17 +141,17 @@ struct ProcessSummary {
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
     std::string malloc_from{};         // the end of that file's path; empty: not known
-    std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks (recorder/heap_pages.hpp); 0: not known
+    std::uint64_t heap_pages_bytes{};  // bytes that can only be blocks (recorder/heap_pages.hpp); 0: not known
 };
 
-// What was mapped by the code of one file.
+// The memory that was mapped by the code of one file.
 struct MappingModule {
     std::string path{};   // empty: code that lies in no file, or is not known
     bool is_allocator{};  // malloc came from it
     MappedFigures mapped;
 };
 
-// The stacks of threads but for the first of each process.
+// The stacks of all threads but the first of each process.
 struct ThreadStackTotals {
     std::uint64_t threads{};
     std::uint64_t bytes{};       // of all of them
@@ -180,14 +181,14 @@ struct TraceSummary {
     std::uint64_t bad_lines{};               // in the log that the trace was imported from
     std::vector<StatedTotal> stated_totals;  // by that log
     ThreadStackTotals thread_stacks;
-    std::uint64_t usable_sizes{};          // how many sizes and alignments the allocators have said the usable size of
+    std::uint64_t usable_sizes{};          // sizes and alignments whose usable size the allocators have told
     std::vector<MappingModule> mapped_by;  // the largest peak first; empty: the trace does not say
     std::optional<EndOfWorkTotals> end_of_work;
     std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
 };
 
-// Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it. Where
-// reader.outcome() is an error they are of the events up to there.
+// If impossible_event is not 0, totals are wrong from there on: possible_total() makes an error of it. If
+// reader.outcome() is an error, totals cover the events up to there.
 [[nodiscard]] TraceSummary summarize(TraceReader& reader);
 
 }  // namespace memsweep::trace

@@ -1,5 +1,5 @@
-// The stacks of threads, from event to event of a trace that says where they lie: which threads have theirs, and which
-// have ended and left it, as the C library may keep it for the next.
+// Follows the stacks of threads from event to event, in a trace that says where they lie. A thread that has ended may
+// leave its stack behind, because the C library may keep it for the next.
 //
 // Not said  the stack of a process's first thread, which the kernel calls [stack].
 // Units     bytes.
@@ -30,9 +30,9 @@ class ThreadStacks {
     explicit ThreadStacks(const ProgramNotes& notes);
     void add(const Event& event);
 
-    // In the order of their threads' numbers, and of a number in that of their beginning.
+    // Ordered by the number of the thread, and for one number by the beginning.
     [[nodiscard]] const std::vector<ThreadStackState>& all() const noexcept { return stacks_; }
-    // Of threads that have not ended.
+    // The stacks of threads that have not ended.
     [[nodiscard]] std::uint64_t alive_bytes() const noexcept { return alive_bytes_; }
     [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 
@@ -43,7 +43,7 @@ class ThreadStacks {
     void end_process(std::uint32_t process);
 
     std::vector<ThreadStackState> stacks_;
-    std::map<Thread, std::size_t> next_;  // that has not begun
+    std::map<Thread, std::size_t> next_;  // the next stack of a thread that has not begun
     std::map<Thread, std::size_t> alive_;
     Thread last_;
     bool has_last_{};

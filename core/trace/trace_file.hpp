@@ -1,9 +1,9 @@
-// The chunks of a trace file: where they lie, and their payloads, checked and decompressed.
+// Reads the chunks of a trace file: where they lie, and their payloads, checked and decompressed.
 //
 // Cost     opening reads the headers only: 64 bytes a chunk.
 // Memory   one header a chunk; a payload when it is asked for, at most max_chunk_bytes.
-// Errors   invalid_input: the file is no trace, of a later version, or its chunks unpack to more than bounds.hpp
-//          allows; io: it cannot be read. A damaged or cut-off chunk is no error: it is left out and counted.
+// Errors   invalid_input: the file is no trace, is of a later version, or its chunks unpack to more than bounds.hpp
+//          allows. io: the file cannot be read. A damaged or cut-off chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace memsweep::trace {
 
-// Up to `into.size()` bytes from an offset; fewer at the end. What a trace is read through: a file, or memory.
+// Reads up to `into.size()` bytes from an offset; fewer at the end. The source is a file, or memory.
 using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
 // A file that another process writes as well.
@@ -30,18 +30,18 @@ struct ReadWriteAt {
 
 // A regular file is read in place; a pipe ("-" is standard input) is first copied to a temporary file.
 [[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
-// Regular files alone, and no links: of a folder that others may have put something into.
+// Opens only regular files, and no links, because others may have put something into the folder.
 [[nodiscard]] base::Expected<ReadAt> open_part_of_recording(const std::string& path);
 [[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
 
-// `count` bytes from there on, or as many as there are: no more memory is taken than that, whatever a header promises.
+// Reads `count` bytes, or as many as there are. It takes no more memory than that, whatever a header promises.
 [[nodiscard]] base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
                                                            std::vector<std::uint8_t>& into);
 
-// What a recorder or importer says of a trace as a whole.
+// Facts that a recorder or importer states about a whole trace.
 using Facts = std::map<std::string, std::string>;
-inline constexpr const char* bad_lines_fact = "bad_lines";     // how many the log had that it was imported from
+inline constexpr const char* bad_lines_fact = "bad_lines";     // how many the imported log had
 inline constexpr const char* program_fact = "program.";        // and a process: the files that it ran, with commas
 inline constexpr const char* stated_fact = "stated.";          // and a total: what the log states and what was imported
 inline constexpr const char* ghosts_fact = "ghosts";           // blocks that were live before the log begins
@@ -49,9 +49,9 @@ inline constexpr const char* sizes_fact = "sizes";             // what the log's
 inline constexpr const char* beginning_fact = "beginning";     // why the log does not begin with nothing live
 inline constexpr const char* python_fact = "python";           // the versions of the interpreters that were met
 inline constexpr const char* server_fact = "malloc_from.";     // and a process: the end of that file's path
-inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can be nothing but blocks
+inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can only be blocks
 
-// What could not be used.
+// Parts of the file that could not be used.
 struct Damage {
     std::uint64_t corrupted_chunks{};  // a checksum or the events within are wrong
     std::uint64_t missing_chunks{};    // gaps in the sequence of a stream
@@ -70,26 +70,26 @@ class TraceFile {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return header_; }
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
-    // Chunks that a recorder wrote; a recording has them.
+    // Chunks that a recorder wrote. Only a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
-    // Those that say something beside events: frames, stacks, modules, symbols, mappers, threads' stacks, usable
-    // sizes, snapshots and the mark of the work's end.
+    // The chunks beside those of events: frames, stacks, modules, symbols, mappers, threads' stacks, usable sizes,
+    // snapshots and the mark of the work's end.
     [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
-    // Where the first of them stand.
+    // Where the first facts stand.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
     // The bytes of all chunks, with their headers.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
-    // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum
-    // or length is wrong.
+    // Reads and decompresses the payload. False, and counted in damage(): it is cut off, or its checksum or length is
+    // wrong.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
-    // The chunk that begins there, with its payload, where both are whole: whoever writes the file may not be done.
+    // The chunk that begins there, with its payload. Empty: they are not whole, because the file may still be written.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
-    // Counts in damage() which of those are not what was written. Costs their reading.
+    // Counts the damaged ones of those in damage(). Costs reading them.
     void check_side_chunks();
     void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
 

@@ -1,12 +1,12 @@
-// A moment of a trace, as a command line names it: its end, its peak of live bytes, a time since it began, or how many
-// of its events come before.
+// A moment of a trace, as a command line names it: the end, the peak of live bytes, a time since the beginning, or a
+// number of events before it.
 //
-// The end is that of the program's work where the trace has a mark of it (end_mark.hpp), and else where the program
-// ends, which is also the exit.
+// The end is the end of the program's work, if the trace has a mark of it (end_mark.hpp). Else it is the exit, where
+// the program ends.
 //
-// A time is found to within the 64 events of a thread that one stamp covers; the others are exact.
+// A time is found to within the 64 events of a thread that one stamp covers. The other moments are exact.
 //
-// Cost     of finding one: the peak, or a time, takes a reading of the trace.
+// Cost     to find the peak, or a time, takes a reading of the trace.
 // Errors   invalid_input: no such word, or a time of a trace whose clock is not known.
 // Threads  one.
 #pragma once
@@ -31,14 +31,14 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 // "end", "exit", "peak", "12.5s", "400092"; empty: the exit.
 [[nodiscard]] base::Expected<TraceMoment> parse_moment(std::string_view text);
 
-// Whether the trace may go on behind it.
+// Whether the trace may go on behind the moment.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// How many events of the trace come before it, in the reader's order. `process`: whose peak it is; absent: that of all
-// together. The reader is at its first event then and after. Of the end of the work the number is unbounded: from then
-// on the reader reads no further.
+// How many events of the trace come before the moment, in the reader's order. `process`: the process of the peak;
+// absent: that of all together. The reader is at its first event before and after. For the end of the work the number
+// is unbounded; instead, the reader reads no further from then on.
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
-// When it was, by the clock of the stamps; of the end, when the last event of `process` was. Takes another reading.
+// The moment by the clock of the stamps. For the end, the time of the last event of `process`. Takes another reading.
 [[nodiscard]] std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
                                      std::optional<std::uint32_t> process = {});
 

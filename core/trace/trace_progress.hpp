@@ -1,9 +1,9 @@
-// A trace that is put together chunk by chunk: what stands in it, and one that was left unfinished.
+// Keeps track of a trace that is put together chunk by chunk, and reads one that was left unfinished.
 //
-// An unfinished trace holds what was taken out of recordings while their processes ran: full chunks, which stand
-// nowhere else. If another image followed one in its process, it holds all the rest of that one, with its ends. Its
-// header names no process. What is written when the processes have ended begins with facts and is still in the
-// recordings; the header comes last of all.
+// An unfinished trace holds the full chunks that were taken out of recordings while their processes ran; they are
+// nowhere else. If another image followed one in its process, the trace also holds the rest of that image, with its
+// ends. Its header names no process. The part that is written when the processes have ended begins with facts, and is
+// still in the recordings. The header comes last of all.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
 // Errors   invalid_input: the file is no trace; those of reading, and of the taker of the bytes.
@@ -24,8 +24,8 @@
 namespace memsweep::trace {
 
 struct TraceProgress {
-    // By process: how many of its images have ended, and how far the threads of the next stand in the trace. The images
-    // of a process stand one behind the other, each up to its end.
+    // By process: how many of its images have ended, and how far the threads of the next image are in the trace. The
+    // images of a process stand one behind the other, each up to its end.
     std::map<std::uint32_t, std::uint64_t> ended_images;
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
@@ -33,7 +33,7 @@ struct TraceProgress {
     std::string stacks_taken;       // as the fact `stacks` says it; empty: none yet
     std::set<std::string> pythons;  // versions of interpreters
     std::uint64_t lost_stacks{};    // events
-    int stacks_errno{};             // why; 0: none is lost, or their table was full
+    int stacks_errno{};             // why stacks were lost; 0: none is, or their table was full
     ChunkTranslator translator;     // for the next chunks
 };
 
@@ -46,11 +46,11 @@ class UnfinishedTrace {
     [[nodiscard]] static base::Expected<std::optional<UnfinishedTrace>> open(const ReadAt& read,
                                                                              const std::string& name);
 
-    // All of it had been written when it was left: it needs no recordings.
+    // Whether all of it had been written when it was left. Then it needs no recordings.
     [[nodiscard]] bool is_finished() const noexcept { return file_.header().process != 0; }
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // What was taken while the processes ran; of a finished one all chunks of events.
+    // Copies the chunks that were taken while the processes ran; from a finished trace, all chunks of events.
     [[nodiscard]] base::Expected<TraceProgress> copy_chunks(const TakeBytes& take) const;
 
   private:

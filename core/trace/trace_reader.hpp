@@ -1,8 +1,8 @@
-// The events of a trace in one order.
+// Reads the events of a trace in one order.
 //
 // Within a stream (one thread's chunks, or a whole imported log) the order is the recorded one. Between streams there
-// is a stamp per 64 events; within that window a block's allocation comes before its free, and the free of an address
-// before its next allocation, as it must have been.
+// is a stamp per 64 events. Within such a window, a block's allocation comes before its free, and the free of an
+// address before its next allocation, as it must have been.
 //
 // Cost     5 to 10 ns an event of one stream; with several, some 50 ns more for the order.
 // Memory   one payload and 64 events a stream that is being read; with several streams, the addresses of live blocks.
@@ -33,15 +33,15 @@ class EventStream {
     void add(const ChunkPlace& chunk) { chunks_.push_back(chunk); }
     // The next event in the order of the chunks; false at the end. Its text holds until the next call.
     [[nodiscard]] bool next(TraceFile& file, Event& event);
-    // When the next chunk begins; what is open is read to its end first.
+    // The time at which the next chunk begins. The open chunk must be read to its end first.
     [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
-    // When what has been read was over at the latest.
+    // The latest time at which the events read so far were over.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }
     [[nodiscard]] std::size_t end_chunk() const noexcept { return std::min(end_chunk_, chunks_.size()); }
     void rewind();
-    // What comes behind the cut is not read.
+    // Reads nothing behind the cut.
     void end_at(const ExactCut& cut);
     void end_at_last();
     // Events have their stacks from the next chunk on.
@@ -56,7 +56,7 @@ class EventStream {
 
     std::vector<ChunkPlace> chunks_;
     std::size_t next_chunk_{};
-    std::size_t end_chunk_{SIZE_MAX};        // behind the last that is read
+    std::size_t end_chunk_{SIZE_MAX};        // behind the last chunk that is read
     std::uint64_t most_events_{UINT64_MAX};  // of that one
     std::uint64_t most_ticks_{UINT64_MAX};   // of any event
     std::uint64_t events_{};                 // of the open chunk so far
@@ -79,26 +79,26 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
-    // From the first event on, no more is read than was recorded at the cut; of processes that are not in it, what
-    // their stamps say. Holds from then on.
+    // From the first event on, reads no more than was recorded at the cut. For processes that are not in the cut,
+    // stamps decide. Holds from then on.
     void read_until(const ExactCut& cut);
     // From the first event on, all is read again.
     void read_to_end();
     // When the program's work was done, if the trace says so.
     [[nodiscard]] std::optional<EndMark> end_mark();
-    // From the first event on, events say whence they were called. Costs what reading the stacks costs.
+    // From the first event on, events have their stacks. Costs reading the stacks.
     const StackTable& read_stacks();
     // Null before read_stacks().
     [[nodiscard]] const StackTable* stacks() const noexcept { return table_.get(); }
-    // From the first event on, those that map and unmap say whose code called. Costs what reading that costs.
+    // From the first event on, events that map and unmap have the calling module. Costs reading these.
     const ProgramNotes& read_notes();
-    // What is damaged of what stands beside events is in damage() too, without reading it.
+    // Adds the damage of chunks beside the events to damage(), even if nobody reads these chunks.
     void check_side_chunks()
     {
         file_.check_side_chunks();
         damage_ = file_.damage();
     }
-    // Whether the trace says of any event whence it was called.
+    // Whether any event of the trace has a stack.
     [[nodiscard]] bool has_stacks() const noexcept
     {
         return std::ranges::any_of(file_.side_chunks(), [](const ChunkPlace& chunk) {
@@ -109,23 +109,23 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // Whether its user may hold so many things, or events, for what it has read: the bounds of bounds.hpp. False ends
-    // the reading, and outcome() says why.
+    // Whether the caller may hold so many things, or events, given what was read (bounds.hpp). False ends the reading,
+    // and outcome() says why.
     bool may_hold(std::uint64_t things);
     bool may_hold_events(std::uint64_t events);
-    // invalid_input: it makes whoever reads it hold too much. Its events are not all of them then.
+    // invalid_input: the trace would make its reader hold too much. Then not all events were returned.
     [[nodiscard]] const base::Expected<void>& outcome() const noexcept { return outcome_; }
     // Complete once next() has returned false for the first time.
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
   private:
-    // Up to 64 events under one stamp, and what comes after them.
+    // Up to 64 events under one stamp, and the bound of their time.
     struct Queue {
         EventStream stream;
         std::vector<Event> batch;
         std::size_t at{};
         std::optional<Event> following;
-        std::uint64_t until{};  // all of the batch happened before
+        std::uint64_t until{};  // all of the batch happened before this
         [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
         [[nodiscard]] const Event& front() const noexcept { return batch[at]; }
         [[nodiscard]] std::uint64_t due() const noexcept;
@@ -133,7 +133,7 @@ class TraceReader {
 
     TraceReader(TraceFile file, std::string name);
     bool refuse(std::uint64_t number, std::string_view what);
-    // An order of heaps whose first is the earliest.
+    // Orders heaps with the earliest first.
     [[nodiscard]] auto later() const
     {
         return [this](std::size_t a, std::size_t b) {
@@ -158,7 +158,7 @@ class TraceReader {
     std::vector<Queue> streams_;
     std::vector<std::size_t> ready_;    // a heap: the earliest first
     std::vector<std::size_t> waiting_;  // for the event of another stream
-    std::optional<std::size_t> last_;   // whose event was handed out last
+    std::optional<std::size_t> last_;   // the stream of the last event returned
     LiveBlocks live_;
     std::unique_ptr<StackTable> table_;
     std::unique_ptr<ProgramNotes> notes_;

@@ -1,4 +1,4 @@
-// Events into a trace file, in the order they are given: one stream, whatever threads they speak of.
+// Writes events into a trace file, in the order they are given. They are one stream, whatever threads they are of.
 //
 // Cost     10 ns an event, compression included.
 // Memory   two chunks, of 256 KiB unless told, and a ChunkSealer.
@@ -22,7 +22,7 @@ struct ZSTD_CCtx_s;
 
 namespace memsweep::trace {
 
-// Takes bytes that belong at the end of the file.
+// Takes bytes to append to the file.
 using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
 
 class StackWriter;
@@ -38,7 +38,7 @@ struct SealedChunk {
 // Memory   some 500 KiB from the first chunk on.
 class ChunkSealer {
   public:
-    // What the header says, completed from the payload; an incompressible payload stays raw.
+    // Completes the header from the payload, and compresses it. An incompressible payload stays raw.
     [[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
 
   private:
@@ -60,14 +60,13 @@ class TraceWriter {
   public:
     static constexpr std::size_t usual_chunk_bytes = 256 << 10;
 
-    // Facts describe the whole file, and readers find them wherever they stand. A chunk ends with the event that fills
-    // it.
+    // Facts describe the whole file, and readers find them anywhere in it. A chunk ends with the event that fills it.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
-    // Names no longer than a chunk; what is longer is cut. Its stack is a node of stacks().
+    // Adds an event. A name longer than a chunk is cut. The event's stack is a node of stacks().
     void add(const Event& event);
     // The tree of the events' stacks, which is process 0's.
     [[nodiscard]] StackWriter& stacks();
@@ -79,7 +78,7 @@ class TraceWriter {
     void note_stack(const Event& event);
     void put_stacks();
     void set_context(const Event& event);
-    // Where the payload ends behind the event.
+    // Encodes the event. Returns the new end of the payload.
     std::uint8_t* encoded(const Event& event);
 
     TakeBytes take_;
@@ -94,7 +93,7 @@ class TraceWriter {
     std::vector<std::uint8_t> runs_;  // the payload of the chunk's stacks, of which so many bytes are written
     std::size_t runs_bytes_{};
     std::uint64_t skipped_{};            // events without a stack before the first that has one
-    std::unique_ptr<StackWriter> tree_;  // once it is asked for
+    std::unique_ptr<StackWriter> tree_;  // made when it is asked for
     Event context_;                      // what the next event does not repeat: its process, thread, space and stream
 };
 

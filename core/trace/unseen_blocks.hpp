@@ -1,17 +1,17 @@
-// Whether a recording can have seen what its process did: the pages that are nothing but blocks
-// (recorder/heap_pages.hpp) against the blocks that were recorded.
+// Decides whether a recording can have seen all that its process did. It compares the memory that can only be blocks
+// (recorder/heap_pages.hpp) with the blocks that were recorded.
 #pragma once
 
 #include <cstdint>
 
 namespace memsweep::trace {
 
-// An allocator needs less than this beside its blocks; what it keeps of a little is no sign.
+// An allocator needs less than this beside its blocks, so less is no sign of unseen blocks.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
-// Whether the heap holds more than twice what was live at most, and more than all that was ever asked for. Holes
-// between blocks may be many times what is live, but each was a block once. An allocator's rounding is at most another
-// half; its least block and a header are 64 bytes, also of a block of one byte.
+// Whether the heap holds more than twice the most that was live, and more than all that was ever asked for. Holes
+// between blocks may be many times what is live, but each was a block once. An allocator's rounding adds at most half.
+// Its smallest block with a header is 64 bytes, even for a block of one byte.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

@@ -1,10 +1,9 @@
-// How large a block of glibc's malloc is, by rule: it is not asked, since the answer follows from what was asked for.
-// Of other allocators a trace has their own answers (program_notes.hpp).
+// How large a block of glibc's malloc is, by rule. glibc is not asked, because its answer follows from the size
+// requested. For other allocators a trace has their own answers (program_notes.hpp).
 //
-// A block lies in a chunk of a multiple of 16 bytes, 32 at least, of which 8 are glibc's. Where the free chunk that
-// it was cut from would have left less than 32 bytes, those are the block's too; of an aligned block up to 32. A
-// block that has a mapping of its own has whole pages, of which 16 bytes are glibc's: malloc.c of glibc 2.36,
-// 64 bits.
+// A block lies in a chunk of a multiple of 16 bytes, at least 32, of which 8 are glibc's. If the free chunk that it was
+// cut from would have left less than 32 bytes, the block gets these too; an aligned block up to 32. A block with a
+// mapping of its own has whole pages, of which 16 bytes are glibc's. Source: malloc.c of glibc 2.36, 64 bits.
 //
 // Units    bytes.
 // Cost     some ns.
@@ -40,7 +39,7 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return std::max(rounded_up(std::min(size, most_size) + header, chunk_step), smallest_chunk);
 }
 
-// What malloc_usable_size says of a block in a heap. `alignment`: 16 or less where none was asked for.
+// What malloc_usable_size says of a block in a heap. `alignment`: 16 or less if none was asked for.
 [[nodiscard]] constexpr UsableRange usable_in_heap(std::uint64_t size, std::uint64_t alignment = 0) noexcept
 {
     const std::uint64_t least = chunk_bytes(size) - header;
@@ -48,8 +47,9 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return {least, least + (is_aligned ? smallest_chunk : smallest_chunk - chunk_step)};
 }
 
-// Of one that has a mapping of its own, as those have from M_MMAP_THRESHOLD on: its address lies 16 bytes behind the
-// beginning of a page. With an alignment the block begins anywhere in its mapping, and has what is behind.
+// What malloc_usable_size says of a block with a mapping of its own, as blocks have from M_MMAP_THRESHOLD on. Its
+// address lies 16 bytes behind the beginning of a page. With an alignment the block begins anywhere in its mapping, and
+// reaches to the mapping's end.
 [[nodiscard]] constexpr UsableRange usable_in_mapping(std::uint64_t size, std::uint64_t page_bytes,
                                                       std::uint64_t alignment = 0) noexcept
 {

@@ -1,5 +1,5 @@
-// What the recorder leaves where it only counts: a file per process image, <process>.<number>.count in the folder of
-// the recording, mapped while the process runs, so that it is complete whenever the process dies.
+// The file that the recorder writes if it only counts. Each process image has one, <process>.<number>.count, in the
+// folder of the recording. It is mapped while the process runs, so it is complete whenever the process dies.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
 inline constexpr std::uint32_t count_version = 3;
 inline constexpr const char* count_ending = ".count";
 
-// The counts of the threads that share it.
+// The counts of the threads that share this shard.
 struct alignas(64) CountShard {
     std::uint64_t allocations{};      // calls that gave a block: malloc, calloc, realloc and the aligned ones
     std::uint64_t allocated_bytes{};  // that they asked for
@@ -24,11 +24,11 @@ struct CountFile {
     std::uint32_t magic{};  // written last: without it nothing here is valid
     std::uint32_t version{count_version};
     std::uint32_t process{};
-    std::uint32_t foreign_malloc{};           // 1: the program brings its own malloc, so that its calls do not come by
-    std::uint64_t heap_pages_bytes{};         // that can be nothing but blocks, when it ended by exit(3); 0: not known
+    std::uint32_t foreign_malloc{};           // 1: the program brings its own malloc, so its calls are not seen
+    std::uint64_t heap_pages_bytes{};         // bytes of the heap at exit(3) that can only be blocks; 0: not known
     alignas(64) std::uint64_t live_bytes{};   // asked for and not given back
-    std::uint64_t live_bytes_peak{};          // the largest that was
-    alignas(64) std::uint64_t lost_blocks{};  // whose size could not be kept
+    std::uint64_t live_bytes_peak{};          // the largest value of live_bytes
+    alignas(64) std::uint64_t lost_blocks{};  // blocks whose size could not be kept
     alignas(64) std::array<CountShard, 64> shards{};
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
     std::uint32_t pid_namespace{};      // inode of /proc/self/ns/pid; 0: not known

@@ -1,8 +1,8 @@
-// Events as bytes of one chunk's payload. It keeps the last address and stamp and nothing else.
+// Writes events as the bytes of one chunk's payload. It keeps the last address and the last stamp, and nothing else.
 //
 // Cost     about 2 ns an event.
-// Memory   none; each call writes at most max_event_bytes (a text: and its length) at the place it is given; some
-//          of them beyond the end that it returns.
+// Memory   none. Each call writes at most max_event_bytes at the place it is given (for a text, its length more). Some
+//          of them may lie beyond the end that it returns.
 // Threads  one encoder belongs to one thread.
 #pragma once
 
@@ -75,7 +75,7 @@ class EventEncoder {
         return put_text(at, name);
     }
 
-    // A clock that stepped back stays where it was.
+    // If the clock has stepped back, the stamp stays as it was.
     constexpr Byte* stamp(Byte* at, std::uint64_t ticks) noexcept
     {
         const std::uint64_t passed = ticks > last_ticks_ ? ticks - last_ticks_ : 0;

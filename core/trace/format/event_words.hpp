@@ -1,18 +1,18 @@
-// Events as a recorder writes them: whole words of 64 bits, each written by one store, so that a call costs a program a
-// dozen instructions and a process may die between any two of them. `memsweep record` makes the shorter bytes of a
-// trace of them.
+// Events as a recorder writes them: whole words of 64 bits, each written by one store. So a call costs a program a
+// dozen instructions, and a process may die between any two of them. `memsweep record` turns them into the shorter
+// bytes of a trace.
 //
 //   bits 0-2    WordTag; a word that is zero is nothing
 //   bits 3-47   of an address, whose low three bits are zero
 //   bits 48-63  a size below 64 KiB
 //
-// A word of the event `stack` stands directly before the event that it belongs to: its bits from 11 on are the number
-// of a call stack (stack_recording.hpp). Those of a word of the event `caller` are the address that the calls return to
-// of the events from there on that give a block and have no stack, up to the next such word or the end of the chunk.
+// A word of the event `stack` stands directly before the event that it belongs to. Its bits from 11 on are the number
+// of a call stack (stack_recording.hpp). In a word of the event `caller`, these bits are a return address. It is that
+// of all following events that give a block and have no stack, up to the next such word or the end of the chunk.
 //
-// Whatever does not fit there (other addresses, larger sizes, rarer events) takes the long form: each of its values as
-// two words tagged `operand` (bits 3-34 are the lower half of the value, then the upper), followed by the word that
-// says what they are. If no such word follows an operand, the process died in the middle of that call.
+// Events that do not fit (other addresses, larger sizes, rarer events) take the long form. Each value is two words
+// tagged `operand`: bits 3-34 are the lower half of the value, then the upper half. The word that says what they are
+// follows. If no such word follows an operand, the process died in the middle of that call.
 //
 // Memory   none, and no library: the recorder includes this file.
 // Threads  words belong to one thread; a signal handler of that thread may write others in between.
@@ -63,7 +63,7 @@ inline constexpr unsigned word_events = 18;
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// The most words of an event, that of its stack or of its caller among them.
+// The most words of an event, including that of its stack or of its caller.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
@@ -97,7 +97,7 @@ inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form
            static_cast<std::uint64_t>(WordTag::long_form);
 }
 
-// Of an address that is larger than any of x86-64 with four levels of pages, what fits.
+// If the address is larger than any of x86-64 with four levels of pages, the word has the bits that fit.
 [[nodiscard]] constexpr std::uint64_t caller_word(std::uint64_t address) noexcept
 {
     return address << (word_event_bits + word_tag_bits) |
@@ -116,7 +116,7 @@ inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form
     return word >> (word_event_bits + word_tag_bits);
 }
 
-// The event stands where its last word does, which is written last. Returns the end.
+// The last word is written last; only then is the event there. Returns the end.
 inline std::uint64_t* put_long_form(std::uint64_t* at, WordEvent event,
                                     const std::array<std::uint64_t, max_operands>& values) noexcept
 {
@@ -130,14 +130,14 @@ inline std::uint64_t* put_long_form(std::uint64_t* at, WordEvent event,
     return at;
 }
 
-// The events of a chunk's words, one after the other.
+// Reads the events of a chunk's words, one after the other.
 //
 // Cost     about 1 ns an event.
 class WordDecoder {
   public:
     explicit WordDecoder(std::span<const std::uint64_t> words) noexcept : words_{words} {}
 
-    // False at the end, and where a word says what no recorder writes.
+    // False at the end, or at a word that no recorder writes.
     bool next(WordEvent& event, std::array<std::uint64_t, max_operands>& values) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 

@@ -1,9 +1,9 @@
-// What memsweep and the recorder of a process that it traces say to each other at the process's end.
+// The messages between memsweep and the recorder of a traced process, at the process's end.
 //
-// The recorder calls for a look at the process (tracer_call_look): the threads stand then. It forks a copy, tells its
-// number (tracer_call_copied), and the process goes on and ends. The copy closes its descriptors and reads from the
-// FIFO <folder>/copy.gate: memsweep reads its memory meanwhile, and when it writes a byte there the copy tries the
-// request. When the FIFO has no writer any more, the copy ends.
+// The recorder calls for a look at the process (tracer_call_look), and the threads stand during it. Then it forks a
+// copy and tells the copy's number (tracer_call_copied). The process goes on and ends. The copy closes its descriptors
+// and reads from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the copy's memory. When memsweep writes a byte
+// to the FIFO, the copy tries the request. When the FIFO has no writer any more, the copy ends.
 //
 // The answer is <process>.0.given in the folder of the recording, in lines. The first is one of
 //

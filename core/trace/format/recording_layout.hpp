@@ -1,6 +1,6 @@
-// What a recorder's file looks like while its process runs. Each process image (a start, a fork or an exec) has a file
-// of its own, <process>.<number>.mst in the folder of the recording, mapped by the process. It is no trace: `memsweep
-// record` makes one of it, while the process runs and when it has ended.
+// The layout of a recorder's file while its process runs. Each process image (a start, a fork or an exec) has a file of
+// its own, <process>.<number>.mst in the folder of the recording. The process maps it. It is no trace: `memsweep
+// record` makes a trace of it, while the process runs and when it has ended.
 //
 //   0       FileHeader, of a trace
 //   64      ChunkHeader of kind `slots`: it spans all slots
@@ -10,13 +10,13 @@
 //   then    full chunks (kind `words`) that found no free slot to go on in, appended in the order they became full; one
 //           that filled its slot spans up to a multiple of the slot's size
 //
-// At any instant a slot holds all that its thread has recorded in it. A process may therefore die at any instruction,
-// and loses at most the event that it was writing. The payload is words (event_words.hpp), each written by one store;
-// up to `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace,
-// has the same number and counts once.
+// At any instant a slot holds all that its thread has recorded in it. So a process may die at any instruction, and
+// loses at most the event that it was writing. The payload is words (event_words.hpp), each written by one store. Up to
+// `used` they are events or zeroes. A chunk may stand both in its slot and at the end of the file, or in the trace.
+// Both have the same number, and it counts once.
 //
-// If an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it names
-// is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
+// If an image's file cannot be made, a symbolic link <process>.<number>.refused stands in its place. Its target is the
+// errno. A link needs no descriptor and, on most file systems, no block of the disk.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
 inline constexpr std::uint32_t fewest_slots = 16;
-// What a process can be recorded in at all: the file reaches so far, and has so much of the disk.
+// The smallest file in which a process can be recorded. So much of the disk is reserved.
 inline constexpr std::uint64_t least_reach_bytes = slots_offset + std::uint64_t{fewest_slots} * slot_bytes;
 inline constexpr std::uint64_t least_room_bytes = slots_offset + slot_bytes;
 
@@ -47,25 +47,25 @@ struct ImageFacts {
     std::uint64_t start_ticks{};        // by the clock behind the stamps, read together with
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
     std::uint64_t start_unix_ns{};
-    std::uint64_t append_at{};         // where the next chunk goes that finds no slot
-    std::uint64_t lost_events{};       // that found no slot, or came after recording stopped
+    std::uint64_t append_at{};         // the place for the next chunk that finds no slot
+    std::uint64_t lost_events{};       // events that found no slot, or came after recording stopped
     std::uint32_t stopped_errno{};     // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
-    std::uint32_t foreign_malloc{};    // 1: the program brings its own malloc, so that its calls do not come by
+    std::uint32_t foreign_malloc{};    // 1: the program brings its own malloc, so its calls are not seen
     std::uint32_t slots_used{};        // slots from this one on have never been used
     std::uint32_t pid_namespace{};     // the process's: inode of /proc/self/ns/pid; 0: not known
     char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
-    std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
-    std::uint64_t end_ticks{};       // when it did; 0: not known. Events of a thread that records few bear older stamps
-    std::uint32_t home_namespace{};  // the recording memsweep's; 0: not known
-    std::uint32_t stacks_errno{};    // why call stacks that were asked for are not there; 0: they are
+    std::uint64_t heap_pages_bytes{};  // bytes of the heap at exit(3) that can only be blocks; 0: not known
+    std::uint64_t end_ticks{};         // when it ended; 0: not known. A thread that records little has older stamps
+    std::uint32_t home_namespace{};    // the recording memsweep's; 0: not known
+    std::uint32_t stacks_errno{};      // why call stacks that were asked for are not there; 0: they are
     char served_by[256]{};  // the end of the path of the file that malloc comes from, and zeroes; empty: not known
 };
 static_assert(sizeof(ImageFacts) == 416 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
-// The number that a trace gives to a process of the image's pid namespace. Two namespaces have the same numbers
-// (pid_namespaces(7)). Processes of a namespace other than memsweep's lie beyond all numbers of its own, ten millions
-// apart, so that their last seven digits are the process's own.
+// The number that a trace gives to a process of the image's pid namespace. Two namespaces may have the same numbers
+// (pid_namespaces(7)). So processes of another namespace than memsweep's get numbers beyond all of memsweep's own. They
+// are ten millions apart, so the last seven digits are the process's own.
 [[nodiscard]] constexpr std::uint32_t number_in_trace(const ImageFacts& image, std::uint32_t process) noexcept
 {
     constexpr std::uint32_t step = 10'000'000;  // PID_MAX_LIMIT is 4,194,304
@@ -80,8 +80,8 @@ inline constexpr std::uint32_t facts_offset = 128;
     return number_in_trace(image, image.process);
 }
 
-// The recorder goes from free to writing and from there to full or, its chunk appended, writes on; who reads the
-// recording goes from full to free.
+// The recorder turns a free slot into a writing one, and that into a full one; or it appends the chunk and writes on.
+// The reader of the recording turns a full slot into a free one.
 enum class SlotState : std::uint32_t { free = 0, writing = 1, full = 2 };
 
 // The payload follows.
@@ -89,7 +89,7 @@ struct Slot {
     SlotState state{};
     std::uint32_t used{};  // bytes of the payload that are events or zeroes
     std::uint32_t reserved[14]{};
-    ChunkHeader chunk;  // process, thread, sequence and first_ticks are valid; the rest where it is appended
+    ChunkHeader chunk;  // process, thread, sequence and first_ticks are valid; the rest only if it is appended
 };
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));

@@ -1,14 +1,14 @@
 // Call stacks in a trace, as docs/trace-format.md describes them: the payloads of chunks of kind `frames`, `stacks`,
 // `modules`, `symbols` and `callers`; and of kind `mappers`.
 //
-// A stack is a node of a tree of its process image: an address, and the node of its caller. Node 0 is no stack, and
-// parents come before their children, so that any stack is a number. An address is a return address: what called is
-// found one byte before it.
+// A stack is a node in a tree of its process image: an address, and the node of its caller. So any stack is one number.
+// Node 0 is no stack, and parents come before their children. An address is a return address: the call lies one byte
+// before it.
 //
 // Cost     some 2 ns a number.
 // Memory   none, and no library: the recorder includes this file. Encoders write at the place they are given, at most
-//          what their constants say, some of it beyond the end that they return.
-// Errors   a decoder ends where its payload ends, and earlier where that is none of its kind: it is damaged() then.
+//          as much as their constants say. Some bytes may lie beyond the end that they return.
+// Errors   a decoder ends where its payload ends. It ends earlier, and is damaged(), if the payload is not of its kind.
 // Ownership  texts that a decoder hands out lie in its payload.
 #pragma once
 
@@ -25,14 +25,14 @@ namespace memsweep::trace {
 // The outermost address of a stack that was not followed to its beginning.
 inline constexpr std::uint64_t callers_not_followed = 1;
 
-// From here on addresses are no code, but lines that an interpreter runs, which symbols name.
+// From here on, addresses are no code. They are lines that an interpreter runs, and symbols name them.
 inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
 [[nodiscard]] constexpr bool is_interpreted(std::uint64_t address) noexcept
 {
     return address >= first_interpreted && address - first_interpreted <= UINT32_MAX;
 }
 
-// The numbers of one process begin anew with every program that it becomes: its images are 0, 1, ...
+// A process image. The numbers of a process begin anew with every program that it becomes; its images are 0, 1, ...
 struct StackImage {
     std::uint32_t process{};
     std::uint32_t image{};
@@ -49,15 +49,15 @@ struct FrameNode {
 struct LoadedModule {
     std::uint64_t begin{};        // its first byte in memory
     std::uint64_t size{};         // to its last segment's end
-    std::uint64_t bias{};         // what was added to its file's addresses; begin or less
-    std::uint64_t file_offset{};  // of the object in its file: not 0 within an archive
+    std::uint64_t bias{};         // the number added to its file's addresses; begin or less
+    std::uint64_t file_offset{};  // where the object begins in its file: not 0 within an archive
     std::string_view build_id{};  // bytes, not digits; empty: it has none
     std::string_view path{};
     std::uint64_t first_ticks{};  // when it was first seen
     std::uint64_t gone_ticks{};   // when it was seen to be gone; 0: it was not
 };
 
-// What a place in a program is called.
+// The names of a place in a program.
 struct SourceFrame {
     std::string_view function{};
     std::string_view file{};
@@ -67,7 +67,7 @@ struct SourceFrame {
 
 namespace payload {
 
-// Numbers and texts off the front of a payload.
+// Takes numbers and texts off the front of a payload.
 class Cursor {
   public:
     constexpr Cursor() = default;
@@ -118,7 +118,7 @@ inline std::uint8_t* put_text(std::uint8_t* at, std::string_view text) noexcept
 
 }  // namespace payload
 
-// Kind `frames`: image, number of the first node; then of each node its parent and the difference of its address.
+// Kind `frames`: image, number of the first node; then for each node its parent and the difference of its address.
 
 class FramesEncoder {
   public:
@@ -151,7 +151,7 @@ class FramesDecoder {
         damaged_ = !cursor_.small_number(image_) || !cursor_.small_number(number_) || number_ == 0;
     }
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
-    // That of the node that comes next.
+    // The number of the node that comes next.
     [[nodiscard]] constexpr std::uint32_t number() const noexcept { return number_; }
     // A node whose parent does not come before it ends the payload: no stack is a circle.
     [[nodiscard]] constexpr bool next(FrameNode& node) noexcept
@@ -180,7 +180,7 @@ class FramesDecoder {
 };
 
 // Kind `stacks`: image, number of the events chunk; then runs: so many events have this node. Kind `mappers`: the same
-// with the number of a module, of the events that map or unmap.
+// for the events that map or unmap, with the number of a module.
 
 class StacksEncoder {
   public:
@@ -193,7 +193,7 @@ class StacksEncoder {
         run_ = 0;
         return put_varint(put_varint(at, image), sequence);
     }
-    // The node of the next event that has one. Writes the run before it when that is over.
+    // Adds the node of the next event that has one. Writes the run before it once that run is over.
     constexpr Byte* add(Byte* at, std::uint32_t node) noexcept
     {
         if (node != node_) {
@@ -203,7 +203,7 @@ class StacksEncoder {
         ++run_;
         return at;
     }
-    // The last run; a payload may end without one of node 0.
+    // Writes the last run. A run of node 0 may be left out at the end.
     constexpr Byte* finish(Byte* at) noexcept
     {
         if (run_ != 0) {
@@ -225,7 +225,7 @@ class StacksDecoder {
     {
         damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_);
     }
-    // Of runs that stand behind something else.
+    // For runs that stand behind something else.
     constexpr StacksDecoder(const payload::Cursor& runs, std::uint32_t image, std::uint64_t sequence) noexcept
         : cursor_{runs}, sequence_{sequence}, image_{image}
     {
@@ -245,7 +245,7 @@ class StacksDecoder {
         --run_;
         return node_;
     }
-    // Whether nodes are left, which their events chunk should have used up.
+    // Whether nodes are left. The events chunk should have used up all.
     [[nodiscard]] constexpr bool has_more() const noexcept { return run_ != 0 || (!damaged_ && !cursor_.at_end()); }
     [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
 
@@ -258,10 +258,10 @@ class StacksDecoder {
     bool damaged_{};
 };
 
-// Kind `callers`: as `stacks`, with the numbers of addresses; before the runs stand how many addresses there are, and
-// of each, by their numbers from 1 on, the difference to the one before.
+// Kind `callers`: as `stacks`, with the numbers of addresses. Before the runs stand the number of addresses and, for
+// each from number 1 on, the difference to the one before.
 
-// Writes what stands between the head and the runs: max_varint_bytes for it, and for each.
+// Writes what stands between the head and the runs: at most max_varint_bytes for the number, and for each address.
 constexpr std::uint8_t* put_callers(std::uint8_t* at, std::span<const std::uint64_t> addresses) noexcept
 {
     at = put_varint_at_once(at, addresses.size());
@@ -295,7 +295,7 @@ class CallersDecoder {
         address = last_;
         return true;
     }
-    // Behind the last address.
+    // Call after the last address.
     [[nodiscard]] constexpr StacksDecoder runs() const noexcept { return {cursor_, image_, sequence_}; }
     [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
 
@@ -308,8 +308,8 @@ class CallersDecoder {
     bool damaged_{};
 };
 
-// Kind `modules`: image; then of each module, by their numbers from 1 on, its begin, size, begin - bias, file offset,
-// build id, path, both ticks.
+// Kind `modules`: image; then for each module, from number 1 on: begin, size, begin - bias, file offset, build id,
+// path, both ticks.
 
 inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // and those of its build id and path
 
@@ -354,9 +354,9 @@ class ModulesDecoder {
     bool damaged_{};
 };
 
-// Kind `symbols`: image; then of each address the difference to the last, its module, and its frames, those that were
-// inlined innermost first: function, file, line. A text is 0 (none), 1 and the text, or 2 + the number of one that the
-// chunk had before.
+// Kind `symbols`: image; then for each address the difference to the last, its module, and its frames. A frame is
+// function, file, line; inlined frames come innermost first. A text is 0 (none), 1 and the text, or 2 + the number of
+// an earlier text of the chunk.
 
 inline constexpr std::uint64_t no_text = 0;
 inline constexpr std::uint64_t new_text = 1;

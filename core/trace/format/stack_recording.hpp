@@ -1,23 +1,23 @@
-// What a recorder keeps of call stacks, and of the objects whose code calls, while its process runs: the file
-// <process>.<number>.stacks beside the image's own (recording_layout.hpp). Who reads it makes chunks of frames and of
-// modules of it. Where no stacks were asked for, it begins with the first mapping and has modules alone.
+// The file in which a recorder keeps call stacks, and the objects whose code calls, while its process runs. It is
+// <process>.<number>.stacks, beside the image's own file (recording_layout.hpp). The reader turns it into chunks of
+// frames and of modules. If no stacks were asked for, it is made at the first mapping and has modules alone.
 //
 //   0          StackFileHeader
 //   4096       RecordedModule, one after the other
 //   then       StackNode, by their numbers, and room for as many as the header says
 //   then       RecordedLine, one after the other
 //
-// A module's number is its place, from 1; number 0 is code that lies in none: it was made at run time, or the file has
-// no room for its module.
+// A module's number is its place, from 1. Number 0 is code outside of all modules: it was made at run time, or the file
+// has no room for its module.
 //
-// A call stack is the number of a node: its address is where the innermost call returns to, its parent is the stack
-// that this call was made in. Number 0 is no stack. A stack that could not be followed to its beginning begins with a
-// node of the address cut_address. Of a frame that a signal interrupted the address is one beyond the instruction, so
-// that it lies behind what was being executed, as a return address does. What an interpreter executes has the address
-// of its line, first_interpreted and up (stack_layout.hpp): the first RecordedLine, the second, ...
+// A call stack is the number of a node. The node's address is where the innermost call returns to, and its parent is
+// the stack in which this call was made. Number 0 is no stack. If a stack could not be followed to its beginning, it
+// begins with a node of the address cut_address. If a signal interrupted a frame, the address is one beyond the
+// instruction. So it lies behind what was being executed, as a return address does. A line that an interpreter executes
+// has an address from first_interpreted on (stack_layout.hpp): the first RecordedLine, the second, ...
 //
-// A node is whole before the file says that there are so many, and before an event bears its number: the process may be
-// killed at any instruction. A node that could not be had makes the stack 0 and is counted.
+// The process may be killed at any instruction. So a node is whole before the file counts it, and before an event has
+// its number. If there is no room for a node, the stack is 0 and the loss is counted.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -35,19 +35,19 @@ inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
 inline constexpr std::uint64_t cut_address = 1;
 inline constexpr std::uint32_t most_recorded_lines = 96U << 10U;
 inline constexpr std::uint64_t lines_room = 16U << 20U;     // bytes
-inline constexpr std::uint64_t modules_alone = UINT64_MAX;  // instead of sampled_every: there are no stacks
+inline constexpr std::uint64_t modules_alone = UINT64_MAX;  // a value of sampled_every: there are no stacks
 
 struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
     std::uint32_t process{};
-    std::uint32_t node_room{};      // the file reaches so far
+    std::uint32_t node_room{};      // nodes that the file has room for
     std::uint32_t nodes{};          // numbers below this one are whole
     std::uint32_t modules{};        // likewise
     std::uint64_t sampled_every{};  // bytes, on average; 0: all events that ask for memory have a stack;
                                     // modules_alone: none has
-    std::uint64_t lost_stacks{};    // events that should have one, and have none
+    std::uint64_t lost_stacks{};    // events that should have a stack and have none
     std::uint32_t lost_errno{};     // why; 0: the table is full
-    std::uint32_t lost_modules{};   // that there was no room for
+    std::uint32_t lost_modules{};   // modules for which there was no room
     std::uint32_t lines{};          // that are whole
     std::uint32_t line_bytes{};     // of them all
     std::uint32_t python{};         // the first interpreter's version, as Py_Version has it; 0: none was met
@@ -63,7 +63,7 @@ struct StackNode {
 static_assert(sizeof(StackNode) == 16 && std::is_trivially_copyable_v<StackNode>);
 
 struct RecordedModule {
-    std::uint64_t begin{};  // of what it has mapped, in the process
+    std::uint64_t begin{};  // the first byte that it has mapped in the process
     std::uint64_t end{};
     std::uint64_t bias{};        // what was added to the addresses of its file
     std::uint64_t seen_ticks{};  // when it was first met in a stack
@@ -71,11 +71,11 @@ struct RecordedModule {
     std::uint32_t build_id_bytes{};
     std::uint32_t path_bytes{};
     std::uint8_t build_id[32]{};
-    char path[944]{};  // its end, where it is longer
+    char path[944]{};  // if it is longer, its end
 };
 static_assert(sizeof(RecordedModule) == 1024 && std::is_trivially_copyable_v<RecordedModule>);
 
-// Of a function that an interpreter runs. Its texts follow: the function's, then the file's.
+// A line of a function that an interpreter runs. Its texts follow: the function's name, then the file's.
 struct RecordedLine {
     std::uint32_t line{};
     std::uint16_t function_bytes{};

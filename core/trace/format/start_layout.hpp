@@ -1,13 +1,12 @@
-// Which programs were started by processes that have the recorder: the file "starts" in the folder of a recording or of
-// counts. Whoever made the folder makes it, in full, and every process that loads the recorder maps it, so that a note
-// takes neither a descriptor nor a right that the process may have given up by then.
+// The file "starts" in the folder of a recording or of counts. It lists the programs that were started by processes
+// with the recorder. The file is made in full together with the folder, and every process that loads the recorder maps
+// it. So a note needs no descriptor, and no right that the process may have given up by then.
 //
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order they were taken
 //
-// The image of an entry's program is the one that begins in the process of the entry, in its namespace, at its time or
-// later, and before the next entry of that process. If an entry has no such image, the program ran without the
-// recorder.
+// An entry's program has an image that begins in the process of the entry, in its namespace, at its time or later, and
+// before the next entry of that process. If there is no such image, the program ran without the recorder.
 //
 // Memory   none, and no library: the recorder includes this file.
 #pragma once
@@ -22,12 +21,12 @@ namespace memsweep::trace {
 inline constexpr const char* starts_name = "starts";
 inline constexpr std::uint64_t starts_magic = 0x317374726174534DULL;  // "MStarts1"
 inline constexpr std::uint32_t starts_offset = 4096;
-inline constexpr std::uint32_t max_starts = 16'384;  // as many as the file has room for; the rest are only counted
+inline constexpr std::uint32_t max_starts = 16'384;  // the file has room for so many; the rest are only counted
 
 struct StartsHeader {
     std::uint64_t magic{starts_magic};
-    std::uint64_t entries{};  // that the file has room for
-    std::uint64_t taken{};    // also those that there was no room for
+    std::uint64_t entries{};  // entries that the file has room for
+    std::uint64_t taken{};    // entries taken, including those without room
 };
 
 enum class StartState : std::uint32_t { empty = 0, begun = 1, failed = 2 };

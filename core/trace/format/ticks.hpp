@@ -1,9 +1,9 @@
-// The clock behind the stamps of recorded events: the processor's counter where it runs evenly on all cores, else
+// The clock behind the stamps of recorded events. It is the processor's counter if that runs evenly on all cores, else
 // CLOCK_MONOTONIC in nanoseconds.
 //
 // Units    ticks of a frequency that is measured against CLOCK_MONOTONIC.
 // Sources  rdtsc, and CPUID 0x80000007 EDX bit 8 (it neither stops nor changes its rate); clock_gettime(2).
-// Cost     ticks() 8 ns, ordered_ticks() 14 ns; 17 ns where it is CLOCK_MONOTONIC.
+// Cost     ticks() 8 ns, ordered_ticks() 14 ns; 17 ns if it is CLOCK_MONOTONIC.
 // Memory   none: the recorder includes this file.
 // Threads  any.
 #pragma once
@@ -45,7 +45,8 @@ class TickClock {
         return by_counter_ ? counter_ticks() : nanoseconds_of(CLOCK_MONOTONIC);
     }
 
-    // Read only when everything before it in the program is done: what another thread did earlier has an earlier time.
+    // Reads the clock only when everything before it in the program is done. So what another thread did earlier has an
+    // earlier time.
     [[nodiscard]] std::uint64_t ordered_ticks() const noexcept
     {
 #if defined(__x86_64__)

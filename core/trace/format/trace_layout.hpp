@@ -38,10 +38,10 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-// facts: lines of "name=value" about the recording; slots, words: a recorder's (recording_layout.hpp); from frames
-// on, what is said beside events (stack_layout.hpp): call stacks and what is needed for them, who called for
-// mappings, threads' stacks, usable sizes, and who called where no stack was taken; snapshot: a process's address space
-// at a moment (core/trace/snapshot.hpp); end_mark: when the program's work was done (core/trace/end_mark.hpp)
+// facts: lines of "name=value" about the recording. slots, words: a recorder's (recording_layout.hpp). From frames on,
+// information beside the events (stack_layout.hpp): call stacks and what they need, the code that mapped memory,
+// threads' stacks, usable sizes, and callers if no stack was taken. snapshot: a process's address space at a moment
+// (core/trace/snapshot.hpp). end_mark: when the program's work was done (core/trace/end_mark.hpp).
 enum class ChunkKind : std::uint8_t {
     events = 1,
     facts = 2,
@@ -59,7 +59,7 @@ enum class ChunkKind : std::uint8_t {
     end_mark = 14,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
-// An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and
+// An unsealed chunk was still being written when its process died. Its lengths and payload_crc are not filled in, and
 // its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.
 inline constexpr std::uint8_t chunk_unsealed = 1;
 
@@ -75,7 +75,7 @@ struct ChunkHeader {
     std::uint32_t events{};        // 0 in an unsealed chunk
     std::uint32_t process{};
     std::uint32_t thread{};       // chunks of one process and thread are one stream, in the order of the file
-    std::uint64_t sequence{};     // 0, 1, 2, ... within the stream: what is missing shows
+    std::uint64_t sequence{};     // 0, 1, 2, ... within the stream, so a missing chunk shows
     std::uint64_t first_ticks{};  // the clock before the first event; stamps within count from here
     std::uint64_t last_ticks{};
     std::uint32_t payload_crc{};  // CRC-32C of the stored payload
@@ -83,8 +83,8 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
 
-// Each event begins with a varint: the low two bits are its Opcode, the rest is the zigzagged difference of its
-// rotated address to the last one in the chunk; for `other` the rest is an OtherOperation, and its operands follow.
+// Each event begins with a varint. The low two bits are its Opcode. The rest is the zigzagged difference of its rotated
+// address to the last one in the chunk. For `other` the rest is an OtherOperation, and its operands follow.
 enum class Opcode : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
 
 enum class OtherOperation : std::uint8_t {

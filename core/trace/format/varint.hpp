@@ -24,7 +24,7 @@ inline constexpr std::size_t max_varint_bytes = 10;
     return (value >> 1U) ^ (0 - (value & 1U));
 }
 
-// The end of what was written; `at` has room for max_varint_bytes bytes.
+// Returns the end of what was written. `at` has room for max_varint_bytes bytes.
 constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexcept
 {
     while (value >= 0x80) {
@@ -35,8 +35,8 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at;
 }
 
-// The same without a branch on how long the number is: 1 ns whatever the numbers, where the loop costs up to 5 for
-// lengths that nobody can foresee. Writes up to 8 bytes wherever it ends; `at` has room for max_varint_bytes bytes.
+// The same without a branch on the length of the number. It costs 1 ns for any number, while the loop costs up to 5 ns
+// if lengths cannot be predicted. Writes up to 8 bytes wherever it ends; `at` has room for max_varint_bytes bytes.
 [[gnu::always_inline]] constexpr std::uint8_t* put_varint_at_once(std::uint8_t* at, std::uint64_t value) noexcept
 {
     if (std::is_constant_evaluated() || value >> 56U != 0) {
@@ -51,7 +51,7 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at + bytes;
 }
 
-// The end of what was read, or nullptr.
+// Returns the end of what was read, or nullptr.
 [[nodiscard, gnu::always_inline]] constexpr const std::uint8_t*
 get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept
 {

@@ -1,11 +1,11 @@
-// Logs of other tools into traces.
+// Imports the logs of other tools as traces.
 //
 // Cost     a text log at some hundred MB/s; Umpire's lines of JSON at some 90.
 // Memory   bounded for logs that are read line by line: the live blocks, the stacks and a MiB. A PyTorch snapshot is
 //          held in memory.
-// Errors   invalid_input: an unknown format, a log that is not of its format, that has a line or a stretch of zeroes
-//          longer than any has, or sizes whose sum exceeds 64 bits. A bad line is counted and left out. So is a last
-//          line without a newline, unless its text shows that it is whole: what a cut has left of a number is a number.
+// Errors   invalid_input: the format is unknown, or the log is not of its format; a line or a stretch of zeroes is too
+//          long; or sizes add up to more than 64 bits. A bad line is counted and left out. So is a last line without a
+//          newline, unless its text shows that it is whole, because a number that was cut is still a number.
 // Threads  one.
 #pragma once
 
@@ -31,7 +31,7 @@ struct BadLine {
 };
 inline constexpr std::size_t named_bad_lines = 5;
 
-// Which of the blocks that a log cannot tell apart it frees.
+// Which block is freed if the log does not tell them apart.
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
@@ -47,17 +47,17 @@ class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
-    // Ends the log where what its events hold, with what its importer does, goes beyond what its bytes allow.
+    // Ends the log if its events and its importer together hold more than the log's bytes allow.
     void watch(LogText& log) { log_ = &log; }
-    // What the importer holds, in things as bounds.hpp counts them.
+    // Says how much the importer holds, in things as bounds.hpp counts them.
     void hold(std::uint64_t things);
 
-    // An allocation of some bytes that returned nothing is a failed one.
+    // Adds an event. An allocation of some bytes that returned nothing becomes a failed one.
     void add(Event event);
-    // The stack that this address makes with its caller's, for an event's `stack`; 0 begins one. Where no more stacks
-    // may be held it is the caller's: the inner frames are missing then, and a fact says so.
+    // The stack made of this address and the caller's stack, for an event's `stack`. A caller of 0 begins a stack. If
+    // no more stacks may be held, the result is the caller's: then inner frames are missing, and a fact says so.
     [[nodiscard]] std::uint32_t stack(std::uint32_t caller, std::uint64_t address);
-    // What an address is called, innermost first; once for each address.
+    // Names an address, innermost frame first. Call it once for each address.
     void name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
@@ -66,7 +66,7 @@ class ImportSink {
     {
         stated_totals_.push_back({std::move(what), stated, imported});
     }
-    // Something of the log that its events do not show, for those who read the trace.
+    // States something about the log that its events do not show.
     void state_fact(const std::string& name, std::string value) { facts_[name] = std::move(value); }
 
     [[nodiscard]] const Accounting& accounting() const noexcept { return accounting_; }
@@ -113,11 +113,11 @@ extern const ImportFormat valgrind_format;
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
-// Imports the whole log. A log that has no event, and bad lines or another format's beginning, is not of this format:
-// invalid_input, naming those that it could be.
+// Imports the whole log. invalid_input: the log is not of this format, because it has no event, but bad lines or
+// another format's beginning. The message names the formats that it could be.
 [[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
                                               const ImportOptions& options);
-inline constexpr std::size_t log_head_bytes = 4096;  // by which formats are recognised
+inline constexpr std::size_t log_head_bytes = 4096;  // formats are recognised by these
 
 // ---- for importers ----
 
@@ -136,19 +136,19 @@ struct LoggedAction {
     EventKind kind{};
 };
 [[nodiscard]] std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name);
-// A free has no size, and what failed no address, whatever the log has in their columns.
+// Sets the kind. A free then has no size, and a failed allocation no address, whatever the log says in these columns.
 void set_kind(Event& event, EventKind kind);
 
-// Reads a log line by line, and refuses one with a line of more than LogText::max_line_bytes. Lines{sink, options} has
+// Reads a log line by line. A log with a line of more than LogText::max_line_bytes is refused. Lines{sink, options} has
 // add(line), which returns why the line is bad, or nullptr. It may have finish(), which does the same for the end of
-// the log. It may have is_whole(line), which says whether the text of a last line without a newline shows that nothing
-// is missing.
+// the log. It may have is_whole(line) for a last line without a newline: whether its text shows that nothing is
+// missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     Lines lines{sink, options};
     std::string_view line;
-    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // other output, as may stand in some logs
+    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // some logs have other output in front
     while (log.line(line) &&
            (log.line_number() < most_lines_before_an_event || sink.accounting().counts().events != 0)) {
         const LogText::LineEnd end = log.how_it_ended();

@@ -1,4 +1,4 @@
-// The stamps that logs write before what they tell, as one clock that goes on.
+// Turns the stamps at the beginning of a log's lines into one continuous clock.
 //
 // Units    nanoseconds.
 // Errors   a stamp that cannot be read leaves the clock where it is.
@@ -10,7 +10,7 @@
 
 namespace memsweep::trace {
 
-// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970; empty where it is neither.
+// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970; empty: it is neither.
 [[nodiscard]] std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day);
 
 // A time of day begins again at midnight.

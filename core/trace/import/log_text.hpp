@@ -1,10 +1,10 @@
 // The bytes of a log, decompressed, line by line or record by record, and the fields of its lines.
 //
 // Cost     one copy and a search for line ends: some 5 GB/s. Fields allocate nothing.
-// Memory   1 MiB unless told, and the longest line up to 16 MiB: a command line, which heaptrack writes into one, has 6
-//          MiB at most on Linux.
-// Errors   a source that fails ends the text, and failure() says why. A longer line ends it too: how_it_ended() says
-//          so.
+// Memory   1 MiB unless told otherwise, and the longest line, up to 16 MiB. heaptrack writes a command line into one
+//          line; on Linux that has at most 6 MiB.
+// Errors   if the source fails, the text ends, and failure() says why. A line that is too long ends it too;
+//          how_it_ended() says so.
 // Threads  one.
 #pragma once
 
@@ -28,8 +28,7 @@ using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)
 // Where a log comes from.
 struct LogSource {
     ReadMore read;
-    // Bytes that have been read of the file itself, before any decompression; null: nothing is compressed, and nobody
-    // counts.
+    // The bytes read of the file itself, before decompression. Null: nothing is compressed, and nobody counts.
     std::shared_ptr<const std::uint64_t> file_bytes{};
     std::string name{};  // for messages
 };
@@ -42,7 +41,7 @@ struct LogSource {
 [[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
                                                      std::size_t piece_bytes = 256 << 10);
 
-// Skips the byte order mark of UTF-8 at the beginning.
+// The text of a log. Skips the byte order mark of UTF-8 at its beginning.
 class LogText {
   public:
     enum class LineEnd : std::uint8_t { newline, end_of_log, too_long };
@@ -50,7 +49,7 @@ class LogText {
     static constexpr std::size_t usual_buffer_bytes = 1 << 20;
     static constexpr std::size_t max_line_bytes = 16 << 20;
 
-    // A buffer of any size but 0 gives the same text; a small one is sooner made for a small log.
+    // A buffer of any size but 0 gives the same text. For a small log, a small one is made sooner.
     explicit LogText(LogSource source, std::size_t buffer_bytes = usual_buffer_bytes)
         : source_{std::move(source.read)}, file_bytes_{std::move(source.file_bytes)}, name_{std::move(source.name)},
           buffer_(buffer_bytes)
@@ -63,8 +62,7 @@ class LogText {
 
     // The first bytes, at most this many; nothing is consumed.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
-    // The next line without its end, valid until the next call; false at the end. Behind one that is too long there is
-    // no other.
+    // The next line without its end, valid until the next call; false at the end. No line follows one that is too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
     // What ended the last line. A carriage return at the end of the log counts as a newline.
@@ -73,10 +71,10 @@ class LogText {
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Whether so many things may be held for what has been read of the file: most_held_by_log() of bounds.hpp. False
-    // ends the text, and failure() says why.
+    // Whether so many things may be held, given what has been read of the file (most_held_by_log() of bounds.hpp).
+    // False ends the text, and failure() says why.
     bool may_hold(std::uint64_t things);
-    // How many may be held, for those who can do with fewer.
+    // How many things may be held, for callers that can do with fewer.
     [[nodiscard]] std::uint64_t most_held() const;
 
   private:
@@ -125,7 +123,7 @@ using base::trimmed;
     return head.substr(0, head.find('\n'));
 }
 
-// Whether one of the first lines of a log has this beginning and contains this text: other output may precede the log.
+// Whether one of the first lines of a log has this beginning and contains this text. Other output may precede the log.
 [[nodiscard]] bool has_line_with(std::string_view head, std::string_view begin, std::string_view text);
 
 }  // namespace memsweep::trace

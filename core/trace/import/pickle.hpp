@@ -1,9 +1,9 @@
-// Pickled plain data (protocol 2 to 5) as a tree of values. Nothing is executed: whatever names a class or a function
-// is refused.
+// Reads pickled plain data (protocol 2 to 5) as a tree of values. Nothing is executed: a pickle that names a class or a
+// function is refused.
 //
 // Memory   some 80 bytes a value, as many as LogText::may_hold() says.
-// Errors   invalid_input: not a plain snapshot, damaged, or cut off, or one that holds too much; `where` is the name
-//          given.
+// Errors   invalid_input: the pickle is no plain snapshot, is damaged or cut off, or holds too much. `where` is the
+//          name given.
 #pragma once
 
 #include <deque>

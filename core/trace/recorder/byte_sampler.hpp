@@ -1,11 +1,11 @@
-// A sample of what a thread allocates, by bytes: a Poisson process, so that a block of z bytes is in it with
-// 1 - e^(-z / every), whatever came before.
+// Samples a thread's allocations by bytes. It is a Poisson process: a block of z bytes is in the sample with the
+// probability 1 - e^(-z / every), whatever came before.
 //
 // Units    bytes.
-// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The logarithm
-//          of the C library lies in libm, which the recorder does without.
+// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The C
+//          library's logarithm lies in libm, which the recorder does not link.
 // Cost     some 1 ns a block, 20 ns one that is taken.
-// Memory   none. Zeroed, it is one that has not begun.
+// Memory   none. A zeroed sampler is one that has not begun.
 // Threads  one.
 #pragma once
 
@@ -21,8 +21,8 @@ class ByteSampler {
     void begin(std::uint64_t seed) noexcept { random_ = seed; }
     void end() noexcept { random_ = 0; }
 
-    // Whether the next block is in the sample. `unsampled`: how many bytes there are before the next that is; the
-    // caller may take from them what it asks for itself. `every`: so many lie between two that are taken, on average.
+    // Whether the next block is in the sample. `unsampled`: the bytes before the next sampled block; the caller may
+    // subtract its own requests from them. `every`: the bytes between two samples, on average.
     [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
         if (size < unsampled) [[likely]] {
@@ -43,7 +43,7 @@ class ByteSampler {
     }
 
   private:
-    // Of numbers from 1 on.
+    // The logarithm of a number from 1 on.
     static double logarithm(std::uint64_t number) noexcept
     {
         constexpr double of_2 = 0.693147180559945309;

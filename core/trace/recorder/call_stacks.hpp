@@ -1,12 +1,13 @@
-// The call stack of the calling thread as one number: frames followed by the objects' own call frame information, and
-// interned in the image's CallTree.
+// Gives the call stack of the calling thread as one number. Frames are followed by the objects' own call frame
+// information, and stacks are kept once each in the image's CallTree.
 //
-// Where an interpreter's loop evaluates calls of Python, these stand in its place (python_stacks.hpp).
+// If a frame is an interpreter's loop that evaluates calls of Python, these calls stand in its place
+// (python_stacks.hpp).
 //
-// A rule is worked out once for each return address, and kept in a table that all threads share. What a thread has
-// followed last it remembers: how a stack goes on from a frame depends on nothing but its registers and the words read
-// there, so that a stack that meets a remembered frame, with the words behind it unchanged, needs no more than to look
-// at them.
+// A rule is worked out once for each return address, and kept in a table that all threads share. A thread also
+// remembers the stack that it followed last. How a stack goes on from a frame depends only on its registers and the
+// words read there. So if a stack meets a remembered frame, and the words behind it are unchanged, looking at them is
+// enough.
 //
 // Not seen  frames behind code without frame information that keeps no frame pointer, and those below 256: the stack is
 //           cut there, and begins with cut_address (stack_recording.hpp). On other processors than x86-64 frames are
@@ -27,22 +28,22 @@
 
 namespace memsweep::trace::recorder {
 
-// Once, when stacks are asked for, before the first image begins; `kept` lies in memory that a forked child finds
-// zeroed. `every`: only of a sample of the allocations, so many
-// bytes apart on average (a Poisson process, so that a block of z bytes is in it with 1 - e^(-z / every)); 0: of all.
+// Call once if stacks are asked for, before the first image begins. `kept` lies in memory that a forked child finds
+// zeroed. `every`: only a sample of the allocations has stacks, so many bytes apart on average (a Poisson process, so
+// that a block of z bytes is in it with 1 - e^(-z / every)); 0: of all.
 void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept;
-// Of an image that begins, with its lock held. A negative errno: it has no stacks.
+// Call for an image that begins, with its lock held. A negative errno: it has no stacks.
 [[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;
-// `log`: the number of the calling thread's; `size`: what it asks for; `unsampled`: of its sample, the bytes before the
-// next block that is in it. 0: no stack, or the block is not in the sample.
+// `log`: the number of the calling thread's log. `size`: the bytes that it asks for. `unsampled`: the bytes before the
+// next block in the thread's sample. Returns 0: no stack, or the block is not in the sample.
 [[nodiscard]] std::uint32_t call_stack(std::uint32_t log, std::uint64_t size, std::uint64_t& unsampled) noexcept;
-// A log is another thread's from now on.
+// Call when a log becomes another thread's.
 void forget_stack(std::uint32_t log) noexcept;
 // The number of the module whose code calls and returns to this address (stack_recording.hpp); 0: it lies in none.
 [[nodiscard]] std::uint32_t calling_module(std::uint64_t returns_to) noexcept;
-// The object whose code calls and returns to this address is to be in the file. Returns it; an empty one is none.
+// Puts the object whose code calls and returns to this address into the file. Returns it; empty: there is none.
 FoundObject note_caller(std::uint64_t returns_to) noexcept;
-// Objects may have been unloaded.
+// Call when objects may have been unloaded.
 void note_unloading() noexcept;
 
 }  // namespace memsweep::trace::recorder

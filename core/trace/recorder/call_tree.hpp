@@ -1,12 +1,13 @@
-// The call stacks of a process image, each once: nodes of (parent, address), in a file of their own that is whole up to
-// its last node whenever the process dies (stack_recording.hpp); the objects that their addresses lie in, or those of
-// other callers; and the lines that an interpreter runs, each once.
+// The call stacks of a process image, each once, as nodes of (parent, address). Their file is whole up to its last node
+// whenever the process dies (stack_recording.hpp). It also has the objects in which the addresses, or those of other
+// callers, lie; and the lines that an interpreter runs, each once.
 //
 // Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
 // Memory   16 bytes of the file a node, and 8 to 16 bytes beside it; 8 a line, and its texts.
-// Errors   without a file, room or addresses there are no more nodes: stacks are 0, counted, and the file says why.
-// Threads  find(): any, without a lock; the rest takes one with all signals blocked, so that no handler meets it. It is
-//          to lie in memory that a forked child finds zeroed, and then begins anew.
+// Errors   without a file, room or addresses there are no more nodes. Stacks are 0 then; they are counted, and the file
+//          says why.
+// Threads  find(): any, without a lock. The rest takes a lock with all signals blocked, so that no handler meets it.
+//          The tree must lie in memory that a forked child finds zeroed; it begins anew there.
 #pragma once
 
 #include <array>
@@ -22,14 +23,15 @@ namespace memsweep::trace::recorder {
 
 class CallTree {
   public:
-    // Beside the image's file. A negative errno: there are no stacks. For modules_alone it takes no nodes.
+    // Makes the file beside the image's own. A negative errno: there are no stacks. With modules_alone it takes no
+    // nodes.
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
-    // Numbers mean something within one. 0: it is not open.
+    // Numbers are valid within one generation. 0: the tree is not open.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
-    // 0: it is not there.
+    // 0: the node is not there.
     [[nodiscard]] std::uint32_t find(std::uint32_t parent, std::uint64_t address) const noexcept
     {
         const Index* const index = index_.load(std::memory_order_acquire);
@@ -44,27 +46,27 @@ class CallTree {
             }
         }
     }
-    // The nodes of calls made one in the other: under `parent` addresses[0], under that addresses[1], ...; each number
-    // goes to numbers. False: there is no room, which is counted, or the parent is of another generation.
+    // Adds nested calls: addresses[0] under `parent`, addresses[1] under that, and so on. Each node's number goes to
+    // numbers. False: there is no room, which is counted, or the parent is of another generation.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
     // The address that stands for this line in stacks. 0: there is no room, or `generation` is another.
     [[nodiscard]] std::uint64_t address_of_line(std::uint64_t generation, const PythonLine& line) noexcept;
-    // An event that has none.
+    // Counts an event that should have a stack and has none.
     void count_lost() noexcept;
 
     struct NotedObject {
         std::uint32_t number{};  // as stack_recording.hpp has it
-        bool replaces{};  // another was at its place before, and nodes from here on are other ones than those before
+        bool replaces{};  // another object was at its place before, so nodes from here on differ from those before
     };
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
-    // Without a lock; an object that is being noted may be missed.
+    // Takes no lock, so an object that is just being noted may be missed.
     [[nodiscard]] bool knows(const FoundObject& object) const noexcept;
     // After objects have been unloaded: true if one of those noted is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;
 
   private:
-    // With the nodes that it is of: a forked child that has been interrupted in find() goes on in its parent's.
+    // The index lies with its nodes, so a forked child that was interrupted in find() goes on in its parent's index.
     struct Index {
         std::uint64_t mask;
         const StackNode* nodes;

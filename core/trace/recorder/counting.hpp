@@ -1,20 +1,20 @@
-// The recorder where it keeps no log: it counts calls and bytes, and the bytes that are live.
+// The recorder without a log: it counts calls, bytes, and the bytes that are live.
 //
-// live_bytes is what the program asked for and has not given back; free(3) does not say how much that is, and
-// malloc_usable_size says what the allocator gave. So each block's size is kept beside the heap, in cells found by the
-// block's address: a block belongs to one thread at a time, so that its cell needs no lock. Nothing of the program's
-// heap is changed: no header, no larger request.
+// live_bytes is what the program asked for and has not freed. free(3) does not say how much a block had, and
+// malloc_usable_size says what the allocator gave, not what was asked for. So each block's size is kept beside the
+// heap, in a cell found by the block's address. A block belongs to one thread at a time, so its cell needs no lock. The
+// program's heap stays as it is: no header, no larger request.
 //
 // Exact    every call of every thread is in the totals. The peak is the largest value that the one live counter of the
 //          process ever had, at every single call: an interleaving of the threads that really happened. A realloc is
 //          one step from the old size to the new one; it counts as one allocation.
-// Fork     a child begins with zeroes, a file of its own, and none of its parent's blocks: they are counted once, where
-//          they were allocated, and freeing an inherited one counts nothing. exec begins anew too.
-// Cost     13 ns for a malloc and its free where a process has one thread, 20 where it has had several: the live
-//          counter is then one cache line for all of them, which two that do nothing else make 27 (a 2-core VM, EPYC).
+// Fork     a child begins with zeroes and a file of its own. Its parent's blocks are counted once, where they were
+//          allocated, and freeing an inherited one counts nothing. exec begins anew too.
+// Cost     for a malloc and its free: 13 ns in a process with one thread, 20 ns if it has had several, because all
+//          share the cache line of the live counter. Two threads that do nothing else pay 27 ns (a 2-core VM, EPYC).
 // Memory   half a byte per byte of heap in use, resident; 64 MiB of addresses at least.
-// Errors   no file can be made, no address space: a link says why, as for recordings (recording_layout.hpp); nothing
-//          counts.
+// Errors   if no file or address space can be had, nothing is counted. A link says why, as for recordings
+//          (recording_layout.hpp).
 // Threads  any.
 #pragma once
 
@@ -24,14 +24,14 @@
 
 namespace memsweep::trace::recorder {
 
-// Counts this process image, in a file of the folder. To be called once; false: it cannot be done.
+// Begins to count this process image, in a file of the folder. Call it once. False: it cannot be done.
 [[nodiscard]] bool begin_counting(const char* folder) noexcept;
 
 // Counts a call that has been made. A free is counted before it is made.
 void count_call(Call call, std::uint64_t address, std::uint64_t size) noexcept;
 
-// A realloc gives its old block back before the call, since another thread may have that address when it returns, and
-// takes it again where the call fails.
+// Call before a realloc: it gives the old block back, because another thread may have that address when the call
+// returns. If the call fails, the block is taken again.
 void count_before_realloc(std::uint64_t address) noexcept;
 void count_realloc(std::uint64_t address, std::uint64_t size) noexcept;
 void count_failed_realloc(std::uint64_t old_address) noexcept;

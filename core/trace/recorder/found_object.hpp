@@ -16,14 +16,14 @@ struct FoundObject {
     std::uint64_t end{};
     std::uint64_t bias{};
     const std::uint8_t* frame_header{};  // .eh_frame_hdr; null: it has none
-    const char* path{};                  // as the linker knows it: empty of the program
+    const char* path{};                  // as the linker knows it; empty: the program itself
 
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept { return address - begin < end - begin; }
 };
 
-// Looks for the means. Call while the program has one thread.
+// Looks up _dl_find_object. Call while the program has one thread.
 void prepare_finding_objects() noexcept;
-// False: it lies in none, or nothing can be found.
+// False: the address lies in no object, or nothing can be found.
 [[nodiscard]] bool find_object(std::uint64_t address, FoundObject& found) noexcept;
 
 }  // namespace memsweep::trace::recorder

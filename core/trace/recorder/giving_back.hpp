@@ -1,6 +1,6 @@
-// Has memsweep look at the process before it ends, and leaves it a copy of the process, in which it is asked what the
-// allocator has and would give back. The process itself stays as it is, and does not wait for the answer: both are in
-// format/given_back.hpp.
+// Lets memsweep look at the process before it ends, and leaves a copy of the process. memsweep asks in the copy what
+// the allocator has and would give back. The process itself stays as it is, and does not wait for the answer.
+// format/given_back.hpp has the messages.
 //
 // Sources  malloc_trim(3), mallinfo2(3); jemalloc(3): thread.tcache.flush, arena.<i>.purge of all arenas,
 //          stats.allocated; mi_collect and mi_heap_visit_blocks of mimalloc; MallocExtension_ReleaseFreeMemory and

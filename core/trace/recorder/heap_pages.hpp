@@ -1,8 +1,7 @@
-// How much memory a process held that can be nothing but blocks: what a recording of all of its allocations must
-// account for. Of its largest working set (VmHWM) what is left without files, shared memory, the program's data, the
-// stacks, and what the program and its libraries have mapped for themselves. Each of those is taken at its size, not at
-// its pages, and once mapped counts for good: the figure is a lower bound, which a program that maps much hides
-// entirely.
+// Says how much memory a process held that can only be blocks. A recording of all allocations must account for it. It
+// is the largest working set (VmHWM) without files, shared memory, the program's data, the stacks, and what the program
+// and its libraries have mapped for themselves. Each of these is subtracted at its size, not at its resident pages, and
+// a mapping counts for good. So the figure is a lower bound; for a program that maps much it is 0.
 //
 // Units    bytes.
 // Sources  proc_pid_status(5).
@@ -17,11 +16,11 @@
 
 namespace memsweep::trace::recorder {
 
-// `caller`: an address in who maps. What the allocator maps is made into blocks.
+// `caller`: an address in the code that maps. Mappings of the allocator do not count, because they become blocks.
 void note_mapping(const void* caller, std::size_t bytes, int flags) noexcept;
-// Null: a stack as threads have it by default.
+// Null: a thread with a stack of the default size.
 void note_thread(const pthread_attr_t* attributes) noexcept;
-// 0: not known, or all of it is explained.
+// 0: not known, or other things explain all of the working set.
 [[nodiscard]] std::uint64_t heap_pages_bytes() noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -21,32 +21,32 @@ void attach_thread() noexcept;
 [[nodiscard]] bool is_recording() noexcept;
 // Whether this process has a file that it records to.
 [[nodiscard]] bool has_recording() noexcept;
-// Of this image; only while it records.
+// The usable sizes of this image. Call only while it records.
 [[nodiscard]] UsableSizes& usable_sizes() noexcept;
-// From here on every event is stamped, since several threads may run.
+// Call when several threads may run: from then on every event is stamped.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
 // Call in the child of fork(2). If a signal handler forked while its thread was recording, the child returns into that
 // code with a zeroed log. What that code goes on to write goes nowhere, and the child begins a log of its own. A child
 // of _Fork(3) or a raw clone(2) must not return into such code.
 void in_forked_child() noexcept;
-// The log goes on in an empty slot: another one, so that this one can be read, or this one, its chunk appended to the
-// file. False when there is no room on the disk.
+// Lets the log go on in an empty slot. It is another slot, so that this one can be read; or it is this one, after its
+// chunk was appended to the file. False: there is no room on the disk.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
-// The process ends by exit(3).
+// Call when the process ends by exit(3).
 void note_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
-// What is kept of this process's callers, once that has begun; null before.
+// The tree of this process's callers; null: it has not begun.
 [[nodiscard]] CallTree* call_tree() noexcept;
-// Begins it. Null: it cannot be had.
+// Begins that tree. Null: it cannot be had.
 [[nodiscard]] CallTree* open_call_tree() noexcept;
-// The file that malloc comes from; the path stays where it is.
+// Notes the file that malloc comes from. `path` must stay valid.
 void note_server(const char* path) noexcept;
-// Where this process records or counts to; null: nothing is to be recorded. Once a thread is attached.
+// The folder in which this process records or counts; null: nothing is to be recorded. Call once a thread is attached.
 [[nodiscard]] const char* recording_folder() noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,7 +1,7 @@
-// A program or library as the dynamic linker has loaded it: what it defines, and the places through which it calls by
+// A program or library as the dynamic linker has loaded it: its definitions, and the places through which it calls by
 // name.
 //
-// Nothing here allocates, as dlsym(3) does to say that it found nothing.
+// Nothing here allocates. dlsym(3) would: it allocates to say that it found nothing.
 //
 // Sources  elf(5), dl_iterate_phdr(3); the hash table of DT_GNU_HASH as binutils writes it.
 // Cost     definition(): tens of ns; refers_to(): some ns for each name; for_each_reference(): a look at every
@@ -22,7 +22,7 @@ class LoadedObject {
   public:
     constexpr LoadedObject() = default;
     explicit LoadedObject(const dl_phdr_info& info) noexcept;
-    // The one that this address lies in; one that has nothing where there is none.
+    // The object in which this address lies. If there is none, an object without anything.
     [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
 
     // visit(object, path), in the order in which the linker looks for names, until one returns true.
@@ -35,7 +35,7 @@ class LoadedObject {
             },
             &visit);
     }
-    // Null: none of them has it.
+    // Null: none of the objects defines it.
     [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
     // The definition in the objects behind this one.
     [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
@@ -64,8 +64,9 @@ class LoadedObject {
         return false;
     }
 
-    // Calls replace(name, value now) for every address that the linker finds by a name, the object's own symbols among
-    // them. What it returns other than null is written there instead, also where the linker keeps the place read-only.
+    // Calls replace(name, value now) for every address that the linker finds by a name, the object's own symbols
+    // included. If replace returns an address, it is written there instead, even if the linker keeps the place
+    // read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {
@@ -95,7 +96,7 @@ class LoadedObject {
     };
 
     void read_dynamic(const ElfW(Dyn) * entry) noexcept;
-    // Null: it is no address of a symbol.
+    // Null: the relocation is not of a symbol's address.
     [[nodiscard]] void** slot_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] const char* name_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] void* definition_at(std::uint32_t symbol, const char* name) const noexcept;

@@ -1,9 +1,9 @@
-// The location table of CPython's code objects, from 3.11 on: which line each unit of the code is of.
+// Reads the location table of CPython's code objects, from 3.11 on: the line of each unit of the code.
 //
 // Sources  Objects/locations.md of CPython 3.11.
 // Cost     some 2 ns an entry, of which a line has two or three.
 // Memory   none.
-// Errors   of bytes that are no table a line is made up; nothing beyond them is read.
+// Errors   bytes that are no table give some made-up line; nothing beyond them is read.
 // Threads  any; async-signal-safe.
 #pragma once
 

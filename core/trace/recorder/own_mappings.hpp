@@ -1,8 +1,8 @@
-// The mapping of this process that an address lies in, as the kernel has it.
+// Finds the mapping of this process in which an address lies, by the kernel's word.
 //
 // Sources  proc_pid_maps(5): PROCMAP_QUERY (Linux 6.11), before that the file's lines.
 // Cost     some 3 us; before Linux 6.11 some 100 ns for each mapping below the address.
-// Memory   none but the room that it is given; before Linux 6.11 a line that does not fit ends the search.
+// Memory   only the room that it is given. Before Linux 6.11, a line that does not fit ends the search.
 // Errors   without /proc, or a free descriptor, nothing is found.
 // Threads  any; async-signal-safe.
 #pragma once
@@ -21,9 +21,9 @@ struct OwnMapping {
     [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - low < high - low; }
 };
 
-// At least so large is the room to be.
+// The least size of the room.
 inline constexpr std::size_t mapping_room_bytes = 512;
-// False: it lies in none that is known.
+// False: no mapping is known there.
 [[nodiscard]] bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& found) noexcept;
 
 }  // namespace memsweep::trace::recorder

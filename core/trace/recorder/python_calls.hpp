@@ -1,16 +1,16 @@
-// The calls of Python that the calling thread is in, where the process has a CPython of 3.11 to 3.13: read from the
+// Finds the calls of Python that the calling thread is in, if the process has a CPython of 3.11 to 3.13. It reads the
 // interpreter's own frames, as py-spy and the like do from outside.
 //
-// An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has a frame on the thread's stack,
-// and in it the calls that Python makes of Python. What the loop keeps in its own frame marks where on the stack it is,
-// so that neither its address nor its name is needed.
+// An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has one frame on the thread's stack,
+// for all calls that Python makes of Python. A value that the loop keeps in its frame marks its place on the stack, so
+// neither its address nor its name is needed.
 //
-// A thread reads what it alone changes, and between two of its own instructions: what it finds is whole, but for the
-// code of a call that ends, which is recognised. Only a signal's handler can find less, so that nothing is read below
-// one. What is no code object is not followed.
+// A thread reads only what it alone changes, and between two of its own instructions. So what it finds is whole. The
+// exception is the code of a call that is ending, which is recognised. A signal's handler might find less, so nothing
+// is read below one. A pointer to anything but a code object is not followed.
 //
-// Not seen  calls before the interpreter is initialised and once it is being finalised; those beyond the bounds below;
-//           of 3.11 those of other interpreters than the thread's first; and, as in tracebacks, calls that have not
+// Not seen  calls before the interpreter is initialised and once it is being finalised; calls beyond the bounds below;
+//           in 3.11, calls of other interpreters than the thread's first; and, as in tracebacks, calls that have not
 //           begun their first line. Builds without a GIL, and those that trace references, are other versions here.
 // Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
 //           Objects/locations.md for lines.
@@ -34,8 +34,8 @@ inline constexpr std::uint32_t most_evaluations = 96;
 
 struct PythonCall {
     std::uint64_t code{};  // the object's address
-    std::uint64_t key{};   // of what the object is and of the instruction: addresses are used again
-    std::int32_t unit{};   // of the code, that is executed
+    std::uint64_t key{};   // identifies the object and the instruction, because addresses are used again
+    std::int32_t unit{};   // the unit of the code that is executed
 };
 
 struct Evaluation {
@@ -43,7 +43,7 @@ struct Evaluation {
     std::uint64_t key{};     // of all its calls
     std::uint32_t first{};   // of its calls, innermost first
     std::uint32_t behind{};
-    bool is_cut{};  // it has more, further out
+    bool is_cut{};  // it has more calls, further out
 };
 
 struct PythonCalls {
@@ -59,11 +59,11 @@ struct PythonLine {
     std::uint32_t line{};
 };
 
-// Of an object that is loaded, when it is first met. Whether it is a CPython.
+// Call when a loaded object is first met. Returns whether it is a CPython.
 bool note_python(const FoundObject& object) noexcept;
-// An object that begins there has been unloaded.
+// Call when an object that began there has been unloaded.
 void forget_python(std::uint64_t begin) noexcept;
-// As Py_Version has it; 0: there is none. is_known: calls can be read.
+// The version as Py_Version has it; 0: there is no interpreter. is_known: its calls can be read.
 struct PythonVersion {
     std::uint32_t number{};
     bool is_known{};
@@ -73,7 +73,7 @@ struct PythonVersion {
 [[nodiscard]] bool has_python() noexcept;
 
 void walk_python(PythonCalls& calls) noexcept;
-// False: it is none any more. The texts are in `room`, cut where it is too small.
+// False: the call is none any more. The texts lie in `room`, cut if it is too small.
 [[nodiscard]] bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,10 +1,10 @@
-// The functions that the recorder stands in front of: those of the next library, found by the dynamic linker.
+// The functions in front of which the recorder stands: those of the next library, found by the dynamic linker.
 //
-// Until they are found, blocks come from a small arena in the library: dlsym may allocate itself. Blocks of the arena
-// are freed by nobody and recorded by nobody.
+// Until they are found, blocks come from a small arena in the library, because dlsym may allocate itself. Blocks of the
+// arena are neither freed nor recorded.
 //
 // Sources  dlsym(3), RTLD_NEXT.
-// Threads  any; the first call finds them, and others that come meanwhile find them too.
+// Threads  any. The first call finds them, and calls that come meanwhile find them too.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct RealCalls {
     int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 };
 
-// Filled by find_real_calls(); before, every entry that can be called early leads there.
+// Filled by find_real_calls(). Before that, every entry that can be called early leads to find_real_calls().
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) RealCalls real;
 void find_real_calls() noexcept;

@@ -1,16 +1,16 @@
-// What the recorder does where the program starts another: the next one is to be recorded too, and where it is not,
+// What the recorder does if the program starts another one. The other one is to be recorded too. If it is not,
 // `memsweep record` shall know.
 //
-// Each exec and posix_spawn leaves a note of which program begins in which process (format/start_layout.hpp). Where the
-// new environment lacks our entry of LD_PRELOAD, or what the recorder is told in it, both are given again, ours in
-// front: `env -i`, a wrapper that sets LD_PRELOAD, the clean environment of a subprocess. They are not given to a
-// program that cannot load the recorder; from one of another C library they are taken, since its dynamic linker would
-// end it.
+// Each exec and posix_spawn leaves a note of which program begins in which process (format/start_layout.hpp). The new
+// environment may lack the recorder's entry of LD_PRELOAD, or its variables. Examples are `env -i`, a wrapper that sets
+// LD_PRELOAD, and a subprocess with a clean environment. Then both are added again, the recorder's entry in front. A
+// program that cannot load the recorder does not get them. A program of another C library loses them, because its
+// dynamic linker would end it.
 //
-// Sources  exec(3), posix_spawn(3), system(3), popen(3): these calls come by here, a raw system call does not.
-// Cost     some 10 us a program that is started, and nothing else.
-// Memory   the stack, since in a child of vfork(2) everything else is its parent's; where the new environment has more
-//          than max_stack_entries variables and must be changed, a mapping.
+// Sources  exec(3), posix_spawn(3), system(3), popen(3). Raw system calls are not seen.
+// Cost     some 10 us for each program that is started, and nothing else.
+// Memory   the stack, because in a child of vfork(2) everything else is its parent's. If the new environment must be
+//          changed and has more than max_stack_entries variables, a mapping.
 // Errors   those of the real call. Without the file, or room in it, nothing is noted.
 // Threads  any; async-signal-safe as execve(2) is, but for system and popen.
 #pragma once

@@ -1,12 +1,12 @@
-// What a thread records into: its place in a slot of the process's file. The way an event takes when nothing is to be
-// set up, stamped or flushed is inline; the rest is in thread_log.cpp.
+// The log into which a thread records: its place in a slot of the process's file. The inline code serves events for
+// which nothing is to be set up, stamped or flushed. The longer way is in thread_log.cpp.
 //
 // Cost     some 15 instructions an event.
-// Memory   a log per thread, in memory that a forked child finds zeroed: that is how it learns that it is another
-//          process, also after a raw clone(2), and the slots are its parent's.
-// Threads  a log belongs to the thread that it is the `current` one of. A signal handler that allocates while its
-//          thread is on the way inline writes its words behind those that the thread has reserved; while it is on the
-//          longer way, it leaves its events in `deferred`, and the thread records them when it is done.
+// Memory   a log per thread, in memory that a forked child finds zeroed. By that it learns that it is another process
+//          and that the slots are its parent's, also after a raw clone(2).
+// Threads  a log belongs to the thread whose `current` it is. A signal handler may allocate while its thread is in the
+//          inline code: then it writes its words behind those that the thread has reserved. If the thread is on the
+//          longer way, the handler leaves its events in `deferred`, and the thread records them when it is done.
 #pragma once
 
 #include <array>
@@ -29,30 +29,30 @@ struct CallEvent {
     std::uint64_t before{};  // the word of its call stack, or of its caller; 0: it has none
 };
 
-// Zero is what a wiped page says.
+// A wiped page reads as zero.
 enum class LogState : std::uint32_t {
     unset = 0,  // not asked yet whether to record
     ready,
     recording,  // on the longer way
-    selecting,  // ready, but not for the way inline: blocks are chosen
+    selecting,  // ready, but not for the inline code: blocks are chosen
     stopped,    // nothing more can be recorded
     ignored,    // nothing is to be recorded
     counting,   // no log is kept (counting.hpp)
 };
 
-// All that the way inline looks at. Addresses of words, as numbers; zero without a log.
+// All that the inline code looks at. Addresses of words, as numbers; zero without a log.
 struct LogCursor {
     std::uint64_t next{};                  // the first word that nobody has reserved
     std::uint64_t limit{};                 // words before it may be written inline; zero on the longer way
-    std::uint64_t limit_of_allocations{};  // likewise, of those; also zero where they have call stacks
-    std::uint64_t unsampled{};             // bytes that need none before the next sampled one; zero but in a sample
-    std::uint64_t last_caller{};           // that of the window's last word of one; 0: it has none
+    std::uint64_t limit_of_allocations{};  // likewise, for allocations; also zero if they have call stacks
+    std::uint64_t unsampled{};             // bytes before the next block with a stack; zero unless stacks are sampled
+    std::uint64_t last_caller{};           // the caller in the window's last such word; 0: there is none
     LogState state{};
 };
 
 struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t deferred_count;
-    std::uint64_t end;  // on the longer way: of what is recorded
+    std::uint64_t end;  // on the longer way: the end of what is recorded
     std::uint64_t window_begin;
     std::uint64_t window_end;  // up to here words are events or zeroes
     Slot* slot;
@@ -60,7 +60,7 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t number;  // among the image's
     bool is_taken;
     bool takes_inline;          // so that `next` tells what has been written since
-    std::uint64_t noted_begin;  // of the object that was last asked whether it is noted
+    std::uint64_t noted_begin;  // begin of the object that was last looked up among the noted ones
     std::uint64_t noted_end;
     std::array<CallEvent, 30> deferred;
 };
@@ -73,23 +73,23 @@ void make_ready(ThreadLog& log, LogState state) noexcept;
 // Called on the longer way: writes zeroes for a stamp and the events under it, and what a stream begins with.
 void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept;
-// The calls that the way inline does not take, and where they return to; of map and unmap `other` says that. Returns
-// the address, so that the caller need not keep it over the call.
+// Records calls that the inline code does not take, and where they return to (for map and unmap, `other` says that).
+// Returns the address, so that the caller need not keep it over the call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
                                std::uint64_t returns_to) noexcept;
-// As record_otherwise(); into the word that is reserved at `at`, if it is in the window, and the block in no sample.
+// As record_otherwise(), for a block outside the sample. Uses the word reserved at `at`, if that is in the window.
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
                                std::uint64_t returns_to) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
-// What the calling thread has recorded inline last, it asks usable sizes of.
+// Asks the usable sizes of the blocks that the calling thread has recorded inline last.
 void ask_open_window() noexcept;
-// The thread has no log: the next event looks for one.
+// The thread has no log any more: the next event looks for one.
 void forget_log() noexcept;
-// It has none and is not to look for one.
+// The thread has no log and shall not look for one.
 void go_without_log(LogState state) noexcept;
-// Call before a realloc, while the old block can be asked whether it is one that is recorded, or how large it is.
+// Call before a realloc, while the old block can still be asked how large it is, or whether it is recorded.
 void prepare_realloc(void* block) noexcept;
-// Call after a realloc that failed, so that the old block is still there.
+// Call after a realloc that failed: the old block is still there.
 void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
 
 [[nodiscard]] inline std::uint64_t payload_of(const Slot* slot) noexcept
@@ -102,7 +102,7 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
     return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
 }
 
-// Reserves by one instruction, so that a signal handler reserves before or behind.
+// Reserves by one instruction. So a signal handler reserves either before or behind.
 [[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
 {
 #if defined(__x86_64__)
@@ -134,8 +134,9 @@ constexpr WordTag short_form_of(Call call) noexcept
     }
 }
 
-// The call is known when this is compiled, so that nothing is decided twice. A word that is reserved and not written
-// is nothing. Returns the address. What calls is what the function returns to that this is inline in.
+// Records a call that is known when this is compiled, so nothing is decided twice. A word that is reserved and not
+// written counts as nothing. Returns the address. The recorded caller is the return address of the function that
+// inlines this.
 template <Call call>
 __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address, std::uint64_t size = 0,
                                                            std::uint64_t other = 0) noexcept
@@ -174,11 +175,12 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
     return record_otherwise(call, address, size, other, place_of_return(__builtin_return_address(0)));
 }
 
-// What `memsweep record` asks the recorder for, in the environment, so that it reaches every program that is started.
+// What `memsweep record` asks of the recorder. It stands in the environment, so it reaches every program that is
+// started.
 struct Choice {
     std::uint64_t min_size{};       // bytes, by malloc_usable_size
     std::uint64_t sample{1};        // one address of so many
-    std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
+    std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
     bool counts{};                 // keep no log
     bool stacks{};                 // of allocations
@@ -187,12 +189,12 @@ struct Choice {
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
-    // Of blocks that no stack is taken of.
+    // Whether callers are recorded of blocks without a stack.
     [[nodiscard]] bool callers() const noexcept { return stacks && stacks_every != 0; }
 };
 
-// The folder of the recording goes to `folder`; `on` is false when none was given. Allocates nothing; to be called
-// before the program has threads.
+// Puts the folder of the recording into `folder`; `on` is false if none was given. Allocates nothing. Call before the
+// program has threads.
 [[nodiscard]] Choice read_choice(std::span<char> folder) noexcept;
 
 }  // namespace memsweep::trace::recorder

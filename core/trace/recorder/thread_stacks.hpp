@@ -1,7 +1,7 @@
-// What a thread remembers of the stacks that it was met in, and the frames that are being followed.
+// What a thread remembers of its earlier stacks, and the frames that are being followed.
 //
 // Memory   some 60 KiB a thread, of which it touches what it needs.
-// Threads  its own; in a handler of signals `nested` alone.
+// Threads  each thread its own; a signal handler uses `nested` alone.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct Registers {
 
 struct Frame {
     Registers registers;
-    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it is this one's
-    std::uint32_t node{};      // while it is sought: how many addresses there are to here
-    bool is_remembered{};      // how it is left can be seen again by two words: its return address and that one
+    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it is the same as this one's
+    std::uint32_t node{};      // during a search: the number of addresses up to here
+    bool is_remembered{};      // two words show that it is left in the same way: its return address and that one
 };
 
 template <std::uint32_t most>
@@ -37,7 +37,7 @@ struct Walk {
     std::array<std::uint32_t, most + most_python_calls> numbers;
 };
 
-// What a walk has not filled yet, to read in.
+// The part of a walk that is not filled yet.
 template <std::uint32_t most>
 std::span<char> room_of(Walk<most>& walk) noexcept
 {
@@ -52,23 +52,23 @@ struct RecentNode {
 };
 inline constexpr unsigned recent_bits = 9;
 
-// What was met last of an evaluation of Python.
+// What was last found of an evaluation of Python.
 struct RecentEvaluation {
     std::uint64_t marker;
     std::uint64_t key;
 };
 
-// A forked child finds it as it was: it may return into code that was reading it.
+// A forked child finds it unchanged, because it may return into code that was reading it.
 struct ThreadStacks {
     std::uint32_t level;  // how often the thread is here
     std::uint32_t depth;  // frames remembered
-    std::uint32_t root;   // the node that they begin under
+    std::uint32_t root;   // the node under which they begin
     std::uint32_t evaluations_count;
     std::uint64_t entered_at;
     std::uint64_t epoch;
     ByteSampler sampler;
     Bounds own;                                 // the thread's stack
-    Bounds other;                               // one that it was met on
+    Bounds other;                               // another stack on which it was met
     std::array<Frame, most_frames> remembered;  // outermost first
     Walk<most_frames> walk;
     Walk<most_nested_frames> nested;

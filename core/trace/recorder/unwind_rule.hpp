@@ -1,10 +1,11 @@
-// How the frame of a function that has made a call is left: what the call frame information of its object (.eh_frame)
-// says of one address in it, made so small that a table of such rules can be read and written by single stores.
+// How to get from a function's frame to its caller's. The rule comes from the call frame information of the object
+// (.eh_frame) for one address. It is so small that a table of rules can be read and written by single loads and stores.
 //
 // Sources  DWARF 5, 6.4; Linux Standard Base 5, 10.6 (.eh_frame, .eh_frame_hdr); the x86-64 psABI, 3.6.2.
-// Cost     rule_at(): some 200 ns, and a page fault where the object's information has not been read yet.
+// Cost     rule_at(): some 200 ns, and a page fault if the object's information has not been read yet.
 // Memory   the stack, some hundred bytes.
-// Errors   what is not understood is RuleKind::by_frame_pointer: a guess, which whoever follows it checks.
+// Errors   information that is not understood gives RuleKind::by_frame_pointer. That is a guess, which the caller
+//          checks.
 // Threads  any; async-signal-safe.
 #pragma once
 
@@ -14,7 +15,7 @@ namespace memsweep::trace::recorder {
 
 // CFA: the stack pointer of the caller, once the call has returned. The return address is the word below it.
 enum class RuleKind : std::uint8_t {
-    unknown = 0,            // what an empty entry of a table says
+    unknown = 0,            // an empty entry of a table
     from_stack_pointer,     // CFA = stack pointer + offset
     from_frame_pointer,     // CFA = frame pointer + offset
     through_frame_pointer,  // CFA = word at (frame pointer - offset); the frame pointer was saved where it points

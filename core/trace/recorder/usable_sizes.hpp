@@ -1,13 +1,13 @@
-// What malloc_usable_size answers, once for each size and alignment that was asked for, of allocators whose answer is
-// no rule (of glibc it is one: core/trace/usable_size.hpp).
+// Notes what malloc_usable_size answers, once for each size and alignment that was asked for. It does so for allocators
+// whose answer follows no known rule (glibc's does: core/trace/usable_size.hpp).
 //
-// Only a block that is certainly live is asked about: one that has just been given, while nobody else knows of it, or
-// one that its thread, the only one, has not given back since. It is asked of the allocator that gave it, and where the
-// library behind malloc has no malloc_usable_size, of nobody.
+// It asks only about a block that is certainly live. Either the block has just been given, and nobody else knows of it;
+// or the only thread has not freed it since. It asks the allocator that gave the block. If the library behind malloc
+// has no malloc_usable_size, it asks nobody.
 //
-// Cost     a look at each allocation that does not take the way inline, and at those of a window of events together.
-// Memory   16 KiB. It is to lie in memory that a forked child finds zeroed, and then begins anew.
-// Errors   of sizes from 64 KiB on, and of aligned ones, no more than max_others.
+// Cost     a look at each allocation that the inline code does not take, and at those of a window of events together.
+// Memory   16 KiB. It must lie in memory that a forked child finds zeroed; it begins anew there.
+// Errors   for sizes from 64 KiB on, and aligned ones, it asks at most max_others.
 // Threads  any, without a lock.
 #pragma once
 
@@ -26,7 +26,7 @@ class UsableSizes {
     {
         return (small_[size / 64].load(std::memory_order_relaxed) >> size % 64 & 1U) != 0;
     }
-    // True once of each pair. Alignment 0: as malloc has it.
+    // True once for each pair. Alignment 0: malloc's.
     [[nodiscard]] bool take(std::uint64_t size, std::uint64_t alignment) noexcept;
     static constexpr std::uint64_t first_large = 64U << 10U;
 
@@ -35,7 +35,7 @@ class UsableSizes {
     std::array<std::atomic<std::uint64_t>, max_others> others_;  // marks of pairs
 };
 
-// Once the allocator is found, while the program has one thread.
+// Call once the allocator is found, while the program has one thread.
 void prepare_usable_sizes() noexcept;
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) bool wants_usable_sizes;

@@ -1,8 +1,8 @@
-// How long calls of an allocator took, by the size of the block: counts on a scale of four steps a doubling.
+// Counts how long calls of an allocator took, by the size of the block. The scale has four steps a doubling.
 //
 // Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted. The counter is
-//          even on every machine that measures well.
-// Cost     two readings of the counter a call, some 16 ns, which the times contain.
+//          even on every machine that is fit to measure on.
+// Cost     two readings of the counter a call, some 16 ns; the times include them.
 // Memory   2 x 48 x 128 counts of 4 bytes a thread.
 // Threads  one; add() joins those of several.
 #pragma once

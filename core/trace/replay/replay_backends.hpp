@@ -1,9 +1,9 @@
-// What a replay can run on: nothing at all, malloc itself, a memory resource, or a heap with its release discipline.
+// The backends of a replay: nothing at all, malloc itself, a memory resource, or a heap with its release discipline.
 //
 // Cost     null: none beyond the slot's store. malloc: the call alone, as a hand-written loop would make it.
 // Threads  any thread may allocate and free.
 //
-// Ownership  the slot owns its block; what a backend borrows must outlive the backend.
+// Ownership  the slot owns its block. Whatever a backend borrows must outlive it.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct MallocBackend {
     static void* data(Slot& slot) noexcept { return slot; }
 };
 
-// `touches`: whether the processor reaches the memory. Where it does not, nothing is zeroed and nothing copied.
+// `touches`: whether the processor reaches the memory. If not, nothing is zeroed or copied.
 template <bool touches>
 class ResourceBackend {
   public:
@@ -99,7 +99,7 @@ class ResourceBackend {
     memory::MemoryResource* resource_;
 };
 
-// A free drops the block's only handle; where the program frees by hand, it does so first.
+// A free drops the block's only handle. If the discipline has the program free by hand, it does so first.
 template <bool touches>
 class HeapBackend {
   public:

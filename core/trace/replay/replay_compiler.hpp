@@ -1,4 +1,4 @@
-// What a trace becomes while it is compiled for replay: the operations of each replaying thread.
+// The operations of each replaying thread, while a trace is compiled for replay.
 //
 // Threads  one.
 #pragma once
@@ -19,7 +19,7 @@ struct ReplaySequence {
     std::uint64_t body{};
     std::uint64_t events{};
     std::uint64_t last_ticks{};
-    bool ends{};  // where its body does
+    bool ends{};  // whether the thread ends where its body does
 
     void put(ReplayOp op, std::uint32_t slot, std::uint64_t size)
     {

@@ -1,10 +1,10 @@
-// The steps of a replay (replay_program.hpp): which one its threads may be in.
+// Says which step of a replay (replay_program.hpp) its threads may be in.
 //
-// Cost     of a step, an atomic subtraction by each of its threads and a store by the last; a thread that comes too
-//          early looks for some two microseconds, yields its processor for a while, and then sleeps on a futex.
+// Cost     a step costs an atomic subtraction in each of its threads, and a store in the last. A thread that comes too
+//          early spins for some two microseconds, yields its processor for a while, and then sleeps on a futex.
 // Memory   64 words.
-// Sources  futex(2). Who sleeps says so before it looks again, and who opens a step does so before it looks for
-//          sleepers, so that no wake is missed.
+// Sources  futex(2). A sleeper says so before it looks again. The thread that opens a step does so before it looks for
+//          sleepers. So no wake is missed.
 // Threads  any; each enters and leaves the steps that it has a part of, in their order.
 #pragma once
 

@@ -1,8 +1,8 @@
-// The lives of recorded threads: when each begins and ends. The numbers of threads are used again, so that a number may
-// stand for one thread after another.
+// The lives of recorded threads: when each begins and ends. Numbers of threads are used again, so a number may stand
+// for one thread after another.
 //
-// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, also where nothing is
-// recorded behind it, or with its process; in a trace that tells of no exit, with its last event.
+// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, even if nothing is recorded
+// behind it, or with its process. In a trace without exits, it ends with its last event.
 //
 // Units    events, by their number from 1; bytes.
 // Cost     of the survey: that of reading the trace.
@@ -28,7 +28,7 @@ class ThreadLives {
     // The life of the event's thread. Call with every event of a trace.
     std::uint32_t follow(const Event& event)
     {
-        if (event.kind == EventKind::thread_start) {  // what is of its number from here on is of another life
+        if (event.kind == EventKind::thread_start) {  // from here on, the number stands for another life
             lives_.erase({event.process, event.other});
             last_ = none;
         }
@@ -67,10 +67,10 @@ struct ReplaySurvey {
     std::uint64_t peak_live_bytes{};
 };
 
-// Whether a replay makes something of the event in its thread.
+// Whether a replay does anything for the event in its thread.
 [[nodiscard]] bool is_replayed(EventKind kind) noexcept;
 
-// Reads the events to their end, and rewinds them. `is_cut`: they may end before any exit, of which the trace tells.
+// Reads the events to their end, and rewinds them. `is_cut`: they may end before exits that the trace has.
 [[nodiscard]] ReplaySurvey survey(SelectedEvents& events, bool is_cut);
 
 }  // namespace memsweep::trace

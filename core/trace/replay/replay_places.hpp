@@ -1,6 +1,7 @@
-// Where a replay keeps its blocks: a slot for each that is live at once in a thread, and the cells between threads.
+// The places of a replay's blocks: a slot for each block that is live at once in a thread, and the cells between
+// threads.
 //
-// Memory   mapped once for a program; pages come with the first use. Handles only where blocks have them.
+// Memory   mapped once for a program; pages come with the first use. Handles only if blocks have them.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ inline void pause_briefly() noexcept
 #endif
 }
 
-// Handles in a mapping of their own: the malloc that is measured knows nothing of them.
+// Handles in a mapping of their own, so that the measured malloc does not serve them.
 class HandleArray {
   public:
     explicit HandleArray(std::size_t count)
@@ -63,7 +64,7 @@ struct ReplayPlaces {
         }
     }
 
-    // What a process has of them resident once all are in use.
+    // The bytes that are resident once all places are in use.
     [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         const std::uint64_t handle_bytes = handles ? (slots.size() + cells.size()) * sizeof(lifetime::Buffer) : 0;
@@ -83,14 +84,14 @@ struct ReplayPlaces {
     std::vector<std::uint64_t> first_slot;
     memory::LazyArray<void*> slots;
     memory::LazyArray<std::atomic<void*>> cells;
-    std::optional<HandleArray> handles;         // where blocks have handles, these stand for `slots`
-    std::optional<HandleArray> handles_beside;  // what cells have beside them
+    std::optional<HandleArray> handles;         // if blocks have handles, these replace `slots`
+    std::optional<HandleArray> handles_beside;  // the handles of cells
 };
 
-// A place where one thread leaves a block for another: empty, or full.
+// A place where one thread leaves a block for another. It is empty or full.
 //
-// Cost     a load and a store where nobody has to wait. A system call only while somebody sleeps at this cell, or a
-//          multiple of 64 cells away from it.
+// Cost     a load and a store if nobody has to wait. A system call only while somebody sleeps at this cell, or at one a
+//          multiple of 64 cells away.
 // Sources  futex(2). The waker does not fence: a sleeper that it has not seen wakes by itself after some 50 us.
 // Threads  one gives, one takes.
 

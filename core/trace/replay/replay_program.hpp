@@ -1,20 +1,20 @@
-// A trace compiled for replay: per thread one sequence of packed operations on recycled slots, in a block of words that
-// a worker process can map.
+// A trace compiled for replay. Each thread has a sequence of packed operations on recycled slots. All lie in one block
+// of words that a worker process can map.
 //
-// A slot holds one live block. A block that one thread alone touches has a slot of that thread, and no other thread
-// looks at it. A block that goes from one thread to another passes through a cell of that pair of threads: the giver
-// waits until the cell is empty, the taker until it is full. Both orders are those of the recorded events, so that no
-// replay can deadlock.
+// A slot holds one live block. If only one thread touches a block, it has a slot of that thread, and no other thread
+// looks at it. If a block goes from one thread to another, it passes through a cell of that pair of threads. The giver
+// waits until the cell is empty, the taker until it is full. Both follow the order of the recorded events, so no replay
+// can deadlock.
 //
 // The recorded order of all events is cut into steps of little memory. A thread begins its part of a step when all
-// others have done theirs of the steps before; within a step threads are free. So no more is live at any time than was
-// recorded, and a step. A step ends only where a second thread comes into it: one thread alone has one step however
-// long, and no cost. A thread is started by the first one where it was first seen in the recording, after the threads
-// that had ended by then have been joined, and it ends where the recorded one did.
+// others have done their parts of the steps before. Within a step, threads are free. So at any time at most one step
+// more is live than was recorded. A step ends only when a second thread comes into it: a thread alone has one step,
+// however long, at no cost. The first thread starts each other one where it was first seen in the recording, after
+// joining the threads that had ended by then. A thread ends where the recorded one did.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
-//          32 to 63. What does not fit (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp, and its
-//          word holds the index in place of the size.
+//          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
+//          ExtendedOp, and its word holds the index in place of the size.
 // Sources  the order by ownership is that of DJ Delorie's glibc trace runner (2016).
 // Memory   8 bytes an operation and 40 more an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
@@ -48,7 +48,7 @@ enum class ExtendedAction : std::uint8_t {
     pass,   // only moves a block from a slot or cell to another
     copy,   // between two blocks of this thread, `slot` and `to`
     pace,   // not before `size` nanoseconds after the beginning
-    enter,  // the step `size`, when all have done their parts of those before; `from_cell`: leaves its last step first
+    enter,  // the step `size`, once all have done their parts of those before; `from_cell`: leaves its last step first
     leave,  // has done its part of its last step
     spawn,  // starts the thread `to`
     join,   // waits for the end of the thread `to`
@@ -59,8 +59,8 @@ struct ExtendedOp {
     bool from_cell{};  // `slot` is a cell
     bool to_cell{};    // `to` is a cell
     std::uint8_t reserved{};
-    std::uint32_t slot{};  // where the block lies that is used
-    std::uint32_t to{};    // where the block goes that results
+    std::uint32_t slot{};  // where the block to use lies
+    std::uint32_t to{};    // where the resulting block goes
     std::uint32_t alignment{};
     std::uint32_t old_alignment{};
     std::uint32_t padding{};
@@ -81,10 +81,10 @@ struct ReplayThread {
     std::uint64_t ops{};
     std::uint64_t first_extended{};  // word
     std::uint64_t extended{};
-    std::uint64_t body{};    // this many operations are the recorded ones; those after them free what is left
+    std::uint64_t body{};    // so many operations are recorded ones; those after them free what is left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
-    std::uint64_t ends{};  // 1: behind its body it ends; 0: it is there until what is left is freed
+    std::uint64_t ends{};  // 1: it ends behind its body; 0: it stays until what is left is freed
 };
 
 struct ReplayTotals {
@@ -94,7 +94,7 @@ struct ReplayTotals {
     std::uint64_t handed_over{};  // blocks that went from one thread to another
     std::uint64_t left_out{};     // frees and transfers of what is not live
     std::uint64_t peak_live_bytes{};
-    std::uint64_t peak_live_bound{};  // most that can be live in a replay, however its threads are scheduled
+    std::uint64_t peak_live_bound{};  // the most that can be live in a replay, however its threads are scheduled
     std::uint64_t end_live_bytes{};   // at the last event
     std::uint64_t bytes_allocated{};
 };
@@ -127,7 +127,7 @@ struct ReplayProgram {
 };
 
 struct ReplayCompileOptions {
-    std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
+    std::uint32_t threads{};  // recorded threads are dealt out to so many threads; 0: each has its own
     bool paced{};             // at the recorded speed, by the stamps of the trace
     EventSelection selection{};
 };

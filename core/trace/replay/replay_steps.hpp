@@ -1,5 +1,5 @@
-// Where a replay's threads wait for each other: the recorded order is cut into steps, which one follows the other while
-// threads run freely within each (replay_gate.hpp keeps them apart).
+// Cuts the recorded order into steps. A replay's threads run freely within a step, and wait for each other between
+// steps (replay_gate.hpp).
 //
 // Units    bytes; steps by their number from 0.
 // Cost     a few instructions an event, while a trace is compiled.
@@ -18,8 +18,8 @@ namespace memsweep::trace {
 
 using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
-// What of the order between threads may be lost, of the memory that is live: a 64th of the peak, or what is too little
-// to be told from a process's own.
+// How much more memory may be live because the order between threads is lost within a step. It is a 64th of the peak,
+// but at least this much, which cannot be told from a process's own.
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 
@@ -36,8 +36,8 @@ class ReplaySteps {
         bool leaves{};  // the thread has had a part of a step before
     };
 
-    // Call before an event of a thread that allocates so many bytes while others are live. Returns the step that the
-    // thread has to enter first, if it is not in it.
+    // Call before a thread's event. It allocates `bytes` while `live_bytes` are live. Returns the step that the thread
+    // has to enter first; empty: it is in it.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
@@ -65,7 +65,7 @@ class ReplaySteps {
         return step == 0 ? std::nullopt : std::optional{Entry{step, leaves}};
     }
 
-    // What the thread's event made live, and what not any more.
+    // The bytes that the thread's event made live, or freed.
     void made(ThreadIndex thread, std::uint64_t bytes)
     {
         Part& part = parts_[thread];
@@ -85,7 +85,7 @@ class ReplaySteps {
 
     // How many threads have a part of each step.
     [[nodiscard]] const std::vector<std::uint64_t>& members() const noexcept { return members_; }
-    // The most that can be live, whichever threads are first in each step.
+    // The most that can be live, in whatever order threads run within each step.
     [[nodiscard]] std::uint64_t bound() const noexcept { return bound_; }
 
   private:
@@ -94,7 +94,7 @@ class ReplaySteps {
         std::uint64_t step{no_step};
         std::uint64_t made{};   // bytes, in the step
         std::uint64_t freed{};  // the same
-        std::uint64_t peak{};   // the most of made less freed
+        std::uint64_t peak{};   // the largest value of made less freed
     };
 
     std::uint64_t most_bytes_;

@@ -1,16 +1,17 @@
-// Replays a compiled trace: each of its threads in a thread of its own, which is started and ends as the recorded one
-// did, in the order of the recorded steps (replay_program.hpp) and of the blocks that go from one to another.
+// Replays a compiled trace. Each recorded thread has a thread of its own, which starts and ends as the recorded one
+// did. The order is that of the recorded steps (replay_program.hpp) and of the blocks that go from one thread to
+// another.
 //
-// A wait spins for some two microseconds, yields its processor for some thirty, and then sleeps on a futex for short
-// whiles, so that more threads than processors get along, and giving needs no fence.
+// A waiting thread spins for some two microseconds, yields its processor for some thirty, and then sleeps on a futex
+// for short whiles. So more threads than processors get along, and giving needs no fence.
 //
 // Units    bytes, nanoseconds of CLOCK_MONOTONIC.
 // Waiting for another thread, for a thread's start or end, or for the time of an event is no part of any time.
 //
-// Cost     1.5 to 4 ns an event of a single thread beyond the allocator, 6 to 12 where threads exchange blocks.
-// Memory   a slot per block that is live at once; its pages are there after prepare(). A replay allocates nothing but
-//          what the trace does, and what its threads need.
-// Errors   refused: the backend gave no memory; every thread stops, and what is live then stays so.
+// Cost     beyond the allocator, 1.5 to 4 ns an event of a single thread, and 6 to 12 if threads exchange blocks.
+// Memory   a slot per block that is live at once; the pages are there after prepare(). A replay allocates only what the
+//          trace does, and what its threads need.
+// Errors   refused: the backend gave no memory. Then every thread stops, and live blocks stay live.
 // Threads  one uses a replayer; a single-threaded program runs on that thread itself.
 #pragma once
 
@@ -28,23 +29,22 @@ enum class ReplayTouch : std::uint8_t {
     none,
     first_byte,  // the first byte of the block and of each further page
     all,
-    unreachable,  // the memory cannot be touched: nothing is zeroed either, and what is resized or copied loses its
-                  // contents
+    unreachable,  // the memory cannot be touched: nothing is zeroed, and resized or copied blocks lose their contents
 };
 
 struct ReplayRun {
-    std::int64_t thread_ns{};  // from a thread's first event to its last, less what it waited, of all threads together
+    std::int64_t thread_ns{};  // from a thread's first event to its last, less its waits; the sum over all threads
     std::uint64_t events{};
     std::uint64_t transferred_bytes{};
-    std::uint64_t waits{};  // for another thread, that were not over at the first look
+    std::uint64_t waits{};  // waits for another thread that were not over at the first look
     bool refused{};
     std::uint64_t refused_bytes{};
 };
 
 // What is done beside a replay.
 struct ReplayWatch {
-    CallTimeCounts* times{};       // every call is timed by itself, which takes longer
-    std::function<void()> at_end;  // by the first thread at the last event, when all others wait or have ended
+    CallTimeCounts* times{};       // times every call by itself, which takes longer
+    std::function<void()> at_end;  // called by the first thread at the last event, when all others wait or have ended
 };
 
 struct ReplayPlaces;
@@ -59,10 +59,10 @@ class Replayer {
 
     [[nodiscard]] const ReplayTotals& totals() const noexcept { return program_.header->totals; }
 
-    // Faults in what the replay itself needs, also on a heap of handles, and says what its dispatch costs: the same
-    // events on no memory at all, as fast as they go.
+    // Faults in the memory that the replay itself needs, also for handles. Returns what its dispatch costs: the same
+    // events on no memory, as fast as they go.
     ReplayRun prepare(bool with_handles = false);
-    // What that has made resident.
+    // The bytes that prepare() has made resident.
     [[nodiscard]] std::uint64_t own_bytes() const noexcept;
 
     ReplayRun on_nothing(const ReplayWatch& watch = {});

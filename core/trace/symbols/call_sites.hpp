@@ -1,8 +1,9 @@
-// Who asks for the memory of a trace: its call sites, functions, files, threads or sizes, by what they have of it.
+// Says who asks for the memory of a trace: its call sites, functions, files, threads or sizes, with their figures.
 //
-// A site is the innermost place of a stack that is the program's own: outside malloc, operator new and the like, and
-// outside of the standard library. Where all of a stack is there, it is the innermost outside the allocator. Of a stack
-// that has calls of an interpreter it is the innermost of these: what lies within works for it.
+// A site is the innermost place of a stack that is the program's own: outside of malloc, operator new and the like, and
+// outside of the standard library. If all of a stack is in those, the site is the innermost place outside of the
+// allocator. If a stack has calls of an interpreter, the site is the innermost of these, because everything within
+// works for it.
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and symbolizer.hpp for each address.
@@ -28,11 +29,11 @@ enum class SiteOrder : std::uint8_t { peak, allocated, end, count, temporary };
 [[nodiscard]] std::uint64_t figure_of(const AllocationFigures& figures, SiteOrder order);
 
 struct CallSite {
-    ResolvedFrame place;   // of sites, functions and files; its function is empty for what has no stack
-    ThreadName thread;     // of threads; of places by process, its process
+    ResolvedFrame place;   // for sites, functions and files; the function is empty for blocks without a stack
+    ThreadName thread;     // for threads; for places by process, the process
     std::uint64_t size{};  // of sizes
     AllocationFigures figures;
-    std::uint32_t stack{};  // the node that has the most of it; 0: none
+    std::uint32_t stack{};  // the node with the most of it; 0: none
 };
 
 struct SiteQuery {
@@ -49,18 +50,18 @@ class CallSites {
                                                       const std::string& name);
 
     [[nodiscard]] const SiteQuery& query() const noexcept { return query_; }
-    // By the figure that orders them, the largest first.
+    // The sites, the largest first by the figure that orders them.
     [[nodiscard]] const std::vector<CallSite>& sites() const noexcept { return sites_; }
     [[nodiscard]] const AllocationFigures& total() const noexcept { return total_; }
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
-    // Of a sample: the total is exact, and what was called for from each address.
+    // For a sample: whether the total and the sums by calling address are exact.
     [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
     // As Totals has it.
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
-    // Innermost first. Of a deeper stack than any program has the innermost part.
+    // The site's stack, innermost first. If it is deeper than any program's, the innermost part.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
-    // The functions of all stacks; of threads and sizes, which have none, the root alone.
+    // The functions of all stacks. Threads and sizes have none, so their tree is the root alone.
     [[nodiscard]] CallTree tree() const;
 
   private:
@@ -82,7 +83,7 @@ struct StackSites {
 };
 [[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
 
-// When each node was first used, by itself or under another; empty where no two modules had one place. Reads the trace
+// When each node was first used, by itself or under another. Empty: no two modules had the same place. Reads the trace
 // for it, and goes back to its beginning.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
 // A symbolizer for all stacks of a trace.

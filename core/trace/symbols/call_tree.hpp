@@ -1,4 +1,4 @@
-// The stacks of a trace as one tree of functions: stacks that read alike, whatever their addresses, are one.
+// The stacks of a trace as one tree of functions. Stacks that read alike are one, whatever their addresses.
 //
 // Cost     some 100 ns a frame.
 // Memory   100 bytes a function in its place, and its figures.
@@ -21,16 +21,16 @@ class CallTree {
     struct Node {
         std::uint32_t parent{};  // smaller than the node's own number; the root is 0
         std::uint32_t depth{};   // the root's is 0
-        ResolvedFrame frame;     // its line is where this function calls on in the first stack that came
-        AllocationFigures own;   // of what it asks for itself
+        ResolvedFrame frame;     // its line is where this function made the next call in the first such stack
+        AllocationFigures own;   // of its own requests
     };
 
-    // `figures` by node of the table. What has no stack is of the root's own.
+    // `figures` by node of the table. Blocks without a stack belong to the root itself.
     CallTree() : nodes_{Node{}} {}
     CallTree(const StackTable& table, Symbolizer& symbolizer, const std::vector<AllocationFigures>& figures);
 
     [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
-    // Of each node its own and those of all that it calls.
+    // The figures of each node, with those of all that it calls.
     [[nodiscard]] std::vector<AllocationFigures> with_callees() const;
 
   private:

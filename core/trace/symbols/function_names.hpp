@@ -1,4 +1,4 @@
-// Names of functions as people read them, and what kind of function one is, by its name.
+// Names of functions as people read them, and the kind of a function, by its name.
 //
 // Cost     some 100 ns to 2 us a name.
 // Threads  any.
@@ -9,11 +9,11 @@
 
 namespace memsweep::trace {
 
-// C++ and both of Rust's schemes; whatever else stays as it is.
+// Demangles names of C++ and of both of Rust's schemes. Other names stay as they are.
 [[nodiscard]] std::string demangled(std::string_view name);
 
-// The function without what it returns and takes: "std::vector<int>::push_back" of
-// "void std::vector<int>::push_back(int const&)".
+// The name without return type and parameters: "std::vector<int>::push_back" of "void std::vector<int>::push_back(int
+// const&)".
 [[nodiscard]] std::string_view bare_name(std::string_view function);
 
 enum class FunctionRole {

@@ -1,6 +1,6 @@
-// What the addresses of one program or library are called, by its debugging information, or else its symbol table.
-// Separate debug files are found by build id below /usr/lib/debug, and by link. Nothing is fetched from a network
-// unless it is asked for: then from the servers that DEBUGINFOD_URLS names (debuginfod(8)).
+// Names the addresses of one program or library, by its debugging information, or else its symbol table. Separate debug
+// files are found by build id below /usr/lib/debug, and by link. Nothing is fetched from a network unless the caller
+// asks for it; then the servers are those of DEBUGINFOD_URLS (debuginfod(8)).
 //
 // Units    addresses as the file has them, before it is loaded.
 // Sources  DWARF 2 to 5, through elfutils' libdw, which is loaded with the first object.
@@ -32,12 +32,13 @@ enum class DebugFiles : std::uint8_t { of_this_machine, fetched_too };
 
 class ObjectSymbols {
   public:
-    // Where the file was replaced or is gone, a debug file of the build id stands in for it. A process has one kind of
+    // If the file was replaced or is gone, a debug file of the build id stands in for it. A process has one kind of
     // `files`: that of the first object.
     [[nodiscard]] static base::Expected<ObjectSymbols> open(const std::string& path, std::string_view build_id,
                                                             DebugFiles files);
 
-    // Innermost first: functions that were inlined there, and the one that they are in. Empty: nothing is known.
+    // The functions at an address, innermost first: those inlined there, then the one around them. Empty: nothing is
+    // known.
     [[nodiscard]] std::vector<NamedPlace> at(std::uint64_t address);
 
     ObjectSymbols(ObjectSymbols&&) noexcept;

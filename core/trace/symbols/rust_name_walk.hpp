@@ -1,5 +1,4 @@
-// A walk over one of Rust's mangled names, which writes as it reads. After a failure nothing is read or written any
-// more.
+// Walks over one of Rust's mangled names, and writes as it reads. After a failure nothing more is read or written.
 //
 // Memory   what is written, at most most_written; the stack for most_nested things within each other.
 // Threads  one.
@@ -63,7 +62,7 @@ class RustNameWalk {
         read();
         --silent_;
     }
-    // Bounds how deep things lie within each other, and how many there are.
+    // Bounds how deeply things are nested, and how many there are.
     template <typename Read>
     void within(Read read)
     {
@@ -74,7 +73,7 @@ class RustNameWalk {
             --nested_;
         }
     }
-    // How many there were.
+    // Returns how many there were.
     template <typename Read>
     unsigned list(std::string_view separator, Read read)
     {

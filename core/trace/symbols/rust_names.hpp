@@ -1,4 +1,4 @@
-// Rust's newer mangled names, which begin with _R, as people read them: without the hashes of crates.
+// Demangles Rust's newer names, which begin with _R. The hashes of crates are left out.
 //
 // Sources  RFC 2603, and what the compiler has added since: constants that are texts, references, arrays, tuples and
 //          structures. libiberty writes 1.6 GB for a hostile name of 300 bytes, and cannot be stopped.
@@ -13,7 +13,7 @@
 
 namespace memsweep::trace {
 
-// Nothing: it is no such name, or one that means more than the bounds allow.
+// Empty: it is no such name, or it would exceed the bounds.
 [[nodiscard]] std::optional<std::string> rust_name(std::string_view mangled);
 
 }  // namespace memsweep::trace

@@ -1,7 +1,7 @@
 // Finds call sites by what a person calls them.
 //
-// Cost     some us a site; nodes_with_events a reading of the trace.
-// Errors   invalid_input: no site has such a name; the message has those that are near.
+// Cost     some us a site; nodes_with_events() reads the trace.
+// Errors   invalid_input: no site has such a name; the message has similar ones.
 // Threads  any.
 #pragma once
 
@@ -19,16 +19,16 @@ namespace memsweep::trace {
 // "parse_row (table.cpp:210)", as reports name a place.
 [[nodiscard]] std::string place_name(const ResolvedFrame& place);
 
-// Whether a name, in which * stands for any letters and ? for one, is the place's: that of its function with or without
-// what it takes and anonymous namespaces, its file and line, its file, or all of it as reports have it. A file goes
-// with or without its folders.
+// Whether `name` names the place. * stands for any letters, and ? for one. A name is the function (with or without
+// parameters and anonymous namespaces), file and line, the file, or all of these as in reports. A file may have its
+// folders or not.
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// By node of the trace's stacks, those from which some event comes. The others are callers alone, and no call sites.
-// The reader is at the trace's begin before and after.
+// Marks the nodes of the trace's stacks from which events come. The others are only callers, and no call sites. The
+// reader is at the beginning of the trace before and after.
 [[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
 
-// Those of `with_events` whose site has one of these names. Each of them has to be the name of some site.
+// Marks the nodes of `with_events` whose site has one of these names. Each name must be that of some site.
 [[nodiscard]] base::Expected<std::vector<bool>>
 nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events, const std::vector<std::string>& names);
 

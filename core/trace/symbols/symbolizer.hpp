@@ -1,9 +1,10 @@
-// What the addresses of a trace's call stacks are called: by the trace itself, by the programs and libraries that were
-// loaded, by the map that a compiler at run time leaves in /tmp/perf-PROCESS.map; or else where in which file they lie.
+// Names the addresses of a trace's call stacks. Names come from the trace itself, from the loaded programs and
+// libraries, or from the map that a run-time compiler leaves in /tmp/perf-PROCESS.map. Else the name is the file and
+// the offset.
 //
 // Cost     some 10 us an address (object_symbols.hpp), once.
 // Memory   some 150 bytes an address, each text once, and what libdw keeps.
-// Errors   none: what cannot be told is called by its module and offset, and notes() say why.
+// Errors   none: an address without a name is called by its module and offset, and notes() say why.
 // Threads  one.
 #pragma once
 
@@ -28,7 +29,7 @@ struct ResolvedFrame {
     std::string_view function{};  // never empty: "libx.so+0x1234" where no name is known
     std::string_view file{};      // empty: not known
     std::uint32_t line{};         // 0: not known
-    std::string_view module{};    // the path of what it lies in; empty: not known
+    std::string_view module{};    // the path of its module; empty: not known
     bool is_named{};
     bool is_interpreted{};  // a line that an interpreter ran, in the place of its own loop
     friend bool operator==(const ResolvedFrame&, const ResolvedFrame&) = default;
@@ -36,18 +37,18 @@ struct ResolvedFrame {
 
 class Symbolizer {
   public:
-    // When each node was first used, in ticks, where modules of one place are to be told apart; or empty. `since`: what
-    // was written before that second of 1970's clock tells of another process.
+    // `first_uses`: when each node was first used, in ticks, if modules at the same place must be told apart; else
+    // empty. `since`: seconds since 1970. A map that was written before is of another process.
     explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
                         DebugFiles files = DebugFiles::of_this_machine)
         : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
     {
     }
 
-    // The node's own address, not its callers': innermost first, at least one.
+    // The frames at the node's own address, without its callers: innermost first, at least one.
     [[nodiscard]] std::span<const ResolvedFrame> at(std::uint32_t node);
 
-    // What kept names from being told, each once: "/usr/bin/x: was replaced since ...".
+    // Why names are missing, each reason once: "/usr/bin/x: was replaced since ...".
     [[nodiscard]] const std::set<std::string>& notes() const noexcept { return notes_; }
 
   private:
