@@ -1,4 +1,4 @@
-// A case made ready to be run.
+// Makes a case ready to be run.
 //
 // Errors   as compile_steps; a foreign program has nothing to compile.
 #pragma once

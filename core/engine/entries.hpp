@@ -21,12 +21,12 @@ struct Entry {
     CompiledCase compiled;
     model::CaseReport* report{};  // in the report of the run, whose cases stay where they are
     bool ended{};                 // it needs no more repetitions
-    bool lost{};                  // and it cannot run even for the sake of later cases of its sweep
+    bool lost{};                  // it cannot even run for the sake of later cases of its sweep
 };
 
 struct Entries {
-    PackedTraces traces;                // that compiled cases point into
-    std::vector<Entry> all;             // as report.cases, which may have more behind them
+    PackedTraces traces;                // compiled cases point into them
+    std::vector<Entry> all;             // in the order of report.cases, which may have more at the end
     std::uint64_t max_touched_bytes{};  // the largest estimate of cases whose pages this machine touches
 
     [[nodiscard]] Entry& operator[](std::size_t index) { return all[index]; }

@@ -1,4 +1,4 @@
-// Who is told what happens during a run.
+// Observers of a run, and what they are told.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct RepetitionStart {
 struct RepetitionDiscard {
     std::string_view case_id;
     std::uint32_t repetition{};
-    bool case_goes_on{};  // which had ended
+    bool case_goes_on{};  // the case had ended
 };
 
 // The work ahead of a run: without refused cases, and without repetitions that an earlier run has left.
 struct PlannedRuns {
     std::uint64_t cases{};
-    std::uint64_t repetitions{};  // over all cases, as the warm-ups are
+    std::uint64_t repetitions{};  // over all cases, as are the warm-ups
     std::uint64_t warmups{};
 };
 

@@ -29,7 +29,7 @@ class Runner {
     Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
            const sys::Clock& clock, const Capabilities& capabilities, RunOptions options, model::RunReport& report);
 
-    // Once. What the report claims is judged by the caller: judgement.hpp.
+    // Call once. The caller judges the assertions (judgement.hpp).
     void run();
 
     [[nodiscard]] bool interrupted() const { return interrupted_; }

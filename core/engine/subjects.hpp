@@ -1,5 +1,5 @@
-// What is known of every subject of cases by its work: rows_of, class_of, provenance_of, is_uncounted, append_details
-// and keep_facts. A new subject's headers are included here.
+// Brings the functions of all subjects of cases together: rows_of, class_of, provenance_of, is_uncounted,
+// append_details and keep_facts. A new subject's headers are included here.
 #pragma once
 
 #include <type_traits>

@@ -32,17 +32,17 @@ enum class AdviceWay : std::uint8_t { race, replay };
 
 struct AdviceCost {
     std::chrono::nanoseconds run{};   // of the program
-    std::chrono::nanoseconds rest{};  // of that, how long it rests: a replay rests as long
+    std::chrono::nanoseconds rest{};  // of that, the idle time that was asked for (rss@idle): a replay waits as long
     std::size_t settings{};
     std::optional<std::chrono::nanoseconds> budget;
 };
 
-// A run that is longer than some 10 s, or too long for all settings to run in half the budget, makes real runs dear;
-// below that a replay gains nothing. Replays do not pay where a run is little more than its rest.
+// Real runs are dear if a run works for more than some 10 s, or if all settings would take more than half of the
+// budget. Below that, a replay gains nothing. A replay gains nothing either if half of a run or more is `rest`.
 [[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
 
-// Real runs in all, of a program whose settings are replayed: one to look at it, one that is recorded, three as it is,
-// one of each of the best, and three pairs.
+// The number of real runs if settings are replayed: one look at the program, one recording, three runs of the unchanged
+// program, one run of each of the best settings, and three pairs.
 inline constexpr std::uint32_t runs_beside_replays = 15;
 inline constexpr std::size_t raced_beside_replays = 4;
 
@@ -64,8 +64,8 @@ enum class AdviceStage : std::uint8_t { untried, race, rerun, confirmation };
 enum class AdviceDrop : std::uint8_t {
     none,
     failed,       // the report says how
-    slower,       // than is allowed
-    no_gain,      // none that is worth having
+    slower,       // it takes longer than is allowed
+    no_gain,      // its gain is not worth having
     unconfirmed,  // it looked better in the race than in pairs
     outrun,       // another one gains more, or about as much and is preferred
 };

@@ -1,14 +1,14 @@
 // Which cases run next. A schedule is asked for one turn after the other and sees the report that the turns before have
 // filled, so it may end early, repeat a round, or choose its next case by what was measured.
 //
-// In the report each repetition adds a value to the metrics of its case, empty where it was not measured. A metric has
-// its summary only when the case has ended: before that, measure::summarize(values). Every case begins as `skipped`.
-// After a turn that is no warm-up, one that is not `ok` cannot go on.
+// In the report each repetition adds a value to the metrics of its case, empty if it was not measured. A metric has its
+// summary only when the case has ended. Before that, use measure::summarize(values). Every case begins as `skipped`.
+// After its first turn that is no warm-up, a case that is not `ok` cannot go on.
 //
-// A case takes no more repetitions than Settings::repetitions. A turn beyond them is passed over, as is one of a case
-// that has ended, and the report stays as it was: whoever waits for a repetition there waits forever.
+// A case takes no more repetitions than Settings::repetitions. A turn beyond them, or of a case that has ended, is
+// passed over, and the report stays as it was. A schedule that waits for a repetition there would wait forever.
 //
-// Units    repetitions and places from 0; cases by their place in the plan, which is that in the report.
+// Units    repetitions and places from 0; cases by their place in the plan, which is the same in the report.
 // Errors   none: the taker of a turn leaves out cases that cannot run any more.
 // Threads  one.
 #pragma once

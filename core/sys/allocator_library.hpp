@@ -1,4 +1,4 @@
-// Libraries that serve malloc: where they lie, which one serves, how a program is started under one.
+// Libraries that serve malloc: finds them, says which one serves, and starts a program under one.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ namespace memsweep::sys {
 //
 // Sources  jemalloc: malloc_stats_print (JSON, without its tables of arenas and sizes); mimalloc: mi_stats_print_out;
 //          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). Found by name in the running process.
-// Cost     the allocator may allocate for it: ask after everything has been measured.
+// Cost     the allocator may allocate memory for it, so ask after everything has been measured.
 struct AllocatorStatistics {
     std::string_view format;  // json, xml or text; empty: the library offers none that memsweep knows
     std::size_t length{};     // bytes written, cut at the end of `into`
@@ -63,7 +63,7 @@ bool trim_allocator() noexcept;
 // LD_PRELOAD included, are not passed on. The dynamic linker only warns of a library that it cannot load. So ask in the
 // program which library really serves malloc (serving_library).
 
-// Nothing for a specification without a name.
+// Does nothing for a specification without a name.
 void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 
 // The answer of serving_library() in the program if put_under took effect.

@@ -24,7 +24,7 @@ namespace memsweep::sys {
 // Sources  wait4 and its rusage, which includes the children that the process has waited for.
 struct ExitStatus {
     int code{};    // meaningful when signal is 0; -1: unknown, somebody else has reaped it (SIGCHLD is ignored)
-    int signal{};  // that killed it, 0 when it exited by itself
+    int signal{};  // the signal that killed it; 0: it exited by itself
     std::uint64_t max_rss_bytes{};  // never below what the spawning process had: fork hands its own mark down
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
@@ -53,16 +53,16 @@ struct ExitStatus {
 // Ownership  the destructor kills the child's process group and reaps the child.
 //
 // The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It has
-// our standard input, output and error (`output`, `error` are not looked at), and the other descriptors in `inherit`
-// alone. It leads its own process group. So a terminal's Ctrl-C reaches the driver alone, which decides whether to end
-// the child, and SIGTTIN stops a child that reads from the terminal. The child is killed when the driver dies, for
+// our standard input, output and error (`output` and `error` are ignored). Of other descriptors it has only those in
+// `inherit`. It leads its own process group. So a terminal's Ctrl-C reaches the driver alone, which decides whether to
+// end the child, and SIGTTIN stops a child that reads from the terminal. The child is killed when the driver dies, for
 // whatever reason.
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name
     std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
     std::vector<std::string> without{};                              // variables of ours that the child does not get
-    int output{1};  // descriptors of ours, of a command in the foreground: its standard output and error
+    int output{1};  // for a command in the foreground: our descriptors for its standard output and error
     int error{2};
 };
 
@@ -109,7 +109,7 @@ class ChildProcess {
     std::optional<ExitStatus> status_;
 };
 
-// The list in the form that execve and posix_spawn take; they write to none of the texts. It points into `texts`, which
+// The list in the form that execve and posix_spawn take; they do not write to the texts. It points into `texts`, which
 // must outlive it, and ends with a null pointer.
 [[nodiscard]] std::vector<char*> exec_list(const std::vector<std::string>& texts);
 

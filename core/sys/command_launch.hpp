@@ -53,7 +53,7 @@ class Guard {
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // the program and what it starts descend from it
 
-    // The process that waits for the word to start the program. Errors: os, it could not be made.
+    // The process that waits for the order to start the program. Errors: os, it could not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
     // How the program, its child, has ended; once. Empty: it runs. A guard that is lost gives the code -1.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
@@ -135,8 +135,8 @@ class CommandLaunch {
 
 struct ForegroundOptions {
     SpawnOptions program;  // `inherit` is not looked at
-    bool as_child{};       // it is a child of this process and its orphans are nobody's, as if we had started it;
-                           // else it and its orphans are the guard's
+    bool as_child{};       // it is a child of this process, and nobody adopts its orphans, as if we had started it;
+                           // else it and its orphans belong to the guard
 };
 
 // A command that runs as if its user had started it alone: in our process group and on our terminal.

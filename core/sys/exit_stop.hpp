@@ -4,7 +4,8 @@
 //          whatever brought it there: exit, _exit, abort, or a signal that kills it.
 // Cost     a thread of ours that sleeps; each signal that the main thread of the process gets is passed on by us, some
 //          20 us later. Nothing else in the process changes.
-// Errors   os: the kernel lets us trace nobody there (Yama's ptrace_scope, a set-user-id program, another tracer).
+// Errors   os: the kernel does not let us trace the process (Yama's ptrace_scope, a set-user-id program, another
+//          tracer).
 // Threads  `look` is called once, from a thread of this object. Another thread may not wait for that process meanwhile.
 #pragma once
 
@@ -26,7 +27,7 @@ class ExitStop {
     ExitStop& operator=(const ExitStop&) = delete;
     ~ExitStop();
 
-    // Waits until the process has been looked at or has ended otherwise; false: neither, within this time.
+    // Waits until the process has been looked at, or has ended without that. False: neither happened within this time.
     [[nodiscard]] bool wait(std::chrono::nanoseconds patience) const;
 
   private:

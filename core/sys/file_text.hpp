@@ -36,7 +36,7 @@ using base::trimmed;
 // The number in a line "key 123", as memory.stat has them.
 [[nodiscard]] std::optional<std::uint64_t> find_counter(std::string_view text, std::string_view key) noexcept;
 
-// The numbers that a list such as "0-3,8" names; empty when it is no such list.
+// The numbers in a list such as "0-3,8"; empty: it is no such list.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list);
 
 // Reads an open /proc file from its start, as much as fits; empty with errno set on failure.
@@ -59,16 +59,16 @@ using base::trimmed;
 //          "standard input".
 [[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
-// Opens a regular file to read; invalid for everything else. A FIFO is not even opened: its writer would take a mere
-// look for its reader, and write to nobody.
+// Opens a regular file to read; invalid for everything else. A FIFO is not even opened: its writer would take us for a
+// reader, and write to nobody.
 [[nodiscard]] UniqueFd open_regular_file(const std::string& path) noexcept;
 
 // The limit for a text that is no regular file, and so may have no end. No program passes on a longer text, and a small
 // machine's memory holds this much.
 inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;
 
-// A whole text in a string. No text holds a zero byte: the first one ends the reading, so that neither a device nor a
-// file of holes is read to its end.
+// Reads a whole text into a string. A text holds no zero byte, so the first one ends the reading. So neither a device
+// nor a file of holes is read to its end.
 //
 // Errors   those of open_input; io: it cannot be read; invalid_input: it is larger than allowed, or no text.
 

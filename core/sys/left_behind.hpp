@@ -24,7 +24,7 @@ struct PassingShape {
     std::string_view before;
     std::string_view after;
     bool tells_boot{true};
-    std::size_t digits{16};  // length of the number between them
+    std::size_t digits{16};  // digits of the number between them
 };
 inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
@@ -71,7 +71,7 @@ class PassingFolder {
     ~PassingFolder();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // The folder in which they are made: $TMPDIR, or /tmp.
+    // The folder in which such folders are made: $TMPDIR, or /tmp.
     [[nodiscard]] static std::string parent();
 
   private:

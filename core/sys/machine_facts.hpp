@@ -4,7 +4,7 @@
 // Sources  /proc and /sys below `root`, one per field, named in machine_facts.cpp; the page size alone comes from
 //          sysconf. A fact that the system does not show is "unknown", or what model::Machine says.
 // Cost     some 50 small files, a few milliseconds: once a run.
-// Errors   none: a fact that cannot be read is a fact less.
+// Errors   none: a fact that cannot be read is missing.
 #pragma once
 
 #include <cstdint>

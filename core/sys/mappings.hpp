@@ -2,12 +2,12 @@
 //
 // Units    bytes; addresses of that process.
 // Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst); PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
-//          Documentation/admin-guide/mm/pagemap.rst), and before it the entries of pagemap. Neither needs rights beyond
-//          those over the process; a page's frame, which does, is not looked at.
-// Exact    for a process that stands: the pages of a mapping are then what its Rss says. A page that the kernel moves
-//          at that moment is in Rss and in no answer, so that the look is repeated when they differ.
-// Cost     of smaps 3 to 5 us a mapping; of PAGEMAP_SCAN some 0.1 ms a resident GiB in huge pages, 4 ms in small ones.
-// Memory   some 200 bytes a mapping, 24 a run of pages alike.
+//          Documentation/admin-guide/mm/pagemap.rst), and before it the entries of pagemap. Both need only rights over
+//          the process. A page's frame would need more, and is not looked at.
+// Exact    for a process that stands: then the pages of a mapping are what its Rss says. A page that the kernel moves
+//          at that moment is in Rss and in no answer. So if the two differ, the look is repeated.
+// Cost     smaps: 3 to 5 us a mapping. PAGEMAP_SCAN: some 0.1 ms a resident GiB in huge pages, 4 ms in small ones.
+// Memory   some 200 bytes a mapping, and 24 a run of pages in one state.
 // Errors   os: the process is gone, or belongs to somebody else; invalid_input: a text that no kernel prints.
 // Threads  any.
 #pragma once
@@ -74,22 +74,22 @@ struct AddressSpace {
     PagesFrom from{};
 
     [[nodiscard]] std::uint64_t rss_bytes() const noexcept;
-    [[nodiscard]] std::uint64_t resident_bytes() const noexcept;  // by the pages; as much where nothing moved
+    [[nodiscard]] std::uint64_t resident_bytes() const noexcept;  // by the pages; equals rss_bytes() if nothing moved
 };
 
 // The text of a whole smaps file.
 [[nodiscard]] base::Expected<std::vector<MappedArea>> parse_smaps(std::string_view text);
 
-// How pages are told; `best`: by PAGEMAP_SCAN where the kernel has it. Of huge pages pagemap tells nothing. It takes
-// the kernel's page of zeroes for one of the process's own: where it says more than smaps, so many pages that are all
-// zero are taken for that page, if the process may be read.
+// How the state of pages is found. `best`: by PAGEMAP_SCAN if the kernel has it. pagemap says nothing of huge pages,
+// and takes the kernel's page of zeroes for one of the process's own. So if pagemap shows more pages than smaps, as
+// many all-zero pages are taken for the kernel's, if the process may be read.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 
 // A process's memory, read from outside.
 class ForeignMemory {
   public:
-    // Errors: os, as /proc/PID/mem may only be opened by whoever might trace the process.
+    // Errors: os, because only a process that may trace this one may open /proc/PID/mem.
     [[nodiscard]] static base::Expected<ForeignMemory> open(pid_t process);
     ForeignMemory(const ForeignMemory&) = delete;
     ForeignMemory& operator=(const ForeignMemory&) = delete;

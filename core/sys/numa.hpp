@@ -1,4 +1,4 @@
-// Where pages lie: policies for a range, moving resident pages, and the kernel's word on every page.
+// Controls and tells where pages lie: policies for a range, moving resident pages, and the kernel's word on every page.
 //
 // Units    node numbers; bit n of a mask is node n.
 // Sources  mbind(2), move_pages(2) and get_mempolicy(2) by their numbers: neither library nor headers of libnuma are

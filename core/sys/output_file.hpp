@@ -57,7 +57,7 @@ enum class Start { anew, at_its_end };
 // Ownership  neither a failure nor a stop signal leaves anything behind. If SIGKILL leaves a file, the next write to
 //            that directory removes it (left_behind.hpp).
 
-// A content too long for memory: hands over its pieces in order, until one is not taken.
+// A content too long for memory. It hands over its pieces in order, until one is not taken.
 using PieceTaker = std::function<bool(std::string_view)>;
 using Content = std::function<void(const PieceTaker&)>;
 

@@ -118,7 +118,7 @@ class OwnProcessProbe final : public ProcessProbe {
 // Whether the smaps_rollup of a kernel may leave out mappings. `release` is as uname gives it: "6.1.0-28-amd64".
 [[nodiscard]] bool rollup_may_skip_mappings(std::string_view release) noexcept;
 
-// All of an open file, from its start, its mappings summed. The fault counts, which are not in it, are left 0.
+// Reads an open file from its start, and sums its mappings. The fault counts are not in it, and stay 0.
 [[nodiscard]] base::Expected<MemorySnapshot> read_smaps(int fd, const char* path) noexcept;
 
 // The working set of another process, read from outside while it runs.

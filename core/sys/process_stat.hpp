@@ -1,4 +1,4 @@
-// What the kernel's one line about a process says of it.
+// Reads the kernel's one line about a process.
 //
 // Sources  proc_pid_stat(5).
 // Cost     some 15 us: the kernel writes 52 fields.
@@ -25,7 +25,7 @@ struct ProcessStat {
         env_end{};  // where its environment ends; 0: the kernel is setting it up, has ended it, or does not say
 };
 
-// Also of a process that has ended and was not waited for. `folder` is "/proc/41/".
+// Works also for a process that has ended and was not waited for. `folder` is "/proc/41/".
 [[nodiscard]] std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
 }  // namespace memsweep::sys

@@ -16,9 +16,9 @@ namespace memsweep::sys {
 void signal_descendants(pid_t of, int signal) noexcept;
 
 struct Cleared {
-    std::size_t processes{};        // that were alive, and killed
-    std::uint64_t max_rss_bytes{};  // by the largest of those that were reaped
-    pid_t survivor{};  // one that did not end in time, as it is another user's or hangs in the kernel; 0: none
+    std::size_t processes{};        // descendants that were alive, and killed
+    std::uint64_t max_rss_bytes{};  // of the largest process that was reaped
+    pid_t survivor{};  // a process that did not end in time: another user's, or one that hangs in the kernel; 0: none
 };
 
 // Kills all descendants of this process, and reaps those that are or become its children, until none is left.

@@ -11,9 +11,9 @@
 
 namespace memsweep::sys {
 
-// The kernel's lists below /sys/devices/system: which processors and nodes are online, the processors of a node, and
-// how the clock of processors is governed. hwloc does not tell some of these; others are for workers, which must not
-// load a topology. No other file reads there.
+// Reads the kernel's lists below /sys/devices/system: the processors and nodes that are online, the processors of a
+// node, and how the clock of processors is governed. hwloc does not tell some of these. Others are for workers, which
+// must not load a topology. No other source file reads there.
 //
 // Sources  cpu/online, node/online, node/nodeN/cpulist, cpu/cpuN/cpufreq, cpu/intel_pstate, cpu/cpufreq below
 //          `root`/sys/devices/system.
@@ -28,7 +28,7 @@ namespace memsweep::sys {
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
-// The governor of one processor ("" where its frequency is not scaled), and those of all of them.
+// The governor of one processor ("": its frequency is not scaled), and those of all of them.
 [[nodiscard]] std::string governor(std::uint32_t cpu, const std::string& root = "/");
 [[nodiscard]] std::set<std::string> governors(const std::string& root = "/");
 
@@ -60,7 +60,7 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // Limits the thread to these from now on; none: to those of before the first call.
+    // Limits the thread to these processors from now on. None: to the processors of before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:

@@ -1,10 +1,10 @@
-// Whether the allocator installed here knows the settings that a program is to get. Three of four say nothing of a name
-// that they do not know, so that a wrong one looks like a setting without effect.
+// Checks that the allocator installed here knows the settings that a program is to get. Three of four allocators say
+// nothing of a name that they do not know. So a wrong name would look like a setting without effect.
 //
-// Sources  glibc: `ld.so --list-tunables` (2.33). jemalloc: what it prints of an invalid MALLOC_CONF. mimalloc: its
+// Sources  glibc: `ld.so --list-tunables` (2.33). jemalloc: what it prints about an invalid MALLOC_CONF. mimalloc: its
 //          options under MIMALLOC_VERBOSE. gperftools: the names in its library.
 // Cost     one process that does nothing, or one read of the library.
-// Errors   not_supported: it does not know a name, or refuses a value; os: it could not be asked.
+// Errors   not_supported: the allocator does not know a name, or refuses a value; os: it could not be asked.
 #pragma once
 
 #include "core/base/expected.hpp"

@@ -39,7 +39,7 @@ class StopSignals {
     sigset_t stop_{};
     sigset_t mask_before_{};
     UniqueFd fd_;
-    mutable int last_{};  // mutable, as pending: taking a signal changes the process, not which signals are held
+    mutable int last_{};  // mutable for pending(): taking a signal changes the process, not the signals held here
 };
 
 // Whether a stop signal has arrived that this thread blocks and nobody has taken yet. For code that waits and has no

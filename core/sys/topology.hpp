@@ -27,7 +27,7 @@ namespace memsweep::sys {
 struct Processor {
     std::uint32_t id{};
     bool is_allowed{};                  // this process may run on it
-    std::optional<std::uint32_t> core;  // whose other processors share its units; empty: not shown
+    std::optional<std::uint32_t> core;  // processors of one core share its units; empty: not shown
     int kind{-1};                       // kind of core, by the highest frequency, the least first; -1: not shown
 };
 
@@ -39,7 +39,7 @@ struct Cache {
     CacheType type{};
     std::uint64_t bytes{};
     std::uint32_t line_bytes{};
-    std::vector<std::uint32_t> cpus;  // that share it
+    std::vector<std::uint32_t> cpus;  // the processors that share it
 };
 
 struct NumaNode {
@@ -106,9 +106,9 @@ struct CacheKind {
 // The size of one cache of the largest level that holds data; 0 where none is shown.
 [[nodiscard]] std::uint64_t last_level_cache_bytes(const Topology& topology);
 
-// A machine drawn as lstopo draws it: an object in another is a line further in, or a box in its box.
+// Draws a machine as lstopo does: an object in another is a line further in, or a box in its box.
 
-// A line for each object; an object alone in another with the same processors stands on the other's line, after a "+".
+// Each object has a line. An object alone in another with the same processors stands on the other's line, after a "+".
 [[nodiscard]] std::string text_of(const Topology& topology);
 
 // A whole SVG document, without scripts and without references to anything outside it.

@@ -25,11 +25,11 @@
 namespace memsweep::sys {
 
 struct TreeSample {
-    std::uint64_t processes{};          // that have memory of their own: not those that wait for their parent
+    std::uint64_t processes{};          // processes with memory of their own: not those that wait for their parent
     std::uint64_t working_set_bytes{};  // pages that sharers share count once for each
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    std::vector<pid_t> sharers;         // sorted; that may have pages in common
+    std::vector<pid_t> sharers;         // sorted; processes that may have pages in common
     std::uint64_t sharers_bytes{};      // their part of working_set_bytes
     bool several_have_shared_memory{};  // which may become more shared at any time; pages shared by fork only less
 };

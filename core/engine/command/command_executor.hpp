@@ -4,9 +4,9 @@
 // A program that misbehaves costs its own case. What a case sets up lasts until another case runs, so that a plan
 // with set-ups has its cases one after another (Order::sequential).
 //
-// Cost     while the program runs: its tree is sampled from outside, at the case's interval, or so that a fiftieth of
-//          one processor is spent. The first sample comes when short programs have ended.
-//          If allocations are counted, the program runs once more, untimed, under the recorder. If the case names an
+// Cost     while the program runs: its tree is sampled from outside, at the case's interval. Without an interval,
+//          sampling takes at most a fiftieth of one processor, and begins when short programs have ended. If
+//          allocations are counted, the program runs once more, untimed, under the recorder. If the case names an
 //          allocator, it also runs once in this way: another malloc is an error, as it is for steps.
 // Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
 // Threads  one, which also adopts orphans for as long as this process lives. In run_at_once a copy of this process
@@ -51,14 +51,14 @@ class CommandExecutor final : public Executor {
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;
 
-    // From here on nobody asks whose malloc serves a program whose case names an allocator.
+    // From here on, nobody checks whose malloc serves a program whose case names an allocator.
     void ask_no_more() { asks_ = false; }
 
     // Runs the program once more, with nothing timed, under the recorder. Errors: it cannot be counted, or failed.
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
-    // Runs the program once more, with nothing timed, its allocations recorded into the folder. `options`: of the
-    // recorder. Returns what its memory was when its work was done, if the command says when that is.
+    // Runs the program once more, with nothing timed, and records its allocations into the folder. `options`: the
+    // recorder's. Returns the program's memory when its work was done, if the command says when that is.
     [[nodiscard]] base::Expected<Moment> record(const CompiledCase& compiled, const RunLimits& limits,
                                                 const std::string& folder, const std::string& options) const;
 

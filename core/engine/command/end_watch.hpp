@@ -1,7 +1,7 @@
 // Waits for the sign that a program has done its work, and reads its memory then.
 //
 // Units    bytes.
-// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program ends before anybody has seen the sign that it gave, its
+// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program gives the sign and ends before anybody has seen it, its
 //          memory is read at its exit. /proc/PID/smaps_rollup of one process, else sys::sample_descendants and each
 //          smaps_rollup.
 // Cost     one reading: some ms for each GiB of 4 KiB pages.
@@ -26,14 +26,14 @@
 
 namespace memsweep::engine {
 
-// Of all processes that descend from the guard of `program`.
+// Reads the memory of all processes that descend from the guard of `program`.
 [[nodiscard]] Moment read_moment(pid_t program, pid_t guard);
 
 class EndWatch {
   public:
     using Nanoseconds = std::chrono::nanoseconds;
 
-    // How often look() is wanted, and how long a program may go on by itself when its memory has been read.
+    // How often to call look(), and how long a program may go on by itself after its memory was read.
     static constexpr Nanoseconds pause = std::chrono::milliseconds{2};
     static constexpr Nanoseconds grace = std::chrono::seconds{2};
 
@@ -43,17 +43,17 @@ class EndWatch {
     EndWatch& operator=(const EndWatch&) = delete;
     ~EndWatch();
 
-    // Before the program is started.
+    // Call before the program is started.
     [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
-    // The program runs.
+    // Call when the program runs.
     void begin(pid_t program, pid_t guard);
-    // What the program has printed.
+    // Call with what the program has printed.
     void hear(Printed by, std::string_view bytes) { sign_.hear(by, bytes); }
     // Call about every `pause`. True once, when the program has had its grace and must be asked to end.
     [[nodiscard]] bool look(Nanoseconds now);
     // When the memory was read, by the clock of look(); empty: not yet.
     [[nodiscard]] std::optional<Nanoseconds> read_at() const noexcept { return read_at_; }
-    // The program has ended.
+    // Call when the program has ended.
     [[nodiscard]] Moment finish();
 
   private:

@@ -1,5 +1,5 @@
-// Programs that run at the same time, each supervised by a copy of this process. So all that a program starts and
-// leaves behind descends from its own supervisor alone: no process is taken for the other program's, or killed with it.
+// Runs programs at the same time, each supervised by a copy of this process. So all that a program starts and leaves
+// behind descends from its own supervisor alone. No process is taken for the other program's, or killed with it.
 //
 // Cost     a fork of this process for each, before its program begins. All wait at a gate until the last of them is
 //          there, and are released by one message each. If others keep the processors busy, a quarter of them begin

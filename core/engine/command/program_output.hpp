@@ -38,7 +38,7 @@ class Drain {
     // Reads the rest. Call after all writers have ended.
     void read_all();
 
-    // Who hears what is read, beside what is made of it; nobody if it is empty.
+    // Also gets the bytes that are read. Empty: nobody does.
     using Listener = std::function<void(std::string_view bytes)>;
     void listen(Listener listener) { listener_ = std::move(listener); }
 

@@ -1,7 +1,7 @@
-// Looks for the sign by which a program tells that its work is done.
+// Looks for the sign that a program's work is done.
 //
-// Sources  a file is looked for when asked; a line in what the program prints, which must come through us; SIGUSR1,
-//          which is counted from the first SignWatch of a signal on.
+// Sources  a file, looked for when asked; a line of at most 4,096 bytes in the program's output, which must come
+//          through us; SIGUSR1, counted from the first SignWatch of a signal on.
 // Errors   os: a file of that name is there, and cannot be removed.
 // Threads  hear() may be called by one thread while others ask has_come().
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace memsweep::engine {
 
-// What a program prints by, each with lines of its own.
+// The outputs of a program. Each has lines of its own.
 enum class Printed : std::uint8_t { output, error };
 
 class SignWatch {
@@ -29,9 +29,9 @@ class SignWatch {
     SignWatch(const SignWatch&) = delete;
     SignWatch& operator=(const SignWatch&) = delete;
 
-    // Before the program is started: a file that an earlier run has left is no sign, and is removed.
+    // Call before the program is started. Removes a file that an earlier run has left, because it is no sign.
     [[nodiscard]] base::Expected<void> prepare() const;
-    // What the program has printed.
+    // Call with what the program has printed.
     void hear(Printed by, std::string_view bytes);
     [[nodiscard]] bool has_come() const;
     [[nodiscard]] const model::EndOfWork& end() const noexcept { return end_; }
@@ -42,7 +42,7 @@ class SignWatch {
     model::EndOfWork end_;
     std::string path_;
     std::optional<std::regex> wanted_;
-    std::array<std::string, 2> lines_;  // by Printed, as far as they have come
+    std::array<std::string, 2> lines_;  // the unfinished line of each output, by Printed
     std::atomic<bool> heard_{};
 };
 

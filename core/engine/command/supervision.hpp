@@ -106,7 +106,7 @@ class Supervision {
     Hold hold_;
 };
 
-// Whether a program ended as one does that SIGTERM was sent to: by it, as a shell tells of it, or in good order.
+// Whether a program ended as after a SIGTERM: by the signal, with a shell's exit code for it, or in good order.
 [[nodiscard]] bool has_obeyed(const sys::ExitStatus& status);
 
 // The words to execute: `words`, or /bin/sh -c with them.

@@ -13,7 +13,7 @@
 
 namespace memsweep::engine {
 
-// As plain values, which a supervising process writes into shared memory.
+// Plain values, which a supervising process writes into shared memory.
 struct CommandUse {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
@@ -27,15 +27,15 @@ struct CommandUse {
     std::uint64_t written_bytes{};
     std::optional<double> pressure_seconds;
     sys::HardwareCounts hardware;
-    std::uint64_t left_processes{};  // left behind by it, and killed
+    std::uint64_t left_processes{};  // processes that it left behind, and that were killed
 };
 
 struct CommandRecord : CommandUse {
     std::string checksum;                     // over what it printed; empty: not asked for
-    std::optional<trace::Counts> counts;      // from the run behind it; empty: none, or it cannot be counted
+    std::optional<trace::Counts> counts;      // from the counting run after it; empty: none, or not countable
     std::string why_uncounted;                // empty: it was counted, or that was not asked for
     std::optional<model::NameLengths> names;  // as it was called when it was counted
-    Moment at_end;                            // when its work was done, if that is asked for
+    Moment at_end;                            // its memory when its work was done, if that is asked for
     std::string why_unasked;                  // why its malloc is not known, if the case names one; empty: it is
 };
 

@@ -25,14 +25,14 @@ struct RunLimits {
     bool measure_fault_cost{};
     bool drain_first{};   // collect and drain the garbage of earlier repetitions in this worker, before the baseline
     bool keeps_worker{};  // the next repetition goes into the same worker, if this one finishes
-    bool counts{};        // a foreign program runs once more behind it, its allocations counted
+    bool counts{};        // a foreign program then runs once more, to count its allocations
 };
 
 // One of the repetitions that go at the same time.
 struct Repetition {
     const CompiledCase& compiled;
     RunLimits limits;
-    std::size_t place{};                   // from 0; another for each of them
+    std::size_t place{};                   // from 0; each has another
     std::function<void(int pid)> started;  // as of Executor::run
 };
 

@@ -1,4 +1,4 @@
-// Facts of a case, each as the first repetition that had it gave it.
+// Facts of a case. Each stays as the first repetition that had it gave it.
 #pragma once
 
 #include <algorithm>

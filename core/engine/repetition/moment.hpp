@@ -1,4 +1,4 @@
-// What a program's memory was at the moment when its work was done.
+// A program's memory at the moment when its work was done.
 //
 // Units    bytes.
 #pragma once
@@ -11,10 +11,10 @@ namespace memsweep::engine {
 
 struct Moment {
     std::uint64_t working_set_bytes{};  // 0: it was not read
-    std::uint64_t anonymous_bytes{};    // what no file backs, of all its processes
-    unsigned threads{1};                // most that were seen at a time; each arena of glibc's stands for one
-    bool changes_user{};                // its user is another than ours
-    std::vector<std::string> files;     // that the largest process has mapped
+    std::uint64_t anonymous_bytes{};    // memory without a file behind it, of all its processes
+    unsigned threads{1};                // the most seen at a time; each of glibc's arenas counts as one
+    bool changes_user{};                // it runs as another user than ours
+    std::vector<std::string> files;     // files that the largest process has mapped
     std::string why_none;               // why it was not read
     std::uint64_t ticks{};              // when, by the clock of the stamps of traces (trace::read_clocks)
 };

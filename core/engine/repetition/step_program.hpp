@@ -1,4 +1,4 @@
-// Steps compiled to plain instructions: a worker process receives them as bytes, and the interpreter walks them.
+// Steps compiled to plain instructions. A worker process receives them as bytes, and the interpreter walks them.
 //
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
@@ -63,7 +63,7 @@ struct Replay {
     model::ReplayTouch touch{};
     bool latency{};            // every call is timed by itself
     std::int64_t settle_ns{};  // idle after the last event
-    bool gives_back{};         // the allocator is asked for what it can give back, before what is left is freed
+    bool gives_back{};         // the allocator is asked to give memory back, before the remaining blocks are freed
 };
 
 // The instructions of a block, by index.

@@ -33,10 +33,10 @@ struct PointRecord {
 
 // The time that the program's thread spent outside its own code, and the memory that was new.
 struct Costs {
-    std::uint64_t allocator_ns{};     // in calls into the memory resource
-    std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
-    std::uint64_t run_delay_ns{};     // ready to run, without a processor
-    std::uint64_t pages_touched{};    // pages of arrays, by their first write
+    std::uint64_t allocator_ns{};   // in calls into the memory resource
+    std::uint64_t wait_ns{};        // waits for a collection, a finalizer or memory under a cap, less the calls in them
+    std::uint64_t run_delay_ns{};   // ready to run, without a processor
+    std::uint64_t pages_touched{};  // pages of arrays, by their first write
     std::uint64_t allocated_bytes{};  // got from the memory resource
 
     Costs& operator+=(const Costs& other) noexcept
@@ -65,7 +65,7 @@ struct PhaseRecord {
     Costs costs;  // all but run_delay_ns
 };
 
-// Defects of the arrays of one name, and arrays of it that were left over.
+// Defects of the arrays of one name, and its arrays that were left over.
 struct SlotRecord {
     std::uint64_t uses_after_free{};
     std::uint64_t double_frees{};
@@ -95,7 +95,7 @@ struct ReplayRecord {
     std::uint64_t direct_allocations{};  // made by calls that the counters of the case's memory do not see
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};
-    std::uint64_t live_bound{};  // most bytes that can be live, however threads are scheduled
+    std::uint64_t live_bound{};  // the most bytes that can be live, however threads are scheduled
     bool has_ended{};            // its memory was read at its last event:
     bool was_idle{};             // and once more after that
     std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
@@ -103,7 +103,7 @@ struct ReplayRecord {
     std::uint64_t idle_bytes{};
     std::uint64_t anonymous_before_bytes{};  // at the baseline
     std::uint64_t anonymous_end_bytes{};     // at the last event
-    bool was_asked{};                        // the allocator to give back, before the rest was freed; it then held:
+    bool was_asked{};  // the allocator was asked to give back, before the rest was freed; it then held:
     std::uint64_t anonymous_given_back_bytes{};
     double ns_per_tick{};  // length of a tick of the counter that times single calls
 };
@@ -114,7 +114,7 @@ struct TransferRecord {
     std::array<bool, max_transfer_steps> ran{};
     bool unmet{};                      // this machine lacks what they need
     bool failed{};                     // they could not be carried out
-    std::array<char, 4096> routes{};   // which way each took, and why
+    std::array<char, 4096> routes{};   // the route of each, and why
     std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
 };
 
@@ -122,7 +122,7 @@ struct TransferRecord {
 struct DeviceRecord {
     std::array<char, 256> name{};      // "gpu0: its name, its driver"
     std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
-    bool driver_is_open{};             // in the worker, which then has a context to give back before it ends
+    bool driver_is_open{};             // the worker has a driver's context, to be given back before it ends
 };
 
 // The count of one kind of step over the repetition; a time is in nanoseconds.

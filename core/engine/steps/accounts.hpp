@@ -9,8 +9,8 @@
 
 namespace memsweep::engine {
 
-// The times, fault counts and costs of one repetition: those of the timed steps and those of each phase, both without
-// the samples in them.
+// The times, fault counts and costs of one repetition: of the timed steps, and of each phase. Samples within them do
+// not count.
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
 // Cost     two clock reads, a getrusage and a read of schedstat at each end of the timed steps; at each end of a phase
@@ -20,13 +20,13 @@ class Stopwatch {
   public:
     Stopwatch(Environment environment, const CaseMemory& memory, StepRecord& record) noexcept;
 
-    // The repetition starts now.
+    // Call when the repetition starts.
     void begin();
 
     [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
     [[nodiscard]] sys::KernelUse kernel_so_far() const;
 
-    // The timed steps; adds to the record.
+    // Begins and ends the timed steps; adds to the record.
     void start();
 
     void stop();
@@ -92,8 +92,8 @@ class Accounts {
     // Takes a sample. Its cost is subtracted from every time and fault count that encloses it.
     void sample(const Sample& sample);
 
-    // Reads the resident memory of a replay at its last event, with the blocks then live, and once more after so long
-    // an idle time. No time includes this.
+    // Reads the resident memory of a replay at its last event, with the blocks then live. Reads it once more after the
+    // idle time. No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
   private:

@@ -1,4 +1,4 @@
-// Steps of a case made into the instructions that a worker carries out.
+// Compiles the steps of a case into the instructions that a worker carries out.
 #pragma once
 
 #include <cstdint>

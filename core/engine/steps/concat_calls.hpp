@@ -1,7 +1,8 @@
-// The concat steps of one repetition: a case's inputs made once, its calls timed one by one, a result checked.
+// The concat steps of one repetition. A case's inputs are made once, its calls are timed one by one, and a result is
+// checked.
 //
-// Times and fault counts cover the timed calls alone, each with the allocation of its result and the drop of it, which
-// the release discipline answers. Making inputs, warming up and checking are part of none.
+// Times and fault counts cover the timed calls alone. Each includes the allocation of its result, and its drop by the
+// release discipline. Making inputs, warming up and checking are in none of them.
 // Units    nanoseconds, bytes.
 // Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
 // Cost     two clock reads per call; the check reads the last result once.

@@ -1,11 +1,11 @@
-// What an allocator holds at the last event of a compiled trace, before anything else is freed, and what it still holds
-// once it was asked to give back: replayed in a fresh process, with nothing else in it.
+// Replays a compiled trace in a fresh process with nothing else in it. Says what the allocator holds at the last event,
+// before anything else is freed, and what it still holds after it was asked to give memory back.
 //
-// What a program wrote into its blocks is not in its trace: a byte of each page that a block lies in is written. A
+// A trace does not say what a program wrote into its blocks. So the replay writes a byte of each page of each block. A
 // program that leaves pages of its blocks unwritten holds less than its replay.
 //
-// Units    bytes of anonymous memory, less what the process had before the replay. A request may return of that, too:
-//          what is held after it may be less than nothing.
+// Units    bytes of anonymous memory, less what the process had before the replay. A request may also return some of
+//          that, so the bytes held after it may be negative.
 // Cost     the start of a process, and the replay.
 // Errors   os: the replay did not come to its last event; the message says why. interrupted: the user asked to stop.
 // Threads  one.
@@ -33,18 +33,18 @@ struct HeapReplayOrder {
 // budget: a replay would hold more than this machine has left.
 [[nodiscard]] base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals);
 
-// Of the runs, each figure by itself.
+// Each figure of the result is taken over the runs by itself.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
-// What is resident of the replaying process, files too, less what the replay itself takes.
+// The resident memory of the replaying process, including files, less what the replay itself takes.
 struct ReplayResidence {
     std::uint64_t peak{};
     std::uint64_t end{};   // at the last event
-    std::uint64_t idle{};  // when it has rested after that; `end` if it was not to rest
-    std::uint64_t heap{};  // of `end`, anonymous memory that the process did not have before
+    std::uint64_t idle{};  // after it has rested; `end` if it was not to rest
+    std::uint64_t heap{};  // the part of `end` that is anonymous and was not there before
 };
 
-// Likewise.
+// Each figure of the result is taken over the runs by itself.
 [[nodiscard]] base::Expected<ReplayResidence> replay_residence(Executor& workers, const HeapReplayOrder& order,
                                                                std::chrono::nanoseconds rest);
 

@@ -30,7 +30,7 @@ using StepContext = StepRow::Context;
 
 namespace values {
 
-// The field of the record at the end of a path of members: itself, as a count, and as a time.
+// The field of the record at the end of a path of members: as it is, as a count, and as a time.
 template <auto... path>
 const auto& field(const StepContext& context)
 {
@@ -70,15 +70,15 @@ template <model::MetricId bytes, model::MetricId ns>
     return per_second(counts[bytes].value, static_cast<std::int64_t>(counts[ns].value));
 }
 
-// The known answer: one fault per huge page, one per base page of the rest. Only while nothing was released, since
-// memory used twice faults once.
+// The faults, over the known answer: one fault per huge page, and one per base page of the rest. The answer holds only
+// if nothing was released, because memory used twice faults once.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
 // The share of requests that the discipline's own store or the pool serves. The store comes first. Requests that
 // neither serves go to the resource.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
-// The median as the original sweep takes it: of an even number of values the upper of the two middle ones.
+// The median as the original sweep takes it: for an even number of values, the upper of the two middle ones.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);

@@ -1,4 +1,5 @@
-// The transfer steps of one repetition: their memory made before the baseline, their data compared after the end.
+// The transfer steps of one repetition. Their memory is made before the baseline, and their data are compared after the
+// end.
 //
 // Units    bytes, nanoseconds.
 // Errors   prepare, run: false, with the reason in the record; unmet if the machine lacks what they need.

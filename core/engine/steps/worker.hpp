@@ -1,4 +1,4 @@
-// The process in which cases run: `memsweep worker`, started by the driver and by nobody else, or the caller's own.
+// The process in which cases run: `memsweep worker`, which only the driver starts, or the caller's own.
 #pragma once
 
 #include <functional>

@@ -29,8 +29,8 @@ struct LaunchWord {
 };
 
 struct GuardWord {
-    int launcher;  // its process; 0: none could be made
-    int error;     // errno of why
+    int launcher;  // the launcher's process; 0: none could be made
+    int error;     // why none could be made: errno
 };
 
 inline constexpr int guard_wait = 1;   // answered with GuardEnd: how `pid` ended, if it has; once
