@@ -24,7 +24,7 @@ namespace memsweep::measure {
 [[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
                                                 std::string_view metric);
 
-// How far the values of a metric are shifted from one case to another; empty where either has none.
+// How far the values of a metric are shifted from one case to another; empty: one of them has none.
 [[nodiscard]] std::optional<Shift> case_shift(const model::CaseReport& base, const model::CaseReport& other,
                                               std::string_view metric);
 
@@ -69,7 +69,7 @@ inline constexpr std::string_view mode_axis = "mode";
 struct CaseGroup {
     std::vector<std::string> rest;  // what its cases share: the scenario, then the other parameters
     std::vector<const model::CaseReport*> cases;
-    const model::CaseReport* base{};  // mode: refcount where there is one, else the first
+    const model::CaseReport* base{};  // mode: refcount if there is one, else the first
 };
 
 // Cases that differ only in how they release memory, in the order in which they first appear. They have the status ok

@@ -127,8 +127,8 @@ enum class ComparisonOutcome {
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
 // Estimates how many repetitions of each side would settle an inconclusive metric. The estimate assumes that the
-// scatter stays the same, so that the interval narrows with the square root of their number. 0 if up to 1,000 would
-// not, or if the metric is not inconclusive.
+// scatter stays the same, so that the interval narrows with the square root of their number. Returns 0 if up to 1,000
+// would not, or if the metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
 }  // namespace memsweep::measure

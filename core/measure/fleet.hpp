@@ -85,9 +85,9 @@ class FleetBuilder {
 //
 // Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
 // peers.hpp says. The p are adjusted (benjamini_bogomolov): of the hosts that are named by them, at most 1 % are
-// expected to be like the others. A host is bad if it is an outlier on the worse side of a quantity, if one of its
-// cases or limits failed, or if it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
-// beside the time itself.
+// expected to be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a
+// quantity, one of its cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...)
+// are not judged beside the time itself.
 //
 // Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
 //          over all tags. Facts (memory, kernel, ...): the majority, if nine of ten hosts of a kind agree.

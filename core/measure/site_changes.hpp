@@ -38,7 +38,7 @@ enum class FrameRole : std::uint8_t {
 
 // A place in a stack.
 struct SiteFrame {
-    std::string function;  // "app+0x1234" where it has no name
+    std::string function;  // "app+0x1234" if it has no name
     std::string file;      // without its folders; empty: not known
     std::uint32_t line{};  // 0: not known
     std::string place;     // as reports call it

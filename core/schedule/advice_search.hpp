@@ -1,11 +1,11 @@
 // The search for the setting under which a program needs the least memory without running longer than allowed.
 //
 // The first case is the program as it is. The others are settings, the most promising first. The program as it is runs
-// three times. Then each setting races: it runs once, and again if it is among the best, until half of the budget is
-// spent, or so many have run as were asked for. Settings that are slower than allowed, beyond the noise, are dropped;
-// the rest are ranked by memory. The best one then runs in pairs with the program as it is, in random order. The pairs
-// go on until its gain is proven and its price is known, or the budget ends. If they refute it, the next best takes its
-// place.
+// three times. Then the settings race: each runs once, until half of the budget is spent, or as many have run as were
+// asked for. The best few then run twice more, if that ends within three quarters of the budget. Settings that are
+// slower than allowed, beyond the noise, are dropped; the rest are ranked by memory. The best one then runs in pairs
+// with the program as it is, in random order. The pairs go on until its gain is proven and its price is known, or the
+// budget ends. If they refute it, the next best takes its place.
 //
 // If two settings gain about as much, one that keeps the program's allocator beats one that replaces it.
 //

@@ -1,5 +1,5 @@
-// Which cases run next. A schedule is asked for one turn after the other and sees the report that the turns before have
-// filled, so it may end early, repeat a round, or choose its next case by what was measured.
+// Which cases run next. A schedule is asked for one turn after the other, and sees the report that earlier turns have
+// filled. So it may end early, repeat a round, or choose its next case by what was measured.
 //
 // In the report each repetition adds a value to the metrics of its case, empty if it was not measured. A metric has its
 // summary only when the case has ended. Before that, use measure::summarize(values). Every case begins as `skipped`.

@@ -53,8 +53,7 @@ struct Event {
     std::uint64_t ticks{};      // those of the last stamp before it
     std::uint32_t source_space{};
     std::uint32_t other{};
-    std::uint32_t
-        stack{};  // whence it was called: a node of a reader's StackTable, or of a writer's tree; 0: not known
+    std::uint32_t stack{};   // its call stack: a node of a reader's StackTable, or of a writer's tree; 0: not known
     std::uint32_t module{};  // map, unmap: whose code called: a place in a reader's ProgramNotes; 0: not known
     std::string_view text{};
 };

@@ -46,7 +46,7 @@ class EventStream {
     void end_at_last();
     // Events have their stacks from the next chunk on.
     void take_stacks(const StackTable& table) { table_ = &table; }
-    // Likewise the modules that called.
+    // Events have the modules that called, from the next chunk on.
     void take_notes(const ProgramNotes& notes) { notes_ = &notes; }
 
   private:

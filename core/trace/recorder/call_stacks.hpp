@@ -15,8 +15,8 @@
 // Sources   unwind_rule.hpp; proc_pid_maps(5), sigaltstack(2), mincore(2) for the bounds of a stack.
 // Cost      some 1 ns a frame that was there before, 5 ns another, and 5 ns more for its number; some us for an address
 //           that is met for the first time. On other stacks than the thread's own a system call.
-// Memory    512 KiB of rules; of each thread some 60 KiB of addresses, of which it touches what it needs. Of the
-//           program's stack a few hundred bytes.
+// Memory    512 KiB of rules; for each thread some 60 KiB of addresses, of which it touches what it needs; a few
+//           hundred bytes of the program's stack.
 // Errors    without memory or a file there are no stacks; the image's facts say why.
 // Threads   any; async-signal-safe. A handler that interrupts its own thread here follows its frames by itself.
 #pragma once

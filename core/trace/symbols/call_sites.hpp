@@ -89,8 +89,7 @@ struct StackSites {
 // A symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
-// What figures are exported with stacks, and what the whole of a trace has to have for it: invalid_input where it has
-// no stacks.
+// invalid_input: the trace has no stacks.
 [[nodiscard]] base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name);
 
 }  // namespace memsweep::trace
