@@ -12,8 +12,8 @@
 //     sides waited for a processor differ by 2 %. Nor is a change in a maximum that this waiting can make up.
 //
 // Units    as the metrics'; shares of wall_time.
-// Sources  churn, half of its runs beside a load that came and went (a 2-core Xeon VM; docs/measurement.md). Of 435
-//          pairs of runs of one binary, 243 had a false verdict without these rules, and two with them.
+// Sources  churn, half of its runs beside a load that came and went (a 2-core Xeon VM; docs/results.md). Of 435 pairs
+//          of runs of one binary, 243 had a false verdict without these rules, and two with them.
 #pragma once
 
 #include <cstddef>
