@@ -45,7 +45,8 @@ struct Judged {
 // settings that take longer. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
-// Whether a price may be advised: it is proven, or the pairs, however few, do not estimate it above what is allowed.
+// Whether a price may be advised: it is proven, or the estimate of the pairs, however few, is not above what is
+// allowed.
 [[nodiscard]] bool is_affordable(const Judged& price, double at_most);
 
 }  // namespace memsweep::measure

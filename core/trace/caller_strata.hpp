@@ -3,9 +3,9 @@
 //
 // A stratum holds the blocks that were called for from one address, in sizes of one power of two. Its figures are known
 // exactly. They are divided among its stacks in the proportions of the sampled blocks, each of which counts for the
-// blocks that it stands for. If a stratum has no sampled block, the sample of its address in all sizes is taken. If
-// that has none either, the figures go to a stack of the address alone. So the sums by address are exact, and the total
-// is too.
+// blocks that it stands for. If a stratum's sample has nothing of a figure, the sample of its address in all sizes is
+// taken for it. If that has nothing either, the figure goes to a stack of the address alone. So the sums by address are
+// exact, and the total is too.
 //
 // Units    bytes, counts.
 // Sources  post-stratification: Holt, Smith, "Post stratification", JRSS A 142, 1979.
@@ -63,8 +63,8 @@ class CallerStrata {
 
     const StackTable* table_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> origins_;  // image and address
-    std::vector<std::uint32_t> origin_of_node_;  // and one; 0: not asked yet
-    std::vector<std::uint32_t> numbers_;         // of strata, by origin and power, and one
+    std::vector<std::uint32_t> origin_of_node_;  // plus one; 0: not asked yet
+    std::vector<std::uint32_t> numbers_;         // numbers of strata plus one, by origin and power
     std::vector<Stratum> strata_;
     std::unordered_map<std::uint64_t, std::uint32_t> sample_numbers_;  // by node and power
     std::vector<Sample> samples_{Sample{}};

@@ -1,9 +1,9 @@
 // Bounds of the memory of a tree whose processes share pages, and the decision when to find out more.
 //
 // Telling shared pages apart takes a walk through page tables (sys::with_shared_once), which is too expensive for every
-// sample. One walk is good for a while. Processes come to share private memory by fork alone, so until the next fork
-// the bytes that it found counted twice only become fewer, and the memory grows by new pages at most. A cheap sample
-// gives both bounds. A walk follows if the upper bound leaves room for a value of interest.
+// sample. One walk is good for a while. Processes come to share private memory by fork alone. So until the next fork,
+// pages that were shared only become fewer, and memory grows at most by new pages. A cheap sample gives both bounds. A
+// walk follows if the upper bound leaves room for a value of interest.
 //
 // Units    bytes.
 // Threads  one.
