@@ -20,7 +20,8 @@ namespace memsweep::measure {
 // The standard deviations of normal noise in one median absolute deviation.
 inline constexpr double normal_deviations = 1.4826;
 
-// Further than this many robust standard deviations from the median is an outlier.
+// A value further than this many median absolute deviations from the median is an outlier: five robust standard
+// deviations.
 inline constexpr double outlier_distance = 5 * normal_deviations;
 
 // The values that are present, in their order.

@@ -10,8 +10,8 @@ namespace memsweep::trace {
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
 // Whether the heap holds more than twice the most that was live, and more than all that was ever asked for. Holes
-// between blocks may be many times what is live, but each was a block once. An allocator's rounding adds at most half.
-// Its smallest block with a header is 64 bytes, even for a block of one byte.
+// between blocks may be many times what is live, but each was a block once. An allocator's rounding adds at most
+// another half. Its smallest block with a header is 64 bytes, even for a block of one byte.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {
