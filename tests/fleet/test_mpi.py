@@ -18,6 +18,7 @@ from net_hosts import NetHosts, Unavailable
 ROUNDS = int(os.environ.get("MEMSWEEP_FLEET_ROUNDS", "1"))
 RUNS = 6  # of the faulty fleet, until one shows what it must
 PATIENCE_S = 90
+TIMED_OUT = 124  # of timeout(1)
 KILLED_S = 25  # of a run that loses a host
 OWN = ["--own", "bandwidth,latency", "--size", "8MiB", "--min-time", "50ms", "-n", "3",
        "-k", "probe_bandwidth/kernel=(copy|read)/.*threads=1$|probe_latency/.*size=1048576$"]
@@ -46,9 +47,14 @@ class MpiFleet(FleetCase):
         """As docs/fleet.md says: mpirun may hang once a host is gone."""
         return ["timeout", "-k", "5", str(seconds), *self.arguments(*more)]
 
-    def run_mpi(self, *more, code=0):
-        done = subprocess.run(self.limited(PATIENCE_S, *more), capture_output=True, text=True, check=False)
-        return done if code is None else self.check_code(code, done)
+    def run_mpi(self, *more):
+        return self.check_code(0, subprocess.run(self.limited(PATIENCE_S, *more), capture_output=True, text=True, check=False))
+
+    def came_to_its_end(self):
+        done = subprocess.run(self.limited(PATIENCE_S), capture_output=True, text=True, check=False)
+        if done.returncode != TIMED_OUT:
+            self.check_code(0, done)
+        return done.returncode == 0
 
     def merged(self, code=0):
         results = sorted(str(path) for path in self.folder.glob(f"{self.hosts.mark}h*.json"))
@@ -70,10 +76,12 @@ class MpiFleet(FleetCase):
 
     def runs_until_only_the_faulty_are_named(self, faulty):
         """The hosts share two processors with whatever else runs here. One that was kept waiting is slow indeed, or does not
-        answer in time, and beside slow hosts a faulty one does not stand out: such a run is repeated, RUNS in all at most."""
+        answer in time, and beside slow hosts a faulty one does not stand out: such a run is repeated, RUNS in all at most.
+        Those of them that came to their end are returned."""
         runs = []
-        while len(runs) < RUNS:
-            self.run_mpi()
+        for _ in range(RUNS):
+            if not self.came_to_its_end():
+                continue
             fleet, _ = self.merged()
             gathered = json.loads((self.folder / "gathered.json").read_text())
             self.assertEqual(gathered["metrics"], fleet["metrics"])
@@ -89,6 +97,7 @@ class MpiFleet(FleetCase):
         for number in range(ROUNDS):
             with self.subTest(round=number):
                 runs = self.runs_until_only_the_faulty_are_named({shaped, confined})
+                self.assertTrue(runs, "no run came to its end")
                 complete = [fleet for fleet in runs if not self.wrong_cells(fleet)]
                 report = self.memsweep(0, "report", "fleet.json").stdout
                 self.assertTrue(complete, report)
