@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
@@ -67,8 +68,12 @@ ExitCode judged(const ExplainCommand& command, const Explanation& explanation, c
     return is_found ? worse(written, ExitCode::finding) : written;
 }
 
-std::string why_not_stopped(const RunToExplain& run)
+std::string why_not_stopped(const RunToExplain& run, const std::vector<std::string>& started)
 {
+    if (!run.process.empty() && !started.empty()) {
+        return fmt::format("the command has started no program of the name {}; those that began: {}", run.process,
+                           fmt::join(started, ", "));
+    }
     if (run.at.kind == AskedMoment::Kind::time) {
         return "the program had ended before that moment";
     }
@@ -90,7 +95,7 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
     const int code = sys::shell_status(ran.status);
     ExitCode written = ExitCode::bad_input;
     if (!ran.explanation) {
-        print_error({base::ErrorCode::os, why_not_stopped(command.run), ""});
+        print_error({base::ErrorCode::os, why_not_stopped(command.run, ran.started), ""});
     } else if (!*ran.explanation) {
         print_error(ran.explanation->error());
     } else {
@@ -116,6 +121,9 @@ void add_explain(Command& root, const GlobalOptions& global)
                    "The end of a program that is run is when its work is done: file:PATH, which it makes; line:REGEX, "
                    "which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID; exit (default). One that goes on is "
                    "asked to end 2 s later");
+    command.option("--process NAME", value::text(explain.run.process),
+                   "Explain the first program of this name that the command starts, as of a script that starts a "
+                   "server, in place of the command itself");
     command.format_option(explain.format, value::word(explain.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(explain.out),
@@ -142,6 +150,9 @@ void add_explain(Command& root, const GlobalOptions& global)
             return refuse(explain.trace.empty() ? "is the end, and --at names another moment"
                                                 : "is for a program that is run: a trace has its own mark of it",
                           "--end-when");
+        }
+        if (!explain.run.process.empty() && !explain.trace.empty()) {
+            return refuse("is for a program that is run: a trace has snapshots of what it was recorded for", "--process");
         }
         if (explain.trace == "-") {
             return refuse("a trace is read more than once: name a file", "trace");

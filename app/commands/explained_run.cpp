@@ -2,9 +2,14 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -21,10 +26,12 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/process_probe.hpp"
 #include "core/sys/stopped_end.hpp"
 #include "core/trace/format/given_back.hpp"
 #include "core/trace/format/recording_layout.hpp"
 #include "core/trace/snapshot.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -44,13 +51,37 @@ sys::SpawnOptions recorded(const RunToExplain& command, const std::string& libra
 {
     // Of another moment than the end there is no copy.
     const char* const copy = is_at_exit(command) ? "give-back," : "";
+    const std::string alone =
+        command.process.empty() ? fmt::format("only-child-of={}", ::getpid()) : std::string{"only-chosen"};
     const char* const others = std::getenv("LD_PRELOAD");
     const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     return {.argv = command.command,
             .environment = {{"LD_PRELOAD", preload},
                             {trace::recording_folder_variable, folder},
-                            {trace::recording_options_variable, fmt::format("stacks,{}namespace={},only-child-of={}",
-                                                                            copy, own_pid_namespace(), ::getpid())}}};
+                            {trace::recording_options_variable,
+                             fmt::format("stacks,{}namespace={},{}", copy, own_pid_namespace(), alone)}}};
+}
+
+// What a process is called: by the kernel, by the file that it runs, by the first word of its command line.
+std::vector<std::string> names_of(pid_t process)
+{
+    const auto last_part = [](const std::string& path) { return std::filesystem::path{path}.filename().string(); };
+    const std::string folder = fmt::format("/proc/{}/", process);
+    std::string called = sys::read_kernel_text(folder + "comm").value_or("");
+    std::error_code unread;
+    const std::string file = std::filesystem::read_symlink(folder + "exe", unread).string();
+    const std::string words = sys::read_kernel_text(folder + "cmdline").value_or("");
+    if (!called.empty() && called.back() == '\n') {
+        called.pop_back();
+    }
+    return {last_part(file), std::move(called), last_part(words.substr(0, words.find('\0')))};
+}
+
+// Has the recorder record that process.
+bool choose(pid_t process, const std::string& folder)
+{
+    const std::string path = fmt::format("{}/{}.0{}", folder, process, trace::chosen_ending);
+    return sys::UniqueFd{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)}.valid();
 }
 
 constexpr std::string_view no_memory = "The program's memory may not be read here";
@@ -79,6 +110,10 @@ class RunningProgram {
             .at_end = [this](const sys::StoppedEnd& end) { take_end(end); },
             .call_mark = trace::tracer_call_mark,
             .at_call = [this](const sys::StoppedMoment& moment, std::uint32_t call) { take_call(moment, call); }};
+        if (!command_.process.empty()) {
+            stops.is_wanted = [this](pid_t process) { return is_wanted(process); };
+            sys::adopt_orphans();  // the copy of a program that outlives its parent becomes our child too
+        }
         if (!is_at_exit(command_)) {
             stops.meanwhile = [this](pid_t process) { return is_due(process); };
             stops.at_asked = [this](const sys::StoppedMoment& moment) {
@@ -109,15 +144,29 @@ class RunningProgram {
             explain();
         }
         if (explained_ && *explained_) {
-            (*explained_)->ended_by = status.describe();
+            (*explained_)->ended_by = (end_ ? *end_ : status).describe();
             take_returns(**explained_, returns_, command_.removed_sites);
         }
         return std::move(explained_);
     }
 
+    // The names of all that began, where none was the one asked for.
+    [[nodiscard]] std::vector<std::string> started() &&
+    {
+        return is_found_ ? std::vector<std::string>{} : std::vector(started_.begin(), started_.end());
+    }
+
   private:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds between_peeks{1};
+
+    bool is_wanted(pid_t process)
+    {
+        const std::vector<std::string> names = names_of(process);
+        started_.insert(reporters::inert_text(names.front()));
+        is_found_ = std::ranges::find(names, command_.process) != names.end() && choose(process, recorded_.folder);
+        return is_found_;
+    }
 
     void take(pid_t process, pid_t thread, Clock::time_point since, trace::SnapshotAt at)
     {
@@ -175,6 +224,9 @@ class RunningProgram {
     // Of a program that has not called, there is no copy: what its memory holds is read while it stands.
     void take_end(const sys::StoppedEnd& end)
     {
+        if (is_found_) {
+            end_ = sys::exit_status(end.status, {});
+        }
         if (!is_at_exit(command_)) {
             take_end_of_another_moment(end);
             return;
@@ -218,6 +270,10 @@ class RunningProgram {
     [[nodiscard]] std::vector<std::string> warnings() const
     {
         std::vector<std::string> texts;
+        if (is_found_) {
+            texts.push_back(fmt::format("Explained is {}, process {}, which the command has started.",
+                                        reporters::inert_text(command_.process), process_));
+        }
         if (command_.at.kind == AskedMoment::Kind::peak) {
             constexpr std::uint64_t noticed_percent = 106;
             const std::uint64_t held = snapshot_->space.rss_bytes();
@@ -271,6 +327,9 @@ class RunningProgram {
     std::uint64_t snapshots_{};
     std::uint64_t most_resident_{};
     OtherProcesses others_;
+    std::set<std::string> started_;  // while the wanted program is looked for
+    bool is_found_{};
+    std::optional<sys::ExitStatus> end_;  // of the program that was found
     std::optional<WorkEnd> work_end_;
     bool is_work_done_{};
     ReturnsBasis returns_;
@@ -313,7 +372,9 @@ base::Expected<ExplainedRun> explain_run(const RunToExplain& run)
     MEMSWEEP_TRY(check_room(folder->path()));
     RunningProgram program{run, {library, folder->path()}, MEMSWEEP_TRY(ProgramCopy::await(folder->path()))};
     const sys::ExitStatus status = MEMSWEEP_TRY(program.run());
-    return ExplainedRun{.status = status, .explanation = program.explanation(status)};
+    ExplainedRun ran{.status = status, .explanation = program.explanation(status)};
+    ran.started = std::move(program).started();
+    return ran;
 }
 
 }  // namespace memsweep::app

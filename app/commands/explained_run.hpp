@@ -34,6 +34,7 @@ struct AskedMoment {
 
 struct RunToExplain {
     std::vector<std::string> command;
+    std::string process;  // a program that the command starts, which is explained in its place; empty: the command is
     AskedMoment at;
     model::EndOfWork end;  // when it has done its work
     std::uint32_t removed_sites{3};
@@ -42,6 +43,7 @@ struct RunToExplain {
 struct ExplainedRun {
     sys::ExitStatus status;
     std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: it ended before it could be stopped
+    std::vector<std::string> started;  // the names of the programs that began, if none was the one asked for
 };
 
 // Returns when the program has ended.

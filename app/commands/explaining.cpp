@@ -430,8 +430,9 @@ class Explaining {
         const std::string peak = children_peak_bytes_ == 0 ? ""
                                                            : fmt::format(", the largest of which held up to {}",
                                                                          base::format_size(children_peak_bytes_));
-        warn(fmt::format("It has started other processes{}. They are not explained here: explain the program that does "
-                         "the work.",
+        explanation_.is_one_of_several = true;
+        warn(fmt::format("It has started other processes{}. They are not explained here: give --process NAME to explain "
+                         "the one that does the work.",
                          peak));
     }
 

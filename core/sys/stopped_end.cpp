@@ -29,6 +29,13 @@ namespace {
 
 constexpr unsigned long trace_options =
     PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+constexpr unsigned long search_options =
+    PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+
+unsigned long first_options(const ProgramStops& stops)
+{
+    return stops.is_wanted ? search_options : trace_options;
+}
 
 sigset_t awaited_signals()
 {
@@ -110,20 +117,24 @@ long call_of(pid_t process, pid_t thread)
 
 class Tracing {
   public:
-    Tracing(pid_t process, const ProgramStops& stops) : process_{process}, stops_{stops}, running_{process} {}
+    Tracing(pid_t command, const ProgramStops& stops)
+        : command_{command}, process_{stops.is_wanted ? 0 : command}, stops_{stops}, running_{command}
+    {
+    }
 
+    // Of the command.
     ExitStatus wait()
     {
-        while (!ended_) {
+        while (!is_over()) {
             take_all();
-            if (!ended_) {
+            if (!is_over()) {
                 wait_a_moment();
                 release_before_exec();
                 give_up_if_late();
                 ask_meanwhile();
             }
         }
-        return *ended_;
+        return *command_ended_;
     }
 
   private:
@@ -140,6 +151,15 @@ class Tracing {
         Clock::time_point since;
     };
 
+    [[nodiscard]] bool is_searching() const noexcept { return process_ == 0; }
+    // What the command leaves behind may become what is wanted a moment after its end.
+    [[nodiscard]] bool has_searched() const
+    {
+        constexpr std::chrono::seconds patience{2};
+        return is_searching() && (running_.empty() || Clock::now() - command_ended_at_ > patience);
+    }
+    [[nodiscard]] bool is_over() const { return command_ended_ && (has_ended_ || has_searched()); }
+
     void take_all()
     {
         for (;;) {
@@ -148,7 +168,8 @@ class Tracing {
             const pid_t thread = ::wait4(-1, &status, __WALL | WNOHANG, &usage);
             if (thread == 0 || (thread < 0 && errno != EINTR)) {
                 if (thread < 0 && errno == ECHILD) {
-                    ended_ = ExitStatus{.code = -1};
+                    command_ended_ = command_ended_.value_or(ExitStatus{.code = -1});
+                    has_ended_ = true;
                 }
                 return;
             }
@@ -159,8 +180,12 @@ class Tracing {
                 take_stop(thread, status);
             } else {
                 forget(thread);
-                if (thread == process_) {
-                    ended_ = exit_status(status, usage);
+                if (thread == command_) {
+                    command_ended_ = exit_status(status, usage);
+                    command_ended_at_ = Clock::now();
+                }
+                has_ended_ = has_ended_ || thread == process_;
+                if (is_over()) {
                     return;
                 }
                 stop_if_all_stand();
@@ -169,11 +194,56 @@ class Tracing {
         }
     }
 
+    // Any thread of any process that the command has started.
+    void take_stop_in_search(pid_t thread, int event, int signal)
+    {
+        running_.insert(thread);
+        if (event == PTRACE_EVENT_EXEC && stops_.is_wanted(thread)) {
+            follow(thread);
+        } else {
+            release(thread, {.signal = event == 0 ? signal : 0, .listens = event == PTRACE_EVENT_STOP && is_stop(signal)});
+        }
+    }
+
+    void follow(pid_t process)
+    {
+        process_ = process;
+        has_executed_ = true;
+        for (const pid_t other : std::exchange(running_, {process})) {
+            if (other != process) {
+                ::ptrace(PTRACE_INTERRUPT, other, nullptr, nullptr);
+            }
+        }
+        ::ptrace(PTRACE_SETOPTIONS, process, nullptr, trace_options);
+        go_on(process, 0);
+    }
+
+    // A thread of another process than the one that is followed: one that the search has traced, or that such a one has
+    // started before it was let go.
+    [[nodiscard]] bool is_foreign(pid_t thread) const
+    {
+        return stops_.is_wanted && thread != process_ && !running_.contains(thread) && !standing_.contains(thread) &&
+               ::access(fmt::format("/proc/{}/task/{}", process_, thread).c_str(), F_OK) != 0;
+    }
+
+    static bool is_stop(int signal)
+    {
+        return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+    }
+
     void take_stop(pid_t thread, int status)
     {
         const int event = status >> 16;
         const int signal = WSTOPSIG(status);
         unsigned long message = 0;
+        if (is_searching()) {
+            take_stop_in_search(thread, event, signal);
+            return;
+        }
+        if (is_foreign(thread)) {
+            ::ptrace(PTRACE_DETACH, thread, nullptr, event == 0 ? signal : 0);
+            return;
+        }
         switch (event) {
         case PTRACE_EVENT_EXIT:
             ::ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &message);
@@ -194,8 +264,7 @@ class Tracing {
             return;
         case PTRACE_EVENT_STOP:
             running_.insert(thread);  // a new one may come here before its parent has told of it
-            go_on_or_stand(
-                thread, {.listens = signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU});
+            go_on_or_stand(thread, {.listens = is_stop(signal)});
             return;
         default:
             if (const auto call = call_of_program(thread, signal)) {
@@ -380,14 +449,16 @@ class Tracing {
         const sigset_t set = awaited_signals();
         siginfo_t info{};
         const int signal = ::sigtimedwait(&set, &info, &most);
-        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) {
-            ::kill(process_, signal);  // somebody's, not the terminal's
+        const pid_t addressee = command_ended_ ? process_ : command_;
+        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0 && addressee != 0) {
+            ::kill(addressee, signal);  // somebody's, not the terminal's
         }
     }
 
-    pid_t process_;
+    pid_t command_;
+    pid_t process_;  // that is followed; 0: it is looked for
     const ProgramStops& stops_;
-    std::set<pid_t> running_;     // those that do not stand at their end
+    std::set<pid_t> running_;     // those that do not stand at their end; while it is looked for, all that are traced
     std::set<pid_t> standing_;    // at their end
     std::map<pid_t, Held> held_;  // of those that run, while all are to stand
     std::optional<Gathering> gathering_;
@@ -397,7 +468,9 @@ class Tracing {
     int status_{};
     bool has_stopped_{};
     bool has_executed_{};
-    std::optional<ExitStatus> ended_;
+    bool has_ended_{};  // what is followed
+    std::optional<ExitStatus> command_ended_;
+    Clock::time_point command_ended_at_;
 };
 
 base::Error refused(int problem)
@@ -456,7 +529,7 @@ base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program, const 
     gate.read.reset();
     refusal.write.reset();
     ::fcntl(refusal.read.get(), F_SETFL, O_NONBLOCK);
-    if (::ptrace(PTRACE_SEIZE, child, nullptr, trace_options) != 0) {
+    if (::ptrace(PTRACE_SEIZE, child, nullptr, first_options(stops)) != 0) {
         const int problem = errno;
         gate.write.reset();
         ::waitpid(child, nullptr, __WALL);
@@ -474,6 +547,9 @@ base::Expected<ExitStatus> StoppedAtEnd::run(const SpawnOptions& program, const 
         }
     };
     const ExitStatus status = Tracing{child, told}.wait();
+    if (stops.is_wanted) {  // a command that was not started has not become what is wanted either
+        static_cast<void>(::read(refusal.read.get(), &problem, sizeof problem));
+    }
     if (problem != 0) {
         return base::fail(base::os_error("cannot be run", problem, name));
     }

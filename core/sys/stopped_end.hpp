@@ -1,17 +1,19 @@
 // Runs a command in the foreground and stops it at its end, whatever ends it: exit, _exit, abort, or a signal. Then all
 // its memory is still there, and none of its threads runs. The command can also be stopped before: when it calls for a
-// stop, or when the caller asks for one.
+// stop, or when the caller asks for one. A program that the command starts can be followed in its place.
 //
-// Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_INTERRUPT; no right but that over a child of our own is
-//          needed.
-// Followed the command's threads, and the programs that it becomes by exec; not the processes that it starts.
+// Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_O_TRACEFORK, PTRACE_INTERRUPT; no right but that over a
+//          child of our own is needed.
+// Followed the command's threads, and the programs that it becomes by exec; not the processes that it starts. While a
+//          wanted program is looked for, all processes of the command are traced. When it is found, the others are let
+//          go.
 // Cost     tracing: some 10 us a signal, an exec, and a thread that starts or ends. A stop: some 20 us a thread. A stop
 //          before the end interrupts the same system calls as a stop signal (signal(7)), such as epoll_wait(2).
 // Errors   os: it cannot be started (`where` is the command); not_supported: ptrace is refused here.
 // Threads  call from the main thread, because the kernel ties tracing to the thread that began it. SIGCHLD, SIGINT,
 //          SIGTERM, SIGHUP and SIGQUIT stay blocked meanwhile, so no thread begun before may take signals. Wait for no
 //          other child meanwhile.
-// Ownership  if we are killed, the command ends with us (PTRACE_O_EXITKILL).
+// Ownership  if we are killed, what is followed ends with us (PTRACE_O_EXITKILL).
 //
 // Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on.
 #pragma once
@@ -50,6 +52,11 @@ struct StoppedEnd {
 
 // The callbacks for a program. During each call but `meanwhile`, all of its threads stand.
 struct ProgramStops {
+    // Asked of each process of the command that has become another program, before that runs, until it says yes. That
+    // process is followed. If none has come 2 s after the command's end, none of the others is called. Absent: the
+    // command is followed.
+    std::function<bool(pid_t process)> is_wanted;
+
     // Called at most once. It is not called if the machine kills the program too fast for any of its threads to get
     // there.
     std::function<void(const StoppedEnd&)> at_end;
@@ -69,7 +76,7 @@ struct ProgramStops {
 
 class StoppedAtEnd {
   public:
-    // Runs the command to its end.
+    // Runs the command to its end, and to that of the program that is followed.
     [[nodiscard]] static base::Expected<ExitStatus> run(const SpawnOptions& program, const ProgramStops& stops);
 };
 

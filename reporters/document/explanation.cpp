@@ -89,7 +89,8 @@ std::string first_line(const Explanation& one)
     case MemoryWord::nothing_to_change:
         break;
     }
-    return fmt::format("Nothing to change: {} are resident, and no part that could be given back is worth it.",
+    return fmt::format("Nothing to change{}: {} are resident, and no part that could be given back is worth it.",
+                       one.is_one_of_several ? " in this one of several processes" : "",
                        size_of(one.ledger.program_bytes()));
 }
 

@@ -263,6 +263,32 @@ class Explain(CliTest):
         report = self.ask(PROGRAM, "little")
         self.assertEqual([one for one in report["warnings"] if "other processes" in one], [])
 
+    def test_a_program_that_a_script_starts_is_explained_by_its_name(self):
+        spawned = f"import subprocess, sys; sys.exit(subprocess.run(['{PROGRAM}', 'cache']).returncode + 5)"
+        commands = {"one of several": ("sh", "-c", f"sleep 0 & true; {PROGRAM} cache; grep TracerPid /proc/$$/status /proc/self/status >&2; exit 5"),
+                    "deeper": ("sh", "-c", f"sh -c '{PROGRAM} cache; true'; exit 5"),
+                    "that its parent waits for by vfork": (sys.executable, "-c", spawned),
+                    "that outlives the command": ("sh", "-c", f"{PROGRAM} cache & exit 5"),
+                    "that the command becomes": ("sh", "-c", f"exec {PROGRAM} cache")}
+        for how, command in commands.items():
+            with self.subTest(how):
+                result = self.folder / "explained.json"
+                code = 0 if how == "that the command becomes" else 5
+                outcome = self.expect(code, "explain", "-f", "json", "-o", result, "--process", PROGRAM.name, "--", *command)
+                report = json.loads(result.read_text())
+                self.check(report)
+                self.assertEqual(self.live_without(report, "keep_row"), report["live"]["requested"] - 25_000_000)
+                self.assertRegex(report["warnings"][0], rf"^Explained is {PROGRAM.name}, process \d+")
+                self.assertEqual(report["tried"][0]["request"], "malloc_trim")
+                if how == "one of several":
+                    self.assertEqual(re.findall(r"TracerPid:\s+(\d+)", outcome.errors), ["0", "0"], "those that are not explained are let go")
+
+    def test_a_name_that_nothing_has_is_told_those_that_began(self):
+        outcome = self.expect(2, "explain", "--process", "nobody", "--", "sh", "-c", f"{PROGRAM} little; true")
+        self.assertIn("no program of the name nobody; those that began: ", outcome.errors)
+        self.assertIn(PROGRAM.name, outcome.errors)
+        self.assertIn("/no/such/program", self.expect(2, "explain", "--process", "nobody", "--", "/no/such/program").errors)
+
     def test_what_was_given_back_before_the_end_is_said_to_be_missing(self):
         report = self.ask(PROGRAM, "mapped")
         self.assertNotIn("before its end", " ".join(report["warnings"]))

@@ -77,6 +77,30 @@ TEST_CASE("signals that a program handles, and children that it starts, do not s
     CHECK(seen.stops == 1);
 }
 
+TEST_CASE("a program that a command starts is followed in its place, and the others are let go", "[machine]")
+{
+    if (const auto traced = sys::can_trace(); !traced) {
+        WARN("skipped: a program that a command starts: " + traced.error().message);
+        return;
+    }
+    int asked = 0;
+    pid_t followed = 0;
+    sys::ProgramStops stops;
+    stops.is_wanted = [&](pid_t process) {
+        ++asked;
+        const bool is_sleep = sys::read_word("/proc/" + std::to_string(process) + "/comm") == "sleep";
+        followed = is_sleep ? process : followed;
+        return is_sleep;
+    };
+    int ends = 0;
+    stops.at_end = [&](const sys::StoppedEnd& end) { ends += end.process == followed ? 1 : 100; };
+    const auto ended = sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", "(true; env true); sleep 0; sleep 0; exit 7"}}, stops);
+    REQUIRE(ended);
+    CHECK(ended->code == 7);
+    CHECK(asked >= 3);  // sh, the true of env, sleep
+    CHECK(ends == 1);
+}
+
 TEST_CASE("all threads of a command stand whenever that is asked, and go on", "[machine]")
 {
     if (const auto traced = sys::can_trace(); !traced) {

@@ -97,6 +97,9 @@ inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std
 // What `memsweep record` tells the library, in the environment.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable =
-    "MEMSWEEP_RECORD_OPTIONS";  // count, stacks, give-back, min-size=N,sample=N,only-child-of=PROCESS,namespace=INODE
+    "MEMSWEEP_RECORD_OPTIONS";  // count, stacks, give-back, min-size=N,sample=N,only-child-of=PROCESS,only-chosen,namespace=INODE
+
+// With only-chosen, <folder>/<process>.0<ending> is there for the process that is recorded.
+inline constexpr const char* chosen_ending = ".chosen";
 
 }  // namespace memsweep::trace

@@ -164,13 +164,27 @@ void stop(long problem) noexcept
     }
 }
 
+// Where one process shall be recorded alone, its children, which have its memory, are not that one.
+bool is_to_be_recorded(std::uint32_t process) noexcept
+{
+    if (the_choice.only_child_of != 0) {
+        return last_process == 0 && id_of(SYS_getppid) == the_choice.only_child_of;
+    }
+    if (the_choice.only_chosen) {
+        std::array<char, max_path_bytes> path;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
+        return last_process == 0 && make_path(path, folder.data(), process, 0, chosen_ending) &&
+               kernel(SYS_faccessat, AT_FDCWD, path.data(), F_OK) == 0;
+    }
+    return true;
+}
+
 // With the lock held.
 bool start_image() noexcept
 {
     image->is_started = true;
     image->is_stopped = true;
     const std::uint32_t process = id_of(SYS_getpid);
-    if (the_choice.only_child_of != 0 && (last_process != 0 || id_of(SYS_getppid) != the_choice.only_child_of)) {
+    if (!is_to_be_recorded(process)) {
         return false;
     }
     if (file.create(folder.data(), process) != 0) {

@@ -378,6 +378,8 @@ Choice read_choice(std::span<char> folder) noexcept
             choice.sample = take_number(options);
         } else if (takes(options, "only-child-of=")) {
             choice.only_child_of = static_cast<std::uint32_t>(take_number(options));
+        } else if (takes(options, "only-chosen")) {
+            choice.only_chosen = true;
         } else if (takes(options, "namespace=")) {
             choice.home_namespace = static_cast<std::uint32_t>(take_number(options));
         } else if (takes(options, "stacks")) {

@@ -182,6 +182,7 @@ struct Choice {
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
+    bool only_chosen{};            // the process that shall be recorded alone has a file of that ending
     bool counts{};                 // keep no log
     bool stacks{};                 // of allocations
     bool gives_back{};             // try at the end what the allocator would return
