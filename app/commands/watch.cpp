@@ -27,6 +27,7 @@
 #include "core/model/report.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/command_launch.hpp"
+#include "core/sys/process_tree.hpp"
 #include "core/sys/signals.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
@@ -240,7 +241,7 @@ class WatchedEnd {
     {
         if (end_ && end_->look(sys::SystemClock{}.now())) {
             was_asked_to_end_ = true;
-            ask_to_end(program);
+            sys::ask_to_end(program);
         }
     }
     void finish()

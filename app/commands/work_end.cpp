@@ -2,15 +2,13 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "app/cli/option_values.hpp"
 #include "core/engine/command/end_watch.hpp"
 #include "core/engine/command/supervision.hpp"
-#include "core/sys/process_probe.hpp"
+#include "core/sys/process_tree.hpp"
 
 namespace memsweep::app {
 
@@ -21,18 +19,6 @@ OptionValue end_of_work(model::EndOfWork& end)
         return {};
     };
     return value::offering(value::each(read), {"file:", "line:", "signal", "exit"});
-}
-
-// A shell that ends leaves behind what it waits for.
-void ask_to_end(pid_t program)
-{
-    const std::vector<pid_t> descendants = sys::descendants_of(program);
-    for (const int signal : {SIGTERM, SIGCONT}) {  // one that is stopped would not hear it
-        ::kill(program, signal);
-        for (const pid_t one : descendants) {
-            ::kill(one, signal);
-        }
-    }
 }
 
 sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end)
@@ -67,7 +53,7 @@ bool WorkEnd::look(pid_t process)
         return seen_at_.has_value();
     }
     if (now >= *seen_at_ + engine::EndWatch::grace && !std::exchange(has_asked_, true)) {
-        ask_to_end(process);
+        sys::ask_to_end(process);
     }
     return false;
 }

@@ -24,7 +24,6 @@ namespace memsweep::app {
 // The value of --end-when, for every command that has it.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
-void ask_to_end(pid_t program);
 // How a program ended that was asked to or not: one that was, and has obeyed, has done what it should.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 

@@ -39,6 +39,17 @@ void signal_descendants(pid_t of, int signal) noexcept
     }
 }
 
+void ask_to_end(pid_t process) noexcept
+{
+    const std::vector<pid_t> descendants = descendants_of(process);
+    for (const int signal : {SIGTERM, SIGCONT}) {
+        ::kill(process, signal);
+        for (const pid_t one : descendants) {
+            ::kill(one, signal);
+        }
+    }
+}
+
 Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept
 {
     constexpr timespec nap{.tv_sec = 0, .tv_nsec = 200'000};

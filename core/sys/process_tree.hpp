@@ -1,4 +1,4 @@
-// Ends everything that this process has started.
+// Signals a process and its descendants, and ends everything that this process has started.
 //
 // Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it only processes given by number are found);
 //          wait4. Call adopt_orphans() first, or descendants whose parents have ended are missed.
@@ -14,6 +14,10 @@
 namespace memsweep::sys {
 
 void signal_descendants(pid_t of, int signal) noexcept;
+
+// Sends SIGTERM to a process and all its descendants: a shell that ends leaves behind what it waits for. A stopped
+// process hears it too.
+void ask_to_end(pid_t process) noexcept;
 
 struct Cleared {
     std::size_t processes{};        // descendants that were alive, and killed

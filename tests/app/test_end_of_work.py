@@ -304,6 +304,13 @@ class Scenario(EndOfWork):
         self.expect(0, "run", "-q", "-o", "r.json", self.scenario())
         self.assertNotIn("working_set_end", self.result("r.json")["cases"][0]["metrics"])
 
+    def test_what_a_shell_waits_for_is_asked_to_end_with_it(self):
+        heard = self.folder / "heard"
+        server = f"trap 'echo heard >> {heard}; exit 0' TERM; : > {self.mark}; while :; do sleep 0.05; done"
+        self.expect(0, "run", "-q", "-n", "1", "-w", "0", "-o", "r.json", "--end-when", f"file:{self.mark}", "--",
+                    "sh", "-c", 'sh -c "$0"; true', server)
+        self.assertEqual(heard.read_text(), "heard\n")
+
     def test_the_fingerprint_has_it_where_it_is_used(self):
         def fingerprint(*words):
             self.expect(0, "run", "-q", "-n", "1", "-o", "r.json", *words)

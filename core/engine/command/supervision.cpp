@@ -19,6 +19,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/process_tree.hpp"
 #include "core/sys/processors.hpp"
 #include "core/trace/format/recording_layout.hpp"
 
@@ -287,7 +288,7 @@ void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, n
         }
         if (end_watch != nullptr && end_watch->look(clock_.now())) {
             end.was_asked_to_end = true;
-            ::kill(running.pid(), SIGTERM);
+            sys::ask_to_end(running.pid());
         }
         if (looks_ != nullptr) {
             looks_->look(sys::descendants_of(running.guard()));
