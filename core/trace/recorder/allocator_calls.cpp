@@ -11,8 +11,8 @@
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/real_calls.hpp"
 
-// mi_new and tc_new throw.
-__asm__(".weak __gxx_personality_v0\n\t.weak _Unwind_Resume");
+// mi_new and tc_new throw. The last two are Clang's, for what leaves a noexcept function.
+__asm__(".weak __gxx_personality_v0\n\t.weak _Unwind_Resume\n\t.weak __cxa_begin_catch\n\t.weak _ZSt9terminatev");
 
 namespace memsweep::trace::recorder {
 namespace {

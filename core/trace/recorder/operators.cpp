@@ -15,7 +15,7 @@
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/real_calls.hpp"
 
-__asm__(".weak __gxx_personality_v0\n\t.weak _Unwind_Resume");
+__asm__(".weak __gxx_personality_v0\n\t.weak _Unwind_Resume\n\t.weak __cxa_begin_catch\n\t.weak _ZSt9terminatev");
 
 namespace {
 
