@@ -219,7 +219,7 @@ def asked_of_a_gpu():
 
 # In which document which sentence stands, with what is computed for it.
 SENTENCES = [("CHANGELOG.md", "On an H200, {exact} of {all} runs reserved exactly what was predicted, the other {more} MiB more", exactly_predicted),
-             ("docs/traces.md", "reserved exactly what was predicted in {exact} of {all} runs, and {more} MiB more in one. Whether a request was "
+             ("docs/trace-commands.md", "reserved exactly what was predicted in {exact} of {all} runs, and {more} MiB more in one. Whether a request was "
               "refused was right in all {refused}", exactly_predicted),
              ("README.md", "CUDA has run on one {first} and one {second}, beside NVIDIA's nvbandwidth", machines),
              ("docs/probe.md", "has run on {kinds} kinds of machine so far, an {first} and an {second} (each PCI Express {link}, {processors} "
