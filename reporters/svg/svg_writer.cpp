@@ -128,7 +128,7 @@ class SvgWriter {
         text((left + right) / 2, y_ + 4, "muted mid", picture.quantity + (picture.is_log ? " (logarithmic)" : ""));
     }
 
-    // The headings of the columns lean to the right, so that long ones have room.
+    // Headings stand level above their columns; all of them lean to the right if one is wider than its column.
     void draw_picture(const HeatPicture& picture)
     {
         constexpr double row_height = 20;
@@ -143,14 +143,16 @@ class SvgWriter {
             headings = std::max(headings, width_of(elided(column, most_letters)));
         }
         const double left = margin + names + 12;
-        const double cell = (width - margin - headings - left) / static_cast<double>(picture.columns.size());
+        const auto count = static_cast<double>(picture.columns.size());
+        const bool are_leaning = headings + letter > (width - margin - left) / count;
+        const double cell = (width - margin - left - (are_leaning ? headings : 0)) / count;
         text(left, y_, "muted", elided(picture.column_axis, columns / 2));
-        y_ += headings * lean + line_height;
+        y_ += line_height + (are_leaning ? headings * lean : 6);
         text(left - 12, y_ - 6, "muted end", picture.row_axis);
         for (std::size_t i = 0; i < picture.columns.size(); ++i) {
             const double x = left + cell * (static_cast<double>(i) + 0.5);
-            text(x, y_ - 6, "", elided(picture.columns[i], most_letters),
-                 fmt::format("transform=\"rotate(-30 {:.1f} {:.1f})\"", x, y_ - 6));
+            text(x, y_ - 6, are_leaning ? "" : "mid", elided(picture.columns[i], most_letters),
+                 are_leaning ? fmt::format("transform=\"rotate(-30 {:.1f} {:.1f})\"", x, y_ - 6) : "");
         }
         for (std::size_t i = 0; i < picture.rows.size(); ++i) {
             text(left - 12, y_ + row_height * static_cast<double>(i) + 14, "end",

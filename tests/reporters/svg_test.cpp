@@ -74,6 +74,17 @@ TEST_CASE("a picture of many cases is a map, a cell for each", "[unit]")
     CHECK(svg.find("nan") == std::string::npos);  // all medians are the same
 }
 
+TEST_CASE("the headings of a map are level where each fits above its column", "[unit]")
+{
+    CHECK(times(to_svg(map_of(30, {"refcount", "finalizer"})), "rotate(") == 0);
+    const std::string narrow = "a mode with a long name ";
+    std::vector<std::string> modes;
+    for (int mode = 0; mode < 8; ++mode) {
+        modes.push_back(fmt::format("{}{}", narrow, mode));
+    }
+    CHECK(times(to_svg(map_of(10, modes)), "rotate(") == 2 * modes.size());  // a map of times and one of peaks
+}
+
 TEST_CASE("a picture of one case alone is a sentence", "[unit]")
 {
     model::RunReport report = sample_report();
