@@ -26,18 +26,25 @@ endfunction()
 # at a time take. Where the code is hot, GCC's limits of inlining would then be shared among too many files.
 function(memsweep_seldom_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
-  memsweep_unity(${target} 60)
+  memsweep_unity(${target} 64)
 endfunction()
 
-# memsweep_library(NAME [SELDOM_HOT | LOOPS] [ROOMS folders...] [LINK targets...]): one static library per folder, of every .cpp beside its
-# CMakeLists.txt and in the rooms below it. LOOPS over much memory are optimised in a sanitizer's build too, whose tests wait for them.
+# memsweep_library(NAME [SELDOM_HOT [HOT files...]] [LOOPS] [ROOMS folders...] [LINK targets...]): one static library per folder, of every
+# .cpp beside its CMakeLists.txt and in the rooms below it. HOT are the files, as patterns, of a library that is seldom hot which are
+# optimised all the same. LOOPS over much memory are optimised in a sanitizer's build too, whose tests wait for them.
 function(memsweep_library name)
-  cmake_parse_arguments(arg "SELDOM_HOT;LOOPS" "" "ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "SELDOM_HOT;LOOPS" "" "HOT;ROOMS;LINK" ${ARGN})
   set(patterns "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   foreach(room IN LISTS arg_ROOMS)
     list(APPEND patterns "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  set(hot "")
+  if(arg_HOT)
+    list(TRANSFORM arg_HOT PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    file(GLOB hot CONFIGURE_DEPENDS ${arg_HOT})
+    list(REMOVE_ITEM sources ${hot})
+  endif()
   add_library(memsweep_${name} STATIC ${sources})
   # Our warnings and sanitizers are for this build: programs that link an installed library choose their own.
   target_link_libraries(memsweep_${name} PUBLIC $<BUILD_INTERFACE:memsweep_flags> ${arg_LINK})
@@ -47,8 +54,17 @@ function(memsweep_library name)
   else()
     memsweep_unity(memsweep_${name} 12)
   endif()
+  if(hot)
+    add_library(memsweep_${name}_hot OBJECT ${hot})
+    target_link_libraries(memsweep_${name}_hot PRIVATE memsweep_flags ${arg_LINK})
+    memsweep_unity(memsweep_${name}_hot 12)
+    target_sources(memsweep_${name} PRIVATE $<TARGET_OBJECTS:memsweep_${name}_hot>)
+  endif()
   if(arg_LOOPS AND MEMSWEEP_SANITIZE)
     target_compile_options(memsweep_${name} PRIVATE -O1)
+    if(hot)
+      target_compile_options(memsweep_${name}_hot PRIVATE -O1)
+    endif()
   endif()
 endfunction()
 

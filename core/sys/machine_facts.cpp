@@ -22,11 +22,11 @@
 namespace memsweep::sys {
 namespace {
 
-constexpr const char* unknown = "unknown";
+constexpr const char* unknown_fact = "unknown";
 
 std::string or_unknown(std::string text)
 {
-    return text.empty() ? unknown : std::move(text);
+    return text.empty() ? unknown_fact : std::move(text);
 }
 
 // x86 and many others name the model; arm64 gives the numbers of its maker and part only.
@@ -40,7 +40,7 @@ std::string cpu_model(const std::string& cpuinfo)
     const auto maker = find_field(cpuinfo, "CPU implementer");
     const auto part = find_field(cpuinfo, "CPU part");
     if (!maker || !part) {
-        return unknown;
+        return unknown_fact;
     }
     return std::string{"arm64 implementer "}.append(*maker).append(" part ").append(*part);
 }
@@ -63,12 +63,12 @@ std::string bracketed(const std::string& text)
 {
     const std::size_t open = text.find('[');
     const std::size_t close = text.find(']', open);
-    return close == std::string::npos ? unknown : text.substr(open + 1, close - open - 1);
+    return close == std::string::npos ? unknown_fact : text.substr(open + 1, close - open - 1);
 }
 
 std::string overcommit_name(std::string_view mode)
 {
-    return mode == "0" ? "heuristic" : mode == "1" ? "always" : mode == "2" ? "never" : unknown;
+    return mode == "0" ? "heuristic" : mode == "1" ? "always" : mode == "2" ? "never" : unknown_fact;
 }
 
 // setarch -R switches it off for one process and its children.
@@ -80,7 +80,7 @@ std::string aslr_name(const std::string& root)
         return "off";
     }
     const std::string mode = read_word(root + "proc/sys/kernel/randomize_va_space");
-    return mode == "0" ? "off" : mode == "1" ? "partial" : mode == "2" ? "full" : unknown;
+    return mode == "0" ? "off" : mode == "1" ? "partial" : mode == "2" ? "full" : unknown_fact;
 }
 
 }  // namespace
