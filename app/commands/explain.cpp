@@ -152,7 +152,8 @@ void add_explain(Command& root, const GlobalOptions& global)
                           "--end-when");
         }
         if (!explain.run.process.empty() && !explain.trace.empty()) {
-            return refuse("is for a program that is run: a trace has snapshots of what it was recorded for", "--process");
+            return refuse("is for a program that is run: a trace has snapshots of what it was recorded for",
+                          "--process");
         }
         if (explain.trace == "-") {
             return refuse("a trace is read more than once: name a file", "trace");

@@ -201,7 +201,8 @@ class Tracing {
         if (event == PTRACE_EVENT_EXEC && stops_.is_wanted(thread)) {
             follow(thread);
         } else {
-            release(thread, {.signal = event == 0 ? signal : 0, .listens = event == PTRACE_EVENT_STOP && is_stop(signal)});
+            release(thread,
+                    {.signal = event == 0 ? signal : 0, .listens = event == PTRACE_EVENT_STOP && is_stop(signal)});
         }
     }
 

@@ -51,8 +51,8 @@ struct Explanation {
     std::optional<std::size_t> main_site;
     std::optional<measure::ReplayCheck> replay_check;  // of everything, where it was replayed
     std::string no_returns;                            // why no site was removed; empty: some were, or nobody asked
-    bool is_one_of_several{};           // the program has started others, which may be what matters
-    std::vector<std::string> warnings;  // inert
+    bool is_one_of_several{};                          // the program has started others, which may be what matters
+    std::vector<std::string> warnings;                 // inert
 };
 
 // Of the figures that allocators have of themselves: glibc's of the blocks that it mapped one by one.

@@ -94,7 +94,8 @@ TEST_CASE("a program that a command starts is followed in its place, and the oth
     };
     int ends = 0;
     stops.at_end = [&](const sys::StoppedEnd& end) { ends += end.process == followed ? 1 : 100; };
-    const auto ended = sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", "(true; env true); sleep 0; sleep 0; exit 7"}}, stops);
+    const auto ended =
+        sys::StoppedAtEnd::run({.argv = {"/bin/sh", "-c", "(true; env true); sleep 0; sleep 0; exit 7"}}, stops);
     REQUIRE(ended);
     CHECK(ended->code == 7);
     CHECK(asked >= 3);  // sh, the true of env, sleep

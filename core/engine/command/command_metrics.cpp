@@ -112,7 +112,8 @@ constexpr auto
                                                              static_cast<double>(c.measured.at_end.working_set_bytes);
                                                          return bytes > 0 ? Value{bytes} : Value{};
                                                      },
-                                                     "its memory could not be read when its work was done"},
+                                                     "its work was not seen to end, or its memory could not be read "
+                                                     "then: the fact end of work says which"},
                                                     {Id::live_bytes_end, counts_allocations,
                                                      allocations_counted<&trace::Counts::live_bytes_end>, none_counted},
                                                 }));
