@@ -94,10 +94,10 @@ struct Slot {
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
 
-// What `memsweep record` tells the library, in the environment.
+// What memsweep tells the library, in the environment. The options, with commas between them: count, stacks[=BYTES],
+// give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen, namespace=INODE.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
-inline constexpr const char* recording_options_variable =
-    "MEMSWEEP_RECORD_OPTIONS";  // count, stacks, give-back, min-size=N,sample=N,only-child-of=PROCESS,only-chosen,namespace=INODE
+inline constexpr const char* recording_options_variable = "MEMSWEEP_RECORD_OPTIONS";
 
 // With only-chosen, <folder>/<process>.0<ending> is there for the process that is recorded.
 inline constexpr const char* chosen_ending = ".chosen";
