@@ -280,7 +280,7 @@ Table metrics_table(const Cases& cases)
     const CaseKeys keys{cases};
     Table table{
         .title = "Every metric", .note = "interval: 95 % of the median, from 6 repetitions", .columns = keys.columns()};
-    table.columns.push_back(Column::key("metric"));
+    table.columns.push_back(Column::word_key("metric"));
     table.add_numbers({"median", "err%", "min", "max", "interval from", "interval to", "n"});
     for (const model::CaseReport* report : cases) {
         for (const model::Metric& metric : report->metrics) {

@@ -15,7 +15,7 @@
 namespace memsweep::reporters {
 namespace {
 
-constexpr int narrowest_name = 8;
+constexpr int narrowest_name = 12;
 constexpr int narrowest_word = 28;  // beside which a figure fits on the narrowest terminal
 constexpr int widest_title_word = 20;
 constexpr int column_gap = 2;
@@ -27,6 +27,7 @@ struct TableLayout {
     std::vector<int> widths;        // one for each column
     std::vector<Columns> blocks;    // columns side by side, one list per part of the table
     std::string_view title_breaks;  // characters behind which titles may be broken
+    std::vector<Cut> cuts{};        // of what is too wide, one for each column
 };
 
 std::vector<int> natural_widths(const Table& table, std::string_view breaks)
@@ -58,11 +59,31 @@ std::set<std::string> names_in(const Table& table, std::size_t column)
     return names;
 }
 
-bool are_distinct(const std::set<std::string>& names, int width)
+std::size_t distinct(const std::set<std::string>& names, int width, Cut cut)
 {
     std::set<std::string> shortened;
-    return std::ranges::all_of(names,
-                               [&](const std::string& name) { return shortened.insert(elided(name, width)).second; });
+    for (const std::string& name : names) {
+        shortened.insert(elided(name, width, cut));
+    }
+    return shortened.size();
+}
+
+bool are_distinct(const std::set<std::string>& names, int width)
+{
+    return distinct(names, width, Cut::between_parts) == names.size();
+}
+
+// Between parts, unless names that differ would then look the same and otherwise would not.
+std::vector<Cut> choose_cuts(const Table& table, const std::vector<int>& widths)
+{
+    std::vector<Cut> cuts;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        const std::set<std::string> names = names_in(table, column);
+        const std::size_t apart = distinct(names, widths[column], Cut::between_parts);
+        const bool is_enough = apart == names.size() || apart >= distinct(names, widths[column], Cut::anywhere);
+        cuts.push_back(is_enough ? Cut::between_parts : Cut::anywhere);
+    }
+    return cuts;
 }
 
 // The width at which names that differ still differ, as far as `widest` allows.
@@ -212,6 +233,26 @@ Table showable(Table table)
     return table;
 }
 
+// Takes out the keys that are the same in every row and would be cut, and says each once, in full.
+std::string taken_out(Table& table, const TableLayout& layout, const TerminalStyle& style)
+{
+    std::string out;
+    for (std::size_t column = table.columns.size(); column-- > 0;) {
+        const Column about = table.columns[column];
+        const std::set<std::string> names = names_in(table, column);
+        if (!about.is_key || names.size() != 1 || display_width(*names.begin()) <= layout.widths[column]) {
+            continue;
+        }
+        out = paragraph(*names.begin(), about.title + ": ", style, Tone::muted) + out;
+        const auto at = static_cast<std::ptrdiff_t>(column);
+        table.columns.erase(table.columns.begin() + at);
+        for (auto& row : table.rows) {
+            row.erase(row.begin() + at);
+        }
+    }
+    return out;
+}
+
 // All key columns as one, for tables whose keys leave no room for figures.
 Table with_one_key(const Table& table)
 {
@@ -232,9 +273,9 @@ Table with_one_key(const Table& table)
     return merged;
 }
 
-std::string aligned(const std::string& text, const Column& column, int width)
+std::string aligned(const std::string& text, const Column& column, int width, Cut cut = Cut::between_parts)
 {
-    return column.is_number ? padded_left(text, width) : padded_right(elided(text, width), width);
+    return column.is_number ? padded_left(text, width) : padded_right(elided(text, width, cut), width);
 }
 
 std::string without_blanks_behind(std::string line)
@@ -286,8 +327,8 @@ std::string row_line(const Table& table, std::size_t row, const Columns& columns
     std::string line;
     for (const std::size_t column : columns) {
         const Cell& cell = table.rows[row][column];
-        const std::string text =
-            aligned(column < repeated ? "" : cell.text, table.columns[column], layout.widths[column]);
+        const std::string text = aligned(column < repeated ? "" : cell.text, table.columns[column],
+                                         layout.widths[column], layout.cuts[column]);
         line += painted(text, cell.tone, style) + (column == columns.back() ? "" : std::string(column_gap, ' '));
     }
     return line;
@@ -318,6 +359,8 @@ std::string table_text(const Table& original, const TerminalStyle& style)
     const int width = usable_width(style);
     Table table = showable(original);
     TableLayout layout = lay_out(table, width);
+    const std::string same_in_all = taken_out(table, layout, style);
+    layout = lay_out(table, width);
     if (std::ranges::any_of(layout.blocks,
                             [&](const Columns& block) { return total_width(block, layout.widths) > width; })) {
         table = with_one_key(table);
@@ -329,8 +372,10 @@ std::string table_text(const Table& original, const TerminalStyle& style)
         }
     }
     layout = lay_out(table, width);
+    layout.cuts = choose_cuts(table, layout.widths);
     std::string out = heading(elided(table.title, width), style);
     out += table.note.empty() ? "\n" : note_text(table, width, style);
+    out += same_in_all;
     for (const Columns& block : layout.blocks) {
         out += (&block == &layout.blocks.front() ? "" : "\n") + block_text(table, block, layout, style);
     }

@@ -117,11 +117,44 @@ std::vector<Piece> pieces_of(std::string_view text, std::string_view break_after
 void append_cut(std::vector<std::string>& lines, std::string_view piece, int width)
 {
     for (std::size_t fits = fitting_prefix(piece, width); fits < piece.size(); fits = fitting_prefix(piece, width)) {
-        const std::size_t bytes = std::max(fits, first_code_point(piece).length);
+        const std::size_t slash = piece.substr(0, fits).find_last_of('/');
+        const std::size_t bytes =
+            slash == std::string_view::npos || slash == 0 ? std::max(fits, first_code_point(piece).length) : slash + 1;
         lines.emplace_back(piece.substr(0, bytes));
         piece.remove_prefix(bytes);
     }
     lines.emplace_back(piece);
+}
+
+// A case's id has parts, and a part has words: a name is cut between parts, or between words if that leaves half of the room.
+constexpr std::string_view part_ends = "/ ";
+constexpr std::string_view word_ends = "_-=,";
+
+// Bytes of `text` to keep in front, of `fitting` that there is room for.
+std::size_t kept_in_front(std::string_view text, std::size_t fitting)
+{
+    if (part_ends.find(text[fitting]) != std::string_view::npos) {
+        return fitting;
+    }
+    const std::string_view front = text.substr(0, fitting);
+    if (const std::size_t part = front.find_last_of(part_ends); part != std::string_view::npos) {
+        return part + 1;
+    }
+    const std::size_t word = front.find_last_of(word_ends);
+    return word == std::string_view::npos || word < fitting / 2 ? fitting : word + 1;
+}
+
+// Where what is kept behind begins, if there is room from `fitting` on.
+std::size_t kept_behind(std::string_view text, std::size_t fitting)
+{
+    if (fitting == text.size() || part_ends.find(text[fitting - 1]) != std::string_view::npos) {
+        return fitting;
+    }
+    if (const std::size_t part = text.find_first_of(part_ends, fitting); part != std::string_view::npos) {
+        return part;
+    }
+    const std::size_t word = text.find_first_of(word_ends, fitting);
+    return word == std::string_view::npos || text.size() - word < (text.size() - fitting) / 2 ? fitting : word;
 }
 
 }  // namespace
@@ -135,14 +168,17 @@ int display_width(std::string_view text)
     return width;
 }
 
-std::string elided(const std::string& text, int width)
+std::string elided(const std::string& text, int width, Cut cut)
 {
     if (display_width(text) <= width) {
         return text;
     }
     const int kept = std::max(width - 1, 0);
-    const int front = (kept + 1) / 2;
-    return text.substr(0, fitting_prefix(text, front)) + "…" + text.substr(fitting_suffix(text, kept - front));
+    const bool is_anywhere = cut == Cut::anywhere;
+    const std::size_t fitting = fitting_prefix(text, (kept + 1) / 2);
+    const std::string front = text.substr(0, is_anywhere ? fitting : kept_in_front(text, fitting));
+    const std::size_t behind = fitting_suffix(text, kept - display_width(front));
+    return front + "…" + text.substr(is_anywhere ? behind : kept_behind(text, behind));
 }
 
 std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after)

@@ -13,11 +13,13 @@ namespace memsweep::reporters {
 [[nodiscard]] int display_width(std::string_view text);
 
 // The text in at most `width` columns. One character stands for the middle, which is left out, because names differ at
-// their ends.
-[[nodiscard]] std::string elided(const std::string& text, int width);
+// their ends. Between parts, whole ones of a case's id ("churn/…/size=4096") or of a name ("working_…_delta") are left, if
+// one fits; anywhere, more letters are.
+enum class Cut { between_parts, anywhere };
+[[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
 // Lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than a line
-// is cut. Words may also be broken behind the characters of `break_after`: "after_", "collect".
+// is cut, behind a slash if it has one. Words may also be broken behind the characters of `break_after`: "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
 // The width of the widest part that wrapped() would have to cut.

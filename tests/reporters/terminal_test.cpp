@@ -116,9 +116,11 @@ TEST_CASE("every figure of a table survives splitting it", "[unit]")
         row.push_back({.text = fmt::format("1,234,567,8{} MiB", column)});
     }
     table.rows.push_back(row);
+    row.front().text = "a_case_name_that_is_as_long_and_cannot_fit_either";
+    table.rows.push_back(row);
     const std::string text = table_text(table, {.width = 80});
     std::size_t parts = 0;
-    for (std::size_t at = text.find("an_extra"); at != std::string::npos; at = text.find("an_extra", at + 1)) {
+    for (std::size_t at = text.find("an_"); at != std::string::npos; at = text.find("an_", at + 1)) {
         ++parts;
     }
     CHECK(parts > 1);
@@ -126,6 +128,22 @@ TEST_CASE("every figure of a table survives splitting it", "[unit]")
         CHECK(text.find(row[column].text) != std::string::npos);
         CHECK(text.find(table.columns[column].title) != std::string::npos);
     }
+}
+
+TEST_CASE("a key that is the same in every row is said once and in full if it would be cut", "[unit]")
+{
+    const std::string id = "concat_sweep/case=dtype_override_int32_to_float64/mode=finalizer/placement=sweep";
+    Table table{.title = "t", .columns = {Column::key("case"), Column::word_key("metric"), Column::number("value")}};
+    table.rows = {{{.text = id}, {.text = "wall_time"}, {.text = "1 s"}},
+                  {{.text = id}, {.text = "working_set_peak_delta"}, {.text = "2 MiB"}}};
+    CHECK(table_text(table, {.width = 80}) ==
+          "t\n"
+          "case: concat_sweep/case=dtype_override_int32_to_float64/mode=finalizer/\n"
+          "      placement=sweep\n"
+          "metric                  value\n"
+          "wall_time                 1 s\n"
+          "working_set_peak_delta  2 MiB\n");
+    CHECK_THAT(table_text(table, {.width = 120}), Catch::Contains(id + "  wall_time"));
 }
 
 TEST_CASE("what became of a row stands beside its name where a table is split", "[unit]")
@@ -163,6 +181,20 @@ TEST_CASE("names that are shortened stay distinct", "[unit]")
         }
     }
     CHECK(names == std::set<std::string>{"…kernel=copy…", "…kernel=read…", "…kernel=triad…"});
+}
+
+TEST_CASE("names are cut inside of their parts where they would look the same", "[unit]")
+{
+    Table table{.title = "t", .columns = {Column::text("case"), Column::number("value")}};
+    for (const char* mode : {"refcount", "finalizer"}) {
+        const std::string id = fmt::format("c/the_mode={}/placement=in_the_very_middle", mode);
+        table.rows.push_back({{.text = id}, {.text = "1"}});
+    }
+    const std::string text = table_text(table, {.width = 40});
+    CHECK(text.find("c/the_mode=refco…") != std::string::npos);
+    CHECK(text.find("c/the_mode=final…") != std::string::npos);
+    table.rows.resize(1);
+    CHECK(table_text(table, {.width = 40}).find("c/…/placement=in_the_very_middle") != std::string::npos);
 }
 
 TEST_CASE("warnings that differ only in their case are shown twice and counted", "[unit]")

@@ -76,19 +76,27 @@ TEST_CASE("a command line can be pasted into a shell", "[unit]")
           "memsweep run 'a b' 'it'\\''s' '' '$HOME' -a 'size=[4KiB:1MiB:*4]'");
 }
 
-TEST_CASE("names are elided in the middle", "[unit]")
+TEST_CASE("names are elided in the middle, between their parts where one fits", "[unit]")
 {
     CHECK(elided("deferred_batch", 14) == "deferred_batch");
     CHECK(elided("deferred_batch", 9) == "defe…atch");
     CHECK(elided("deferred_batch", 1) == "…");
+    CHECK(elided("working_set_peak_delta", 17) == "working_…_delta");
+    CHECK(elided("churn/mode=refcount/placement=sweep/size=4096", 30) == "churn/…/size=4096");
+    CHECK(elided("churn/mode=refcount/size=4096", 21) == "churn/…/size=4096");
+    CHECK(elided("churn/mode=refcount/size=4096", 14) == "churn/…=4096");
+    CHECK(elided("churn/mode=refcount/size=4096", 14, Cut::anywhere) == "churn/m…e=4096");
+    CHECK(elided("churn/mode=refcount/s=4", 10) == "churn…/s=4");
     CHECK(display_width(elided("数组数组数组", 6)) <= 6);
     CHECK(display_width("e\u0301") == 1);
 }
 
-TEST_CASE("text is wrapped at blanks, and words that are too long are cut", "[unit]")
+TEST_CASE("text is wrapped at blanks, and words that are too long are cut, behind a slash if they have one", "[unit]")
 {
     CHECK(wrapped("one two  three", 7) == Lines{"one two", "three"});
     CHECK(wrapped("abcdefgh ij", 3) == Lines{"abc", "def", "gh", "ij"});
+    CHECK(wrapped("churn/mode=pool/size=4096", 17) == Lines{"churn/mode=pool/", "size=4096"});
+    CHECK(wrapped("/abcdefgh", 5) == Lines{"/abcd", "efgh"});
     CHECK(wrapped("after_collect", 9, "_-") == Lines{"after_", "collect"});
     CHECK(wrapped("after_collect", 20, "_-") == Lines{"after_collect"});
     CHECK(wrapped("", 5).empty());
