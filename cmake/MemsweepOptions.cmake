@@ -5,6 +5,7 @@ option(MEMSWEEP_DEVICES "Build accelerator backends where their toolkits are fou
 option(MEMSWEEP_HIP "Compile AMD's devices in by hipcc: a backend that has never run" OFF)
 option(MEMSWEEP_WARNINGS_ARE_ERRORS "Refuse code that the compiler warns of; one that we have not met may warn of more" OFF)
 option(MEMSWEEP_UNITY "Compile several files of a folder in one go: the whole build in a third of the time, a changed file slower" ON)
+option(BUILD_SHARED_LIBS "Make every folder of core/, reporters/ and app/ a shared library" OFF)
 set(MEMSWEEP_SANITIZE "" CACHE STRING "address (with UBSan), thread, fuzzer or empty")
 set_property(CACHE MEMSWEEP_SANITIZE PROPERTY STRINGS "" address thread fuzzer)
 
@@ -14,6 +15,10 @@ endif()
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+if(BUILD_SHARED_LIBS)  # where MemsweepInstall.cmake puts them: beside each other, and beside the program's folder
+  include(GNUInstallDirs)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/memsweep")
+endif()
 
 find_program(MEMSWEEP_CCACHE ccache)
 if(MEMSWEEP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

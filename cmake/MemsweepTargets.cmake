@@ -29,7 +29,7 @@ function(memsweep_seldom_hot target)
   memsweep_unity(${target} 64)
 endfunction()
 
-# memsweep_library(NAME [SELDOM_HOT [HOT files...]] [LOOPS] [ROOMS folders...] [LINK targets...]): one static library per folder, of every
+# memsweep_library(NAME [SELDOM_HOT [HOT files...]] [LOOPS] [ROOMS folders...] [LINK targets...]): one library per folder, of every
 # .cpp beside its CMakeLists.txt and in the rooms below it. HOT are the files, as patterns, of a library that is seldom hot which are
 # optimised all the same. LOOPS over much memory are optimised in a sanitizer's build too, whose tests wait for them.
 function(memsweep_library name)
@@ -45,7 +45,7 @@ function(memsweep_library name)
     file(GLOB hot CONFIGURE_DEPENDS ${arg_HOT})
     list(REMOVE_ITEM sources ${hot})
   endif()
-  add_library(memsweep_${name} STATIC ${sources})
+  add_library(memsweep_${name} ${sources})
   # Our warnings and sanitizers are for this build: programs that link an installed library choose their own.
   target_link_libraries(memsweep_${name} PUBLIC $<BUILD_INTERFACE:memsweep_flags> ${arg_LINK})
   target_compile_features(memsweep_${name} PUBLIC cxx_std_20)
@@ -56,6 +56,7 @@ function(memsweep_library name)
   endif()
   if(hot)
     add_library(memsweep_${name}_hot OBJECT ${hot})
+    set_target_properties(memsweep_${name}_hot PROPERTIES POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
     target_link_libraries(memsweep_${name}_hot PRIVATE memsweep_flags ${arg_LINK})
     memsweep_unity(memsweep_${name}_hot 12)
     target_sources(memsweep_${name} PRIVATE $<TARGET_OBJECTS:memsweep_${name}_hot>)
