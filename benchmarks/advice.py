@@ -169,7 +169,7 @@ class Failed(Exception):
     pass
 
 
-def built(folder):
+def built(folder, with_server=True):
     """Name -> words of the program."""
     commands = {}
     for name, body in PROGRAMS.items():
@@ -188,11 +188,11 @@ def built(folder):
     commands["python3"] = ["/usr/bin/python3", str(folder / "p.py")]
     if shutil.which("redis-server"):
         commands["redis"] = ["/usr/bin/python3", str(folder / "r.py")]
-    add_others(commands, folder)
+    add_others(commands, folder, with_server)
     return commands
 
 
-def add_others(commands, folder):
+def add_others(commands, folder, with_server):
     texts = {"p.rb": RUBY, "p.js": NODE, "p.rs": RUST, "t.cpp": TEMPLATES}
     for name, text in texts.items():
         (folder / name).write_text(text)
@@ -202,7 +202,7 @@ def add_others(commands, folder):
         if shutil.which(words[0]):
             commands[name] = [str(word) for word in words]
     binaries = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    if binaries and shutil.which("setpriv") and os.geteuid() == 0 and add_postgres(binaries[-1], folder):
+    if with_server and binaries and shutil.which("setpriv") and os.geteuid() == 0 and add_postgres(binaries[-1], folder):
         commands["postgres"] = ["/bin/sh", str(folder / "p.sh")]
 
 
