@@ -156,12 +156,21 @@ bool AdviceSearch::has_room(double runs, double share) const
     }
     const double spent = sys::seconds_of(clock_.now() - began_);
     const double each = runs_ == 0 ? 0 : spent / runs_;
-    return spent + runs * each <= sys::seconds_of(*terms_.budget) * share;
+    const double part = runs_ + runs <= least ? 1 : share;
+    return spent + runs * each <= sys::seconds_of(*terms_.budget) * part;
 }
 
-std::optional<std::size_t> AdviceSearch::next_racer(const model::RunReport& /*report*/)
+// What is kept for reruns and pairs is of use only where there is something to confirm.
+double AdviceSearch::share_of_race(const model::RunReport& report) const
 {
-    if (raced_ + 1 >= options_.size() || raced_ >= terms_.most_raced || !has_room(1, terms_.share_of_race)) {
+    AdviceSearch so_far = *this;
+    so_far.sieve(report);
+    return so_far.contenders(report).empty() ? 1 : terms_.share_of_race;
+}
+
+std::optional<std::size_t> AdviceSearch::next_racer(const model::RunReport& report)
+{
+    if (raced_ + 1 >= options_.size() || raced_ >= terms_.most_raced || !has_room(1, share_of_race(report))) {
         return std::nullopt;
     }
     if (since_standing_ == races_between) {

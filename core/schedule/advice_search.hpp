@@ -2,10 +2,11 @@
 //
 // The first case is the program as it is. The others are settings, the most promising first. The program as it is runs
 // three times. Then the settings race: each runs once, until half of the budget is spent, or as many have run as were
-// asked for. The best few then run twice more, if that ends within three quarters of the budget. Settings that are
-// slower than allowed, beyond the noise, are dropped; the rest are ranked by memory. The best one then runs in pairs
-// with the program as it is, in random order. The pairs go on until its gain is proven and its price is known, or the
-// budget ends. If they refute it, the next best takes its place.
+// asked for. While no setting gains anything, the race has the whole budget. The best few then run twice more, if that
+// ends within three quarters of the budget. Settings that are slower than allowed, beyond the noise, are dropped; the
+// rest are ranked by memory. The best one then runs in pairs with the program as it is, in random order. The pairs go
+// on until its gain is proven and its price is known, or the budget ends. If they refute it, the next best takes its
+// place.
 //
 // If two settings gain about as much, one that keeps the program's allocator beats one that replaces it.
 //
@@ -105,6 +106,7 @@ class AdviceSearch final : public Schedule {
     [[nodiscard]] Next turn(const model::RunReport& report, std::size_t index);
     [[nodiscard]] bool has_room(double runs, double share) const;
     [[nodiscard]] std::optional<std::size_t> next_racer(const model::RunReport& report);
+    [[nodiscard]] double share_of_race(const model::RunReport& report) const;
     void begin_reruns(const model::RunReport& report);
     [[nodiscard]] std::vector<std::size_t> doubtful_ones(const model::RunReport& report,
                                                          const std::vector<std::size_t>& best) const;

@@ -185,6 +185,35 @@ TEST_CASE("the budget is kept, in runs and in time", "[unit]")
     CHECK(searched.outcome.ran_out);
 }
 
+TEST_CASE("a setting is tried wherever the budget has room for one, however little", "[unit]")
+{
+    Simulated program = indifferent();
+    program.time_noise = 0;
+    for (const double seconds : {0.8, 0.9, 0.99}) {
+        for (Truth& one : program.cases) {
+            one.seconds = seconds;
+        }
+        const Searched searched = search(program, {.budget = std::chrono::seconds{4}}, 1);
+        CHECK(searched.outcome.runs == 4);
+        CHECK(searched.outcome.options[1].stage != schedule::AdviceStage::untried);
+    }
+}
+
+TEST_CASE("while nothing gains, the whole budget is for the race", "[unit]")
+{
+    Simulated program = indifferent();
+    program.time_noise = 0;
+    program.cases[17].memory = 10 * mib;
+    const Searched searched = search(program, {.most_runs = 26}, 1);
+    CHECK(searched.outcome.best == std::optional<std::size_t>{17});
+    CHECK(searched.turns <= 26);
+    program.cases[2].memory = 20 * mib;
+    const Searched other = search(program, {.most_runs = 26}, 1);
+    CHECK(other.outcome.best == std::optional<std::size_t>{2});
+    CHECK(other.outcome.options[17].stage == schedule::AdviceStage::untried);
+    CHECK(other.outcome.gain.claim == measure::Claim::proven);
+}
+
 TEST_CASE("settings race where runs are cheap, and are replayed where they are dear", "[unit]")
 {
     using schedule::AdviceWay;
