@@ -12,11 +12,13 @@ namespace memsweep::app {
 namespace {
 
 constexpr std::uint32_t most_repeats = 2;
+constexpr std::chrono::milliseconds least_patience{1};
 
 }  // namespace
 
-AdviceExecutor::AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note)
-    : inner_{inner}, reads_moment_{reads_moment}, note_{std::move(note)}
+AdviceExecutor::AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
+                               std::function<std::chrono::nanoseconds()> patience)
+    : inner_{inner}, reads_moment_{reads_moment}, note_{std::move(note)}, patience_{std::move(patience)}
 {
 }
 
@@ -24,10 +26,12 @@ engine::Attempt AdviceExecutor::run(const engine::CompiledCase& compiled, const 
                                     const std::function<void(int pid)>& started)
 {
     last_ = AdviceFault::none;
-    engine::Attempt attempt = inner_.run(compiled, limits, started);
+    engine::RunLimits in_time = limits;
+    in_time.timeout = std::min(limits.timeout, std::max<std::chrono::nanoseconds>(patience_(), least_patience));
+    engine::Attempt attempt = inner_.run(compiled, in_time, started);
     for (std::uint32_t repeats = 0; repeats < most_repeats && is_unread(attempt); ++repeats) {
         ++repeats_;
-        attempt = inner_.run(compiled, limits, started);
+        attempt = inner_.run(compiled, in_time, started);
     }
     if (attempt.ending == engine::Ending::finished) {
         attempt.reason = objection(compiled, attempt.command());

@@ -7,6 +7,7 @@
 // Threads  one.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,8 +30,9 @@ inline constexpr const char* as_it_is_id = "advise/as it is";
 
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
-    // `reads_moment`: a run without its memory at the end is none.
-    AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note);
+    // `reads_moment`: a run without its memory at the end is none. `patience`: with a run that begins now.
+    AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
+                   std::function<std::chrono::nanoseconds()> patience);
 
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
@@ -59,6 +61,7 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     engine::Executor& inner_;
     bool reads_moment_;
     std::function<void(const std::string&)> note_;
+    std::function<std::chrono::nanoseconds()> patience_;
     std::string running_;   // the case; empty: nobody said, and it is the program as it is
     std::string checksum_;  // of what the program prints as it is
     bool varies_{};

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,8 +53,10 @@ AdviceReplays::AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSigna
 
 base::Expected<trace::CountedTree> AdviceReplays::record(const engine::CommandExecutor& commands,
                                                          const engine::CompiledCase& compiled,
-                                                         const engine::RunLimits& limits)
+                                                         const engine::RunLimits& limits,
+                                                         std::chrono::nanoseconds patience)
 {
+    const std::chrono::nanoseconds end = clock_.now() + patience;
     auto folder = sys::PassingFolder::make(advised_folders);
     if (!folder) {
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
@@ -61,33 +65,36 @@ base::Expected<trace::CountedTree> AdviceReplays::record(const engine::CommandEx
     MEMSWEEP_TRY(check_room(folder_->path()));
     GrowingTrace trace{unfinished_trace_in(folder_->path())};
     SealingMeanwhile sealing{folder_->path(), trace};
-    const engine::Moment moment = MEMSWEEP_TRY(
-        commands.record(compiled, limits, folder_->path(), fmt::format("namespace={}", own_pid_namespace())));
-    const bool exits = compiled.command().end.sign == model::EndSign::exit;
-    end_ticks_ = exits ? 0 : moment.ticks;
+    const auto moment =
+        commands.record(compiled, limits, folder_->path(), fmt::format("namespace={}", own_pid_namespace()));
     trace::TraceProgress progress = sealing.finish();
-    std::vector<trace::RecordedImage> images = MEMSWEEP_TRY(recorded_images(folder_->path()));
-    if (images.empty()) {
+    auto images = recorded_images(folder_->path());
+    seen_ = images ? served_of(*images) : trace::CountedTree{};
+    MEMSWEEP_TRY(moment);
+    MEMSWEEP_TRY(images);
+    const bool exits = compiled.command().end.sign == model::EndSign::exit;
+    end_ticks_ = exits ? 0 : moment->ticks;
+    if (images->empty()) {
         return trace::CountedTree{};
     }
-    const trace::FileHeader header = trace::trace_header(images, trace::read_clocks());
-    MEMSWEEP_TRY(
-        trace::put_rest(images, is_running, trace.taker(), {{"source", "memsweep advise"}}, std::move(progress)));
+    const trace::FileHeader header = trace::trace_header(*images, trace::read_clocks());
+    const trace::TakeBytes take = [&, put = trace.taker()](std::string_view bytes) -> base::Expected<void> {
+        MEMSWEEP_TRY(in_time(end));
+        return put(bytes);
+    };
+    MEMSWEEP_TRY(trace::put_rest(*images, is_running, take, {{"source", "memsweep advise"}}, std::move(progress)));
     MEMSWEEP_TRY(trace.complete(header));
     std::set<std::uint32_t> processes;
-    for (const trace::RecordedImage& image : images) {
+    for (const trace::RecordedImage& image : *images) {
         processes.insert(trace::number_in_trace(image.facts));
     }
     processes_ = processes.size();
-    return served_of(images);
+    return seen_;
 }
 
 base::Expected<engine::ReplayResidence> AdviceReplays::on(const model::AllocatorSpec& allocator,
                                                           std::chrono::nanoseconds patience)
 {
-    if (packed_ == nullptr) {
-        MEMSWEEP_TRY(compile());
-    }
     ++replays_;
     constexpr std::uint32_t runs_with_threads = 3;  // whose order is not that of the program
     return engine::replay_residence(
@@ -96,10 +103,29 @@ base::Expected<engine::ReplayResidence> AdviceReplays::on(const model::Allocator
         rest_);
 }
 
-// How many events of the trace come before the end of its work.
-base::Expected<std::uint64_t> AdviceReplays::events_of_work() const
+base::Expected<void> AdviceReplays::in_time(std::chrono::nanoseconds end) const
 {
-    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(unfinished_trace_in(folder_->path())));
+    return clock_.now() <= end ? base::Expected<void>{}
+                               : base::fail(base::ErrorCode::budget, "the recording is too long for the budget");
+}
+
+// The trace, of which nothing is read after that time.
+base::Expected<trace::TraceReader> AdviceReplays::open_until(std::chrono::nanoseconds end) const
+{
+    const std::string path = unfinished_trace_in(folder_->path());
+    const trace::ReadAt read = MEMSWEEP_TRY(trace::open_for_reading(path));
+    return trace::TraceReader::open(
+        [this, read, end](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
+            MEMSWEEP_TRY(in_time(end));
+            return read(offset, into);
+        },
+        path);
+}
+
+// How many events of the trace come before the end of its work.
+base::Expected<std::uint64_t> AdviceReplays::events_of_work(std::chrono::nanoseconds end) const
+{
+    auto reader = MEMSWEEP_TRY(open_until(end));
     const trace::FileHeader& header = reader.header();
     if (end_ticks_ == 0 || header.ticks_per_second == 0 || end_ticks_ < header.start_ticks) {
         return std::numeric_limits<std::uint64_t>::max();
@@ -111,23 +137,24 @@ base::Expected<std::uint64_t> AdviceReplays::events_of_work() const
         reader, std::chrono::nanoseconds{static_cast<std::chrono::nanoseconds::rep>(seconds * nanoseconds)});
 }
 
-base::Expected<void> AdviceReplays::compile()
+base::Expected<void> AdviceReplays::compile(std::chrono::nanoseconds patience)
 {
-    const std::string path = unfinished_trace_in(folder_->path());
+    const std::chrono::nanoseconds end = clock_.now() + patience;
     trace::ReplayCompileOptions options;
-    options.selection.most_events = MEMSWEEP_TRY(events_of_work());
+    options.selection.most_events = MEMSWEEP_TRY(events_of_work(end));
     options.selection.is_cut = options.selection.most_events != std::numeric_limits<std::uint64_t>::max();
     if (processes_ > 1) {
-        auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+        auto reader = MEMSWEEP_TRY(open_until(end));
         const trace::TraceSummary summary = trace::summarize(reader);
         const auto largest = std::ranges::max_element(summary.processes, {}, &trace::ProcessSummary::peak_live_bytes);
         if (largest != summary.processes.end()) {
             options.selection.process = largest->process;
         }
     }
-    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+    auto reader = MEMSWEEP_TRY(open_until(end));
     const auto words = MEMSWEEP_TRY(trace::compile_replay(reader, options));
     MEMSWEEP_TRY(reader.outcome());
+    MEMSWEEP_TRY(in_time(end));
     const trace::ReplayProgram program = MEMSWEEP_TRY(trace::view(words));
     threads_ = static_cast<std::uint32_t>(program.threads.size());
     MEMSWEEP_TRY(engine::check_room_to_replay(program.header->totals));

@@ -6,8 +6,8 @@
 // Units    bytes.
 // Cost     recording: a run of the program; one reading of the trace, and one compilation, for all replays.
 // Memory   of the compiled trace, and in another process what the program held.
-// Errors   those of the recording, of reading and compiling it; budget: this machine has not the memory left; those of
-//          replay_residence.
+// Errors   those of the recording, of reading and compiling it; budget: this machine has not the memory left, or nobody
+//          the patience; those of replay_residence.
 // Threads  one, beside that which seals the recording.
 #pragma once
 
@@ -26,6 +26,7 @@
 #include "core/sys/left_behind.hpp"
 #include "core/sys/signals.hpp"
 #include "core/trace/counts.hpp"
+#include "core/trace/trace_reader.hpp"
 
 namespace memsweep::app {
 
@@ -34,25 +35,34 @@ class AdviceReplays {
     // `rest`: how long the program rests before its memory is read.
     AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSignals& signals);
 
-    // Runs the program, and returns whose malloc served it.
+    // Runs the program, and returns whose malloc served it. `patience`: with the run and what it takes to have a trace.
     [[nodiscard]] base::Expected<trace::CountedTree> record(const engine::CommandExecutor& commands,
                                                             const engine::CompiledCase& compiled,
-                                                            const engine::RunLimits& limits);
+                                                            const engine::RunLimits& limits,
+                                                            std::chrono::nanoseconds patience);
 
-    // After a recording. `patience`: for one replay.
+    // Whose malloc served it in a recording that was cut off, too.
+    [[nodiscard]] const trace::CountedTree& seen() const { return seen_; }
+
+    // After a recording, before replays of it. `patience`: with reading it; what follows takes a part of that again.
+    [[nodiscard]] base::Expected<void> compile(std::chrono::nanoseconds patience);
+
+    // `patience`: for one replay.
     [[nodiscard]] base::Expected<engine::ReplayResidence> on(const model::AllocatorSpec& allocator,
                                                              std::chrono::nanoseconds patience);
 
     [[nodiscard]] std::uint32_t replays() const { return replays_; }
 
   private:
-    [[nodiscard]] base::Expected<void> compile();
-    [[nodiscard]] base::Expected<std::uint64_t> events_of_work() const;
+    [[nodiscard]] base::Expected<trace::TraceReader> open_until(std::chrono::nanoseconds end) const;
+    [[nodiscard]] base::Expected<void> in_time(std::chrono::nanoseconds end) const;
+    [[nodiscard]] base::Expected<std::uint64_t> events_of_work(std::chrono::nanoseconds end) const;
 
     std::chrono::nanoseconds rest_;
     sys::SystemClock clock_;
     engine::WorkerExecutor workers_;
     std::optional<sys::PassingFolder> folder_;
+    trace::CountedTree seen_;
     std::uint64_t end_ticks_{};  // of its work; 0: its exit
     std::size_t processes_{};
     std::uint32_t threads_{};

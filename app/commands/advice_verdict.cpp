@@ -62,12 +62,15 @@ void judge_nothing(const JudgedAdvice& facts, AdviceReport& report)
     const std::string linked = report.program.origin == MallocOrigin::linked
                                    ? fmt::format("It is linked with {}; of ", report.program.allocator)
                                    : "Of ";
+    const bool is_predicted = all_predicted(report);
     change_nothing(fmt::format("{}{} settings tried {}{}.", linked, tried, best,
                                facts.outcome.raced_all ? ""
-                               : all_predicted(report)
-                                   ? "; the others were predicted to need more, by replays of a recording"
-                                   : "; the budget left others untried"),
+                               : is_predicted ? "; the others were predicted to need more, by replays of a recording"
+                                              : "; the budget left others untried"),
                    report);
+    if (!facts.outcome.raced_all && !is_predicted) {
+        report.verdict = AdviceVerdict::predicted_only;
+    }
     if (unsafe != report.tried.end() &&
         std::ranges::all_of(report.tried, [&](const AdviceTry& one) { return one.runs == 0 || is_unsafe(one); })) {
         report.verdict = AdviceVerdict::unsafe;
@@ -102,6 +105,12 @@ void change_nothing(std::string why, AdviceReport& report)
     report.reason = std::move(why);
 }
 
+void budget_ended(std::string why, reporters::AdviceReport& report)
+{
+    report.verdict = AdviceVerdict::predicted_only;
+    report.reason = std::move(why);
+}
+
 void judge_advice(const JudgedAdvice& facts, AdviceReport& report)
 {
     const schedule::AdviceOutcome& outcome = facts.outcome;
@@ -111,6 +120,13 @@ void judge_advice(const JudgedAdvice& facts, AdviceReport& report)
         take_predicted_best(facts, report);
     }
     add_warnings(facts, report);
+    const bool was_run = std::ranges::any_of(report.tried, [](const AdviceTry& one) { return one.runs > 0; });
+    if (!report.best && !was_run && !has_failed_as_it_is && !outcome.raced_all && !all_predicted(report)) {
+        budget_ended(report.is_interrupted ? "It was interrupted before a setting was run."
+                                           : "The budget ended before a setting was run; a larger --budget decides.",
+                     report);
+        return;
+    }
     if (!outcome.has_default && !report.best) {
         change_nothing("It could not be measured as it is, three times: nothing can be compared with it.", report);
         report.best.reset();

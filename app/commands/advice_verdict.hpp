@@ -29,4 +29,7 @@ void judge_advice(const JudgedAdvice& facts, reporters::AdviceReport& report);
 
 void change_nothing(std::string why, reporters::AdviceReport& report);
 
+// Nothing was tried, so that nothing can be said.
+void budget_ended(std::string why, reporters::AdviceReport& report);
+
 }  // namespace memsweep::app

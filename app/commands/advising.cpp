@@ -118,7 +118,8 @@ class Advising {
     Advising(const AdviceQuestion& question, const GlobalOptions& global, const sys::StopSignals& signals)
         : question_{question}, global_{global}, signals_{signals}, machine_{this_machine()},
           commands_{clock_, signals, recorder_library()}, replays_{question.end.idle, signals},
-          executor_{runs_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); }}
+          executor_{runs_, question.at != WantedAt::peak, [this](const std::string& id) { note_run(id); },
+                    [this] { return patience_with_a_run(); }}
     {
         report_.tool = model::this_tool();
         report_.machine = machine_;
@@ -139,7 +140,8 @@ class Advising {
     base::Expected<AdviceReport> run()
     {
         if (!question_.resume.empty()) {
-            MEMSWEEP_TRY(runs_.open(question_.resume, advice_identity(question_, machine_)));
+            MEMSWEEP_TRY(
+                runs_.open(question_.resume, advice_identity(question_, machine_), question_.plan.settings.timeout));
             note(fmt::format("{} of {} to go on with", measure::counted(runs_.found(), "run"), question_.resume));
         }
         note("looking at the program as it is");
@@ -148,6 +150,8 @@ class Advising {
         if (signals_.arrived()) {
             report_.is_interrupted = true;
             nothing("It was interrupted before anything was tried.");
+        } else if (!ended_while_.empty() && memory_ == 0) {
+            budget_ended(fmt::format("The budget ended while {}; a larger --budget decides.", ended_while_), report_);
         } else if (too_short_) {
             nothing(fmt::format("It ends before anybody can look at it, and has no more than {} at any time.",
                                 base::format_size(*too_short_)));
@@ -158,6 +162,8 @@ class Advising {
             nothing(fmt::format("No setting can return more than {} of {}: that is all that no file backs.",
                                 base::format_size(report_.program.bound_bytes),
                                 base::format_size(static_cast<std::uint64_t>(memory_))));
+        } else if (!ended_while_.empty()) {
+            budget_ended(fmt::format("The budget ended while {}; a larger --budget decides.", ended_while_), report_);
         } else if (report_.program.origin == MallocOrigin::unseen) {
             nothing(fmt::format("Its malloc cannot be seen or replaced: {}.", report_.program.unrecorded));
         } else {
@@ -189,7 +195,36 @@ class Advising {
 
     void nothing(std::string why) { change_nothing(std::move(why), report_); }
 
-    [[nodiscard]] engine::RunLimits limits() const { return {.timeout = question_.plan.settings.timeout}; }
+    [[nodiscard]] nanoseconds left() const
+    {
+        return question_.budget ? std::max(*question_.budget - (runs_.clock().now() - began_), nanoseconds{0})
+                                : nanoseconds::max();
+    }
+
+    [[nodiscard]] bool is_out_of_time() const { return left() == nanoseconds{0}; }
+
+    [[nodiscard]] nanoseconds left_for(double share) const
+    {
+        constexpr nanoseconds forever = std::chrono::hours{24};
+        return question_.budget
+                   ? nanoseconds{static_cast<nanoseconds::rep>(static_cast<double>(left().count()) * share)}
+                   : forever;
+    }
+
+    // Of a run that ends with this share of what is left.
+    [[nodiscard]] engine::RunLimits limits(double share = 1) const
+    {
+        constexpr nanoseconds least = std::chrono::milliseconds{1};
+        const nanoseconds timeout = question_.plan.settings.timeout;
+        return {.timeout = std::clamp(left_for(share), least, std::max(timeout, least))};
+    }
+
+    // A run that began in time may end a little later, but one that hangs ends with the budget.
+    [[nodiscard]] nanoseconds patience_with_a_run() const
+    {
+        constexpr int much_longer = 3;
+        return std::max(left(), much_longer * usual_run_);
+    }
 
     // Gone before anybody could look at it, as a program is that does next to nothing.
     static bool is_too_short(const engine::Attempt& attempt)
@@ -198,7 +233,7 @@ class Advising {
         constexpr std::uint64_t small = std::uint64_t{8} << 20U;
         const auto* const measured = std::get_if<engine::CommandRecord>(&attempt.measured);
         return attempt.ending == engine::Ending::broken && measured != nullptr &&
-               measured->at_end.working_set_bytes == 0 && measured->wall_ns < short_ns &&
+               measured->at_end.working_set_bytes == 0 && measured->wall_ns > 0 && measured->wall_ns < short_ns &&
                measured->peak_working_set_bytes < small;
     }
 
@@ -206,7 +241,8 @@ class Advising {
     base::Expected<trace::CountedTree> record(const engine::CompiledCase& compiled)
     {
         note("runs of it are dear: it is recorded, and replayed under each setting");
-        return replays_.record(commands_, compiled, limits());
+        constexpr double share = 0.75;  // the rest is for replays, and for the best of them
+        return replays_.record(commands_, compiled, limits(share), left_for(share));
     }
 
     // Whose malloc, which user, how many threads, how much memory: two runs.
@@ -216,8 +252,16 @@ class Advising {
         compiled.command().end = question_.end;
         compiled.command().output = model::output_checksum;
         report_.real_runs = looking_runs;
-        const engine::Attempt first = executor_.run(compiled, limits(), [](int /*pid*/) {});
+        const engine::Attempt first =
+            executor_.run(compiled, {.timeout = question_.plan.settings.timeout}, [](int /*pid*/) {});
         if (first.ending == engine::Ending::interrupted) {
+            return {};
+        }
+        if (first.ending == engine::Ending::timed_out && is_out_of_time()) {
+            ended_while_ = "it ran as it is for the first time";
+            report_.program.unrecorded = "the budget ended before";
+            report_.program.origin = MallocOrigin::unseen;
+            report_.real_runs = 1;
             return {};
         }
         if (is_too_short(first)) {
@@ -229,6 +273,7 @@ class Advising {
         if (first.ending != engine::Ending::finished) {
             return base::fail(base::ErrorCode::os, first.reason, base_name(report_.command.front()));
         }
+        usual_run_ = nanoseconds{first.command().wall_ns};
         const engine::Moment& moment = executor_.moment();
         const double peak = static_cast<double>(first.peak_working_set_bytes());
         const auto at_moment = static_cast<double>(moment.working_set_bytes);
@@ -255,8 +300,14 @@ class Advising {
         }
         if (way_ == schedule::AdviceWay::race) {
             runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
-                take_origin(commands_.count(compiled, limits()), unknown);
+                const trace::CountedTree& seen = replays_.seen();  // of a recording that came to nothing
+                take_origin(seen.served.empty() ? commands_.count(compiled, limits())
+                                                : base::Expected<trace::CountedTree>{seen},
+                            unknown);
             });
+        }
+        if (is_out_of_time()) {
+            ended_while_ = "it was looked at as it is";
         }
         if (question_.at == WantedAt::end && question_.end.sign == model::EndSign::exit && peak > 4 * memory_) {
             report_.warnings.push_back(fmt::format("{} are resident when it exits, of {} before: if it frees on its "
@@ -307,8 +358,9 @@ class Advising {
             .name = report_.program.allocator, .library = {}, .environment = allocator_variables_of(::getpid())};
         const auto library = sys::find_allocator_library(as_it_is.name);
         const nanoseconds end = end_of_replays();
-        const auto base = library.and_then([&](const std::string& path) {
+        const auto base = library.and_then([&](const std::string& path) -> base::Expected<engine::ReplayResidence> {
             as_it_is.library = path;
+            MEMSWEEP_TRY(replays_.compile(patience(end)));
             return replays_.on(as_it_is, patience(end));
         });
         if (!base) {
@@ -362,12 +414,7 @@ class Advising {
     }
 
     // Half of what is left of the budget is for real runs.
-    [[nodiscard]] nanoseconds end_of_replays() const
-    {
-        const nanoseconds now = runs_.clock().now();
-        return question_.budget ? now + std::max(*question_.budget - (now - began_), nanoseconds{0}) / 2
-                                : nanoseconds::max();
-    }
+    [[nodiscard]] nanoseconds end_of_replays() const { return runs_.clock().now() + left_for(0.5); }
 
     [[nodiscard]] schedule::AdviceTerms terms() const
     {
@@ -385,7 +432,7 @@ class Advising {
                                     .share_of_race = replays ? 0.6 : 0.5,
                                     .seed = question_.seed};
         if (question_.budget) {
-            terms.budget = std::max(*question_.budget - (runs_.clock().now() - began_), nanoseconds{0});
+            terms.budget = left();
         }
         return terms;
     }
@@ -464,6 +511,8 @@ class Advising {
     schedule::AdviceWay way_{};
     std::size_t raced_{schedule::raced_beside_replays};  // of those that were replayed
     double memory_{};                                    // as it is
+    nanoseconds usual_run_{};                            // how long it runs as it is
+    std::string ended_while_;                            // what the budget has ended before anything could be tried
     std::optional<std::uint64_t> too_short_;             // most of its memory, of a program that is gone at once
     const Candidates* candidates_{};
 };

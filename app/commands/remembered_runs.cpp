@@ -177,8 +177,10 @@ AdviceIdentity advice_identity(const AdviceQuestion& question, const model::Mach
             .machine = reporters::repaired_utf8(fmt::format("{}, {}", machine.host, machine.fingerprint))};
 }
 
-base::Expected<void> RememberedRuns::open(const std::string& path, const AdviceIdentity& identity)
+base::Expected<void> RememberedRuns::open(const std::string& path, const AdviceIdentity& identity,
+                                          std::chrono::nanoseconds timeout)
 {
+    timeout_ = timeout;
     std::error_code ignored;
     const bool is_there = std::filesystem::exists(path, ignored);
     if (is_there && !std::filesystem::is_regular_file(path, ignored)) {
@@ -295,8 +297,9 @@ engine::Attempt RememberedRuns::run(const engine::CompiledCase& compiled, const 
     const nanoseconds begun = clock_.now();
     engine::Attempt attempt = inner_.run(compiled, limits, started);
     // What keeps the program from running as it is may be mended before the next try.
-    const bool is_kept =
-        !ending_word(attempt.ending).empty() && (key != as_it_is_ || attempt.ending == engine::Ending::finished);
+    const bool was_cut_off = attempt.ending == engine::Ending::timed_out && limits.timeout < timeout_;
+    const bool is_kept = !ending_word(attempt.ending).empty() && !was_cut_off &&
+                         (key != as_it_is_ || attempt.ending == engine::Ending::finished);
     if (is_kept && !path_.empty()) {
         const auto* const record = std::get_if<engine::CommandRecord>(&attempt.measured);
         append(reporters::compact({{"what", key},

@@ -42,7 +42,9 @@ class RememberedRuns final : public engine::Executor {
     // Runs are made by `inner`. Without a path none is remembered.
     explicit RememberedRuns(engine::Executor& inner) : inner_{inner} {}
 
-    [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity);
+    // `timeout`: a run that was ended earlier, for another reason than itself, is not kept.
+    [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity,
+                                            std::chrono::nanoseconds timeout);
 
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
@@ -77,7 +79,8 @@ class RememberedRuns final : public engine::Executor {
     void append(const std::string& line);
 
     engine::Executor& inner_;
-    std::string path_;                             // empty: nothing is remembered
+    std::string path_;  // empty: nothing is remembered
+    std::chrono::nanoseconds timeout_{};
     std::map<std::string, std::deque<Run>> runs_;  // by what is run
     std::string as_it_is_;                         // the first that was asked for
     std::vector<std::string> origin_;              // allocator, whose, why it is not known

@@ -155,6 +155,9 @@ std::string headline_of(const AdviceReport& report)
         return fmt::format("{}: {}: {}. {}.", about, deed_text(report.tried[*report.best].settings), gain_text(report),
                            price_text(report));
     case AdviceVerdict::predicted_only:
+        if (!report.best) {
+            return fmt::format("{}: nothing is proven. {}", about, report.reason);
+        }
         return fmt::format("{}: {}: {} would give {}. {}", about,
                            report.tried[*report.best].memory ? "not proven" : "predicted, not run",
                            inert_text(report.tried[*report.best].settings.text), gain_text(report), report.reason);

@@ -183,6 +183,47 @@ class Advise(CliTest):
         report = self.advise(PROGRAM, "fastbins", options=("--budget", "6"), code=(0, 5))
         self.assertIn(report["verdict"], ("predicted_only", "change_nothing"))
 
+    def lasting(self, when):
+        """A program that says when it begins, and says when it is over: a minute later where `when` holds, else at once."""
+        return f"echo begun >> log; if {when}; then sleep 60; fi; {PROGRAM} slow; echo over >> log"
+
+    def begun_and_over(self):
+        words = (self.folder / "log").read_text().split()
+        return words.count("begun"), words.count("over")
+
+    def test_the_budget_ends_a_run_that_is_longer(self):
+        report = self.advise(self.lasting("true"), options=("--shell", "--budget", "2s"), code=5)
+        self.assertEqual(self.begun_and_over(), (1, 0))
+        self.assertEqual((report["verdict"], report["advice"], report["cost"]["real_runs"]), ("predicted_only", [], 1))
+        self.assertIn("nothing is proven. The budget ended while it ran as it is for the first time", report["headline"])
+
+    def test_the_budget_ends_a_recording(self):
+        # Only what is recorded lasts, and that is recorded once: what it was served by is known from what there is.
+        report = self.advise(self.lasting('case "$LD_PRELOAD" in *libmemsweep_record*) ;; *) false ;; esac'),
+                             options=("--shell", "--want", "rss@peak", "--budget", "14s"), code=(0, 5))
+        begun, over = self.begun_and_over()
+        self.assertEqual(begun - over, 1)
+        self.assertGreaterEqual(over, 2, "it was run after that")
+        self.assertEqual(report["program"]["allocator"], "glibc")
+        self.assertTrue(any("could not be recorded" in one and "still running" in one for one in report["warnings"]), report["warnings"])
+
+    def test_the_budget_ends_a_setting_that_hangs(self):
+        report = self.advise(self.lasting('case "$LD_PRELOAD" in *mimalloc*|*jemalloc*|*tcmalloc*) ;; *) false ;; esac').replace("slow", "fastbins"),
+                             options=("--shell", "--want", "rss@peak", "--budget", "10s"), code=(0, 5))
+        begun, over = self.begun_and_over()
+        # It has what was left of the budget, and a setting that begins then may have as much as three runs again.
+        self.assertIn(begun - over, (1, 2))
+        hung = [one for one in report["tried"] if "still running" in (one["why"] or "")]
+        self.assertEqual({one["dropped"] for one in hung}, {"failed"})
+        self.assertEqual({one["allocator"] for one in report["advice"]} - {"glibc"}, set())
+
+    def test_what_cannot_be_started_is_no_short_program(self):
+        alone = self.folder / BINARY.name
+        shutil.copy(BINARY, alone)  # without its launcher
+        done = subprocess.run([alone, "advise", "-q", "--", PROGRAM, "live"], capture_output=True, text=True, env=environment(), check=False)
+        self.assertEqual(done.returncode, 3, done)
+        self.assertIn("memsweep-launch", done.stderr)
+
     def test_a_program_that_fails_as_it_is(self):
         self.assertIn("exit code 3", self.expect(3, "advise", "-q", "--", PROGRAM, "fails").errors)
         self.expect(2, "advise", "-q", "--", self.folder / "nothing")

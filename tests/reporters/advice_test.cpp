@@ -108,6 +108,11 @@ TEST_CASE("what a replay predicts is called so, beside what was run", "[unit]")
     report.reason = "The budget ended before pairs of runs could prove it; a larger --budget decides.";
     CHECK(headline_of(report) ==
           "sqlite3, rss@end: predicted, not run: jemalloc would give 37.7 -> 30.0 MiB (-20.4 %). " + report.reason);
+    report.best.reset();
+    report.reason = "The budget ended before a setting was run; a larger --budget decides.";
+    CHECK(headline_of(report) == "sqlite3, rss@end: nothing is proven. " + report.reason);
+    CHECK(to_terminal(report, TerminalStyle{.width = 200, .color = false}).find("nothing is proven") !=
+          std::string::npos);
 }
 
 TEST_CASE("an interpreter is named with its script", "[unit]")
