@@ -10,7 +10,8 @@ piece is judged by runs that memsweep takes no part in:
               where none of them fails, `wrongly_failed` counts it.
   same        with the printed environment line the program exits, prints and complains as it does without it.
   there       the memory of the promise is there: with over without, by the medians of pairs at the exit stop (exit_observer) or at the
-              sign that work is done, is at most the upper end of the promised interval. 1 % or 256 KiB are forgiven to the few runs.
+              sign that work is done, is at most the upper end of the promised interval. 1 % or 256 KiB are forgiven to the few runs;
+              `memory_beyond_interval` counts without forgiving.
   cpu         with over without, CPU time of interleaved pairs: the median and the order statistics that enclose it with 95 %. Pairs are
               added up to --most-pairs until those are on one side of the limit. `exceeds`: the median is beyond the promise and 2 %.
               `surely_exceeds`: the whole interval is.
@@ -328,11 +329,12 @@ def piece(name, words, wish, args, folder, with_grid):
 def result_of(rows, args):
     changes = [row for row in rows if row["verdict"] == "change"]
     grids = [row for row in rows if "within" in row]
-    return {"machine": platform.processor() or platform.machine(), "processors": os.cpu_count(), "kernel": platform.release(), "budget": args.budget,
+    return {"machine": platform.processor() or platform.machine(), "processors": os.cpu_count(), "kernel": platform.release(), "command": " ".join(["benchmarks/advice_campaign.py", *sys.argv[1:]]),
             "pieces": len(rows), "programs": len({row["program"] for row in rows}), "verdicts": {word: sum(row["verdict"] == word for row in rows) for word in [*CODES, "none"]},
             "wrong_codes": sum(not row["told"] for row in rows), "settings_that_failed": sum(row.get("failed_settings", 0) for row in rows),
             "wrongly_failed": sum(row.get("wrongly_failed", 0) for row in rows), "changes": len(changes), "other_output": sum(not row["same"] for row in changes),
-            "memory_not_there": sum(not row["there"] for row in changes), "cpu_exceeds": sum(row["exceeds"] for row in changes),
+            "memory_not_there": sum(not row["there"] for row in changes), "memory_beyond_interval": sum(row.get("memory_ratio", 2) > (row["promised_ratio"] or [0, 0])[1] for row in changes),
+            "cpu_exceeds": sum(row["exceeds"] for row in changes),
             "cpu_surely_exceeds": sum(row["surely_exceeds"] for row in changes), "cpu_open": sum(row["cpu_ci95"][0] <= LIMIT < row["cpu_ci95"][1] for row in changes),
             "grids": len(grids), "regret_within": sum(row["within"] for row in grids), "longest_seconds": max((row["seconds"] for row in rows), default=0), "rows": rows}
 
