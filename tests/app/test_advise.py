@@ -397,6 +397,13 @@ class Resume(CliTest):
         self.resume(6)
         self.assertGreater(len(self.lines()), 1, "an empty file is begun")
 
+    def test_a_setting_that_the_budget_has_ended_is_tried_again(self):
+        words = ("--shell", *LOOSE, "--", f'case "$LD_PRELOAD" in *mimalloc*|*jemalloc*|*tcmalloc*) sleep 60;; esac; exec {PROGRAM} fastbins')
+        report = json.loads(self.resume("6s", words=words).text)
+        self.assertTrue([one for one in report["tried"] if "still running" in (one["why"] or "")], report["tried"])
+        self.assertGreaterEqual(len(self.lines()), 5, "header, and the program as it is")
+        self.assertNotIn(b"still running", self.runs.read_bytes())
+
     def test_a_program_that_failed_as_it_was_is_run_again(self):
         words = ("--shell", *LOOSE, "--", f"test -e {self.folder}/mended && exec {PROGRAM} fastbins")
         self.resume(6, code=(3,), words=words)
