@@ -427,6 +427,7 @@ class Advising {
                                     .at_most = question_.at_most,
                                     .least = {},
                                     .budget = {},
+                                    .usual_run = usual_run_,
                                     .most_runs = question_.most_runs.value_or(usual_runs) - looking_runs,
                                     .most_raced = replays ? raced_ : SIZE_MAX,
                                     .share_of_race = replays ? 0.6 : 0.5,

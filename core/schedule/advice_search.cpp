@@ -155,7 +155,7 @@ bool AdviceSearch::has_room(double runs, double share) const
         return true;
     }
     const double spent = sys::seconds_of(clock_.now() - began_);
-    const double each = runs_ == 0 ? 0 : spent / runs_;
+    const double each = runs_ == 0 ? sys::seconds_of(terms_.usual_run) : spent / runs_;
     const double part = runs_ + runs <= least ? 1 : share;
     return spent + runs * each <= sys::seconds_of(*terms_.budget) * part;
 }

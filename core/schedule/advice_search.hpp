@@ -53,6 +53,7 @@ struct AdviceTerms {
     double at_most{1.05};  // how much longer the program may take, as a ratio
     measure::LeastGain least;
     std::optional<std::chrono::nanoseconds> budget;
+    std::chrono::nanoseconds usual_run{};  // before any has run
     std::uint32_t most_runs{110};
     std::size_t most_raced{SIZE_MAX};
     double share_of_race{0.5};  // of the budget

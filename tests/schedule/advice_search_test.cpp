@@ -199,6 +199,13 @@ TEST_CASE("a setting is tried wherever the budget has room for one, however litt
     }
 }
 
+TEST_CASE("no run begins that would end after the budget, not even the first", "[unit]")
+{
+    const std::chrono::seconds budget{4};
+    CHECK(search(indifferent(), {.budget = budget, .usual_run = budget * 2}, 1).turns == 0);
+    CHECK(search(indifferent(), {.budget = budget, .usual_run = budget / 2}, 1).turns > 0);
+}
+
 TEST_CASE("while nothing gains, the whole budget is for the race", "[unit]")
 {
     Simulated program = indifferent();
