@@ -126,7 +126,8 @@ void append_cut(std::vector<std::string>& lines, std::string_view piece, int wid
     lines.emplace_back(piece);
 }
 
-// A case's id has parts, and a part has words: a name is cut between parts, or between words if that leaves half of the room.
+// A case's id has parts, and a part has words. A name is cut between parts, or between words if that leaves half of the
+// room.
 constexpr std::string_view part_ends = "/ ";
 constexpr std::string_view word_ends = "_-=,";
 
