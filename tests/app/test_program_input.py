@@ -3,6 +3,7 @@
 The program is `wc`, or a copy of what it read into a file: its output is judged, never its time.
 """
 
+import concurrent.futures
 import hashlib
 import os
 import resource
@@ -139,20 +140,24 @@ class Input(CliTest):
             self.assertEqual(self.runs(), [("a", empty)] * 2)
 
     def test_an_open_pipe_without_an_end_is_refused_with_the_way_out(self):
-        for name, before in (("silent", b""), ("silent after a part", b"a part")):
-            with self.subTest(name):
-                read_end, write_end = os.pipe()
-                os.write(write_end, before)
-                try:
-                    said = self.run_with(read_end, "-n", "1", "--", "sh", "-c", TELL, "a", code=2)
-                finally:
-                    os.close(read_end)
-                    os.close(write_end)
-                self.assertRegex(said, "standard input: .* for 10")
-                for hint in ("--stdin /dev/null", "--stdin FILE", "--stdin -"):
-                    self.assertIn(hint, said)
-                self.assertFalse((self.folder / "told").exists())
-                self.assertFalse((self.folder / "r.json").exists())
+        def refused(before, out):
+            read_end, write_end = os.pipe()
+            os.write(write_end, before)
+            try:
+                return self.run_with(read_end, "-n", "1", "--", "sh", "-c", TELL, "a", code=2, out=out)
+            finally:
+                os.close(read_end)
+                os.close(write_end)
+
+        # Both at once: each is waited for.
+        with concurrent.futures.ThreadPoolExecutor() as both:
+            silent, after_a_part = both.submit(refused, b"", "silent.json"), both.submit(refused, b"a part", "part.json")
+        for said in (silent.result(), after_a_part.result()):
+            self.assertRegex(said, "standard input: .* for 10")
+            for hint in ("--stdin /dev/null", "--stdin FILE", "--stdin -"):
+                self.assertIn(hint, said)
+        for name in ("told", "silent.json", "part.json"):
+            self.assertFalse((self.folder / name).exists())
 
         def little_room():
             default_signals()
