@@ -1,6 +1,6 @@
-// What is looked at of a recorded program while it stands, and what its copy is asked afterwards.
+// Reads the state of a recorded program while it stands. Afterwards asks the copy of the program to give memory back.
 //
-// Errors   those of reading; not_supported: nothing was recorded of it.
+// Errors   those of reading; not_supported: nothing was recorded of the program.
 #pragma once
 
 #include <sys/types.h>
@@ -22,28 +22,29 @@
 
 namespace memsweep::app {
 
-// Where a program is recorded to, and by what.
+// The recorder's library, and the folder into which it records.
 struct RecordedBy {
     std::string library;
     std::string folder;
 };
 
-// Takes it of a process that stands, of the last program that it has become. How long it stood is filled in later.
+// Takes a snapshot of a process that stands. If the process has become other programs (execve(2)), it is of the last
+// one. The caller fills in how long the process stood.
 [[nodiscard]] base::Expected<trace::Snapshot> take_snapshot(const RecordedBy& recorded, pid_t process, pid_t thread,
                                                             trace::SnapshotAt at);
 
 // All that recorders have written to the folder.
 [[nodiscard]] base::Expected<std::vector<trace::RecordedImage>> recorded_images(const std::string& folder);
 
-// Parts of the size of a page that are all zero, of the huge pages that a program has for itself.
+// The all-zero parts of the program's private huge pages, in whole base pages. Neighbours are joined.
 //
 // Cost     some 0.2 ms a MiB of huge pages.
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
                                                                const sys::ForeignMemory& memory);
 
-// The processes that a program has started, without the copy that is left of it.
+// The processes that a program has started. Its copy does not count.
 struct OtherProcesses {
-    std::uint64_t page_faults{};  // by those that it has waited for, and by theirs
+    std::uint64_t page_faults{};  // of children that it waited for, and of theirs
     std::uint64_t peak_bytes{};   // the resident set of the largest of them; 0: not known
     bool are_running{};
 };
@@ -52,16 +53,16 @@ struct OtherProcesses {
 // The answer of a copy (format/given_back.hpp).
 struct CopyAnswer {
     measure::TriedRequest tried;
-    std::vector<std::pair<std::string, std::uint64_t>> figures;  // of the allocator, before the request
+    std::vector<std::pair<std::string, std::uint64_t>> figures;  // that the allocator reports, before the request
     std::uint64_t children_peak_bytes{};                         // 0: there were none
 };
 
 // The copy that the recorder leaves of a program that ends by exit(3).
 //
-// Ownership  it ends with this object at the latest, and when we are killed.
+// Ownership  the copy ends with this object at the latest, or when we are killed.
 class ProgramCopy {
   public:
-    // Makes the gate in the folder, by which a copy is asked: before the program begins.
+    // Call before the program begins. Makes a FIFO in the folder, the gate, through which a copy is asked.
     [[nodiscard]] static base::Expected<ProgramCopy> await(const std::string& folder);
     ProgramCopy(ProgramCopy&& other) noexcept
         : folder_{std::move(other.folder_)}, gate_{std::move(other.gate_)}, process_{other.process_},
@@ -73,13 +74,13 @@ class ProgramCopy {
     ProgramCopy& operator=(ProgramCopy&&) = delete;
     ~ProgramCopy();
 
-    // The process stands, and has this copy: it becomes a child of ours when the process ends.
+    // Call while the process stands and has this copy. The copy becomes our child when the process ends.
     void take(pid_t process, pid_t copy);
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
-    // Null: it may not be read.
+    // Null: the memory of the copy may not be read.
     [[nodiscard]] const sys::ForeignMemory* memory() const noexcept { return memory_ ? &*memory_ : nullptr; }
-    // Asks it, which changes its memory, and waits 10 s at most; without a copy, says why there is none. Once the
-    // process has ended.
+    // Call once the process has ended. Asks the copy to give memory back, which changes its memory, and waits for 10 s
+    // at most. If there is no copy, the answer says why.
     [[nodiscard]] CopyAnswer ask(pid_t process);
 
   private:

@@ -34,23 +34,24 @@ struct AskedMoment {
 
 struct RunToExplain {
     std::vector<std::string> command;
-    std::string process;  // a program that the command starts, which is explained in its place; empty: the command is
+    std::string process;  // the program to explain, which the command starts; empty: the command itself
     AskedMoment at;
-    model::EndOfWork end;  // when it has done its work
+    model::EndOfWork end;  // how to tell that the program has done its work
     std::uint32_t removed_sites{3};
 };
 
 struct ExplainedRun {
     sys::ExitStatus status;
     std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: it ended before it could be stopped
-    std::vector<std::string> started;  // the names of the programs that began, if none was the one asked for
+    std::vector<std::string> started;  // the names of all programs that began; empty if `process` was found
 };
 
 // Returns when the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// The explanation of a moment at which the program left no copy of itself.
+// Why an explanation lacks the contents of memory, if it is of a moment without a copy of the program.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
+// The answer for such a moment: no copy could be asked to give memory back.
 [[nodiscard]] CopyAnswer not_asked();
 
 }  // namespace memsweep::app

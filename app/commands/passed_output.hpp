@@ -1,9 +1,9 @@
-// What a command in the foreground prints, taken by a pipe, listened to, and passed on to our own standard output and
-// error as it comes. The command sees pipes, not the terminal.
+// Copies the output of a command in the foreground to our own standard output and error, as it comes. A listener gets
+// each piece first. The command sees pipes, not the terminal.
 //
 // Errors   os: no pipe. Once nobody reads from us any more, the command finds its pipe closed.
-// Threads  one; another, that takes no signals, passes on and calls the listener.
-// Ownership  processes that the command leaves behind have nobody who reads what they print.
+// Threads  one calls. A second one, which takes no signals, copies the output and calls the listener.
+// Ownership  the command may leave processes behind: after finish() nobody reads what they print.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ class PassedOutput {
     PassedOutput& operator=(const PassedOutput&) = delete;
     ~PassedOutput();
 
-    // Before the command is started.
+    // Call before the command is started.
     [[nodiscard]] base::Expected<void> take(sys::SpawnOptions& program, Listener listener);
-    // Once the command runs; again, it does nothing.
+    // Call once the command runs. Further calls do nothing.
     void begin();
-    // Once it has ended: passes on what is left.
+    // Call once the command has ended. Passes on what is left.
     void finish();
 
   private:
@@ -48,7 +48,7 @@ class PassedOutput {
 
     Listener listener_;
     std::array<Passed, 2> passed_;
-    sys::UniqueFd over_;  // for the thread: at its end once the command has ended
+    sys::UniqueFd over_;  // tells the thread that the command has ended, by end of file
     sys::UniqueFd tell_over_;
     std::optional<std::thread> thread_;
 };

@@ -14,7 +14,8 @@ struct Capabilities;
 
 namespace memsweep::app {
 
-// This machine with its fingerprint: CPU model, cores, NUMA nodes, page size, memory to 1 GiB and devices, hashed.
+// This machine with its fingerprint, a hash of: CPU model, cores, NUMA nodes, page size, memory rounded to 1 GiB,
+// devices.
 [[nodiscard]] model::Machine this_machine();
 
 [[nodiscard]] scenarios::Surroundings surroundings(const model::Machine& machine);
@@ -24,8 +25,8 @@ namespace memsweep::app {
 //          processors and NUMA nodes that the process may use.
 [[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
 
-// %h and %r of a path: the host, SLURMD_NODENAME if Slurm runs us; the rank, SLURM_PROCID, OMPI_COMM_WORLD_RANK or
-// PMI_RANK, else 0.
+// What %h and %r in a path stand for. The host is SLURMD_NODENAME if it is set, else `host`. The rank is the first that
+// is set of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK, else 0.
 [[nodiscard]] std::string launched_host(const std::string& host);
 [[nodiscard]] std::string launched_rank();
 

@@ -24,7 +24,7 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
      {"count", trace::SiteOrder::count},
      {"temporary", trace::SiteOrder::temporary}}};
 
-// Prints the damage of a trace. Damage is a finding.
+// Prints the damage of a trace. Returns ExitCode::finding if there is any, else ExitCode::done.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
 
 // Names the processes that held much more memory than their recording shows.

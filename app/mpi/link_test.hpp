@@ -4,10 +4,10 @@
 // sample, which does not count, finds out how many messages take the wanted time. After the clock has stopped, the
 // whole last message of each sample is compared with what was sent. Buffers are cleared between samples.
 //
-// First of all, the ends tell each other what memory they have. So both know where the data lie, and a flow without
-// memory has a reason on both sides.
+// First of all, the ends tell each other what memory they have. So both know where the data lie. If one end has no
+// memory, both give its reason as the problem of the flow.
 //
-// Units    bytes/s; of Pattern::latency seconds, half a round trip.
+// Units    bytes/s. For Pattern::latency: seconds, half a round trip.
 // Errors   a flow whose peer does not answer in time says so in `problem`; the others go on.
 #pragma once
 
@@ -36,10 +36,11 @@ struct FlowOutcome {
     std::uint64_t wrong_words{};      // 8-byte words that differ from what was sent
     std::string problem;              // why values are lacking
     bool misplaced{};                 // memory does not lie on the node that it was bound to
-    std::vector<model::Param> facts;  // about both ends' memory, where the flow names it
+    std::vector<model::Param> facts;  // about both ends' memory, if the flow names it
 };
 
-// The part of this rank: the flows that it sends or receives. `number` tells this test's messages from others'.
+// Runs the part of this rank: the flows that it sends or receives. `number` keeps the messages of this test apart from
+// those of other tests.
 [[nodiscard]] std::vector<FlowOutcome> run_link_test(const Comm& comm, const LinkTest& test, int number,
                                                      const LinkSettings& settings);
 

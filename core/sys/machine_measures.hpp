@@ -37,12 +37,13 @@ struct CanaryLimits {
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
 
-// The pace of this machine at this moment: the same work once, and the faults and the return of fresh memory.
+// The pace of this machine at this moment. A reading does one round of the work of run_canary(). It then touches fresh
+// memory page by page, and gives memory back to the kernel.
 //
-// Units    seconds: the chain of integer operations, a copy of 4 MiB within memory touched before, the first touch of
-//          1 MiB by pages, the unmapping of 8 MiB that were touched.
+// Units    seconds. compute: the chain of integer operations; copy: 4 MiB within memory touched before; fault: the
+//          first touch of 1 MiB by pages; release: the unmapping of 8 MiB that were touched.
 // Cost     some 4 ms.
-// Memory   8 MiB as long as it lives, 9 more while it reads. Without it nothing is measured.
+// Memory   8 MiB as long as the object lives, 9 more during read(). Without this memory nothing is measured.
 class MachinePace {
   public:
     struct Reading {
@@ -69,10 +70,12 @@ class MachinePace {
 
 // Measures on this machine now what one minor fault of each kind costs a program that fills the page.
 //
-// A program seldom touches one byte of a page: it writes the page whole, and finds it in the cache after the kernel has
+// A program seldom touches one byte of a page. It writes the page whole, and finds it in the cache after the kernel has
 // cleared it. So each cost is the time to write 16 MiB whole while every page faults, less the time to write them
-// again, per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB. One byte per page gave 119
-// to 139 % of the loss of a concatenation into fresh pages, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
+// again, per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB.
+//
+// Both ways were compared with the time that a concatenation into fresh pages lost. Touching one byte per page gave 119
+// to 139 % of that loss, writing whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds; pages as the kernel faults them: base pages, or huge ones.
 // Cost     20 to 60 ms a kind: a round of 1 MiB that decides how much is filled, then six rounds of two passes. The
@@ -81,7 +84,7 @@ class MachinePace {
 enum class FaultKind : std::uint8_t {
     small_page,    // private memory, first touch of a base page
     huge_page,     // private memory, first touch of a transparent huge page
-    shared_page,   // shared memory, first touch of a base page: it is made
+    shared_page,   // shared memory, first touch of a base page: the kernel makes the page
     shared_again,  // shared memory, the page is there and only its page-table entry is missing
 };
 
@@ -93,8 +96,9 @@ struct FaultCost {
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
-// Whether this machine's memory is warm: the cost of the first touch of fresh memory, beside that of a touch after
-// giving it back. A guest that has not used memory yet, or has returned it to its host, must first get it from there.
+// Measures whether this machine's memory is warm. It compares the first touch of fresh memory with a touch after the
+// memory was given back. A guest that has not used memory yet, or has returned it to its host, must first get it from
+// there.
 //
 // Units    seconds per page.
 // Sources  private anonymous memory without huge pages, in chunks. All chunks are kept until the end, so that each gets

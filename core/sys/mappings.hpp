@@ -3,9 +3,9 @@
 // Units    bytes; addresses of that process.
 // Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst); PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
 //          Documentation/admin-guide/mm/pagemap.rst), and before it the entries of pagemap. Both need only rights over
-//          the process. A page's frame would need more, and is not looked at.
-// Exact    for a process that stands: then the pages of a mapping are what its Rss says. A page that the kernel moves
-//          at that moment is in Rss and in no answer. So if the two differ, the look is repeated.
+//          the process. The frames of pages would need more, and are not read.
+// Exact    for a process that stands: then the pages of a mapping are what its Rss says. A page that the kernel is just
+//          moving is in Rss, but is not found here. So if the sums differ, all is read again, at most twice.
 // Cost     smaps: 3 to 5 us a mapping. PAGEMAP_SCAN: some 0.1 ms a resident GiB in huge pages, 4 ms in small ones.
 // Memory   some 200 bytes a mapping, and 24 a run of pages in one state.
 // Errors   os: the process is gone, or belongs to somebody else; invalid_input: a text that no kernel prints.
@@ -80,9 +80,11 @@ struct AddressSpace {
 // The text of a whole smaps file.
 [[nodiscard]] base::Expected<std::vector<MappedArea>> parse_smaps(std::string_view text);
 
-// How the state of pages is found. `best`: by PAGEMAP_SCAN if the kernel has it. pagemap says nothing of huge pages,
-// and takes the kernel's page of zeroes for one of the process's own. So if pagemap shows more pages than smaps, as
-// many all-zero pages are taken for the kernel's, if the process may be read.
+// How the state of pages is found. `best` uses PAGEMAP_SCAN if the kernel has it, else the entries of pagemap.
+//
+// The entries of pagemap do not say which pages are huge. They also show the kernel's page of zeroes as if it were the
+// process's own. So a mapping may have more pages in pagemap than in smaps. Then that many of its all-zero pages are
+// reported as PageState::zero, if the memory of the process may be read.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 

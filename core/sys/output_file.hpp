@@ -19,14 +19,14 @@ namespace memsweep::sys {
 
 // Where an output path leads: to a file that can be replaced, or to something that can only be written to.
 //
-// Errors   io: the path names a directory or nothing, its links go in circles, a parent cannot be searched, or somebody
-//          else may have planted a part of it (below). `where` is the path as given.
+// Errors   io: the path is empty or names a directory, its links go in circles, a parent cannot be searched, or
+//          somebody else may have planted a part of it (below). `where` is the path as given.
 //
 // In a sticky folder that others may write to (/tmp), a link, a file or a pipe is refused if it belongs neither to us
 // nor to the folder's owner: somebody may have put it there for us to write through. The kernel's
 // fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)) have the same rule, but are not on everywhere, and do not
-// see links that we follow ourselves. A folder on the way may be exchanged for a link between our check and the use:
-// that is left to the kernel.
+// see links that we follow ourselves. Somebody may exchange a folder on the way for a link after our check. Only the
+// kernel can prevent that.
 struct OutputTarget {
     std::string path;                     // symbolic links of the last component followed
     std::optional<int> descriptor;        // "-", /dev/stdout, /dev/fd/N: open already, used at its present offset
@@ -63,10 +63,10 @@ using Content = std::function<void(const PieceTaker&)>;
 
 // Writes a new file in the same directory, flushes it to the disk and renames it over `path`.
 //
-// It has the permissions of the file that it replaces, and its owner if that is allowed; without such a file it has
-// those that the umask leaves. A write-protected file is refused, as by a plain write. A symbolic link stays, and its
-// target is replaced. A pipe or a device is written straight through; "-", /dev/stdout, /dev/stderr and /dev/fd/N are
-// the descriptors themselves.
+// The new file has the permissions of the file that it replaces, and its owner if that is allowed. Without such a file
+// it has the permissions that the umask leaves. A write-protected file is refused, as by a plain write. A symbolic link
+// stays, and its target is replaced. A pipe or a device is written straight through; "-", /dev/stdout, /dev/stderr and
+// /dev/fd/N are the descriptors themselves.
 //
 // Existing::keep: a file that exists, or appears meanwhile, stays, and the error's message says so.
 enum class Existing { replace, keep };
@@ -75,15 +75,15 @@ enum class Existing { replace, keep };
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, std::string_view content);
 
 // Shows that write_file_atomically is going to work, before hours are spent on the content. It makes missing
-// directories, which alone stay, on success. It makes a temporary file and reserves `expected_bytes` for it. It does
-// not touch an existing file.
+// directories, makes a temporary file and reserves `expected_bytes` for it. On success the directories stay, and
+// nothing else does. It does not touch an existing file.
 [[nodiscard]] base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes);
 
-// Takes over the permissions of the file that is going to be replaced, and its owner if that is allowed. The errno, or
-// 0.
+// Takes over the permissions of the file that is going to be replaced, and its owner if that is allowed. Returns the
+// errno, or 0.
 [[nodiscard]] int take_mode_of(int file, const struct stat& other) noexcept;
 
-// A file under a name of its own that becomes the real one by rename, or vanishes.
+// A file under a temporary name. It is renamed to its real name, or removed.
 //
 // Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
 // Ownership  removed by the destructor unless it has been renamed; else as with write_file_atomically.
@@ -108,7 +108,7 @@ class TempFile {
     TempFile(std::string path, RemovedAtStop at_stop, UniqueFd file) noexcept;
 
     std::string path_;
-    RemovedAtStop at_stop_;  // goes after the name
+    RemovedAtStop at_stop_;  // is destroyed after ~TempFile has unlinked the name
     UniqueFd file_;
 };
 

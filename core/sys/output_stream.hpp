@@ -12,9 +12,9 @@
 
 namespace memsweep::sys {
 
-// Opens a pipe or a device, but no regular file and no link, to write to. If a pipe has no reader yet, it waits for one
-// until a stop signal is pending (see signals.hpp), or for two seconds after one was taken. Invalid with errno set if
-// it cannot be opened.
+// Opens a pipe or a device, but no regular file and no link, to write to. If a pipe has no reader yet, it waits for
+// one. It gives up as soon as a stop signal is pending (see signals.hpp). If a stop signal was taken before, it gives
+// up after two seconds of waiting. Returns an invalid descriptor with errno set if it cannot open.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
 // Writes all of `content`, in as many parts as the kernel takes; returns the errno, or 0. If no reader takes it, it

@@ -1,6 +1,6 @@
 // Pages: mapping them, advising the kernel about them, touching them.
 //
-// Units    bytes; a page is page_size() bytes, huge or not.
+// Units    bytes; a page is page_size() bytes, also within a huge page.
 // Memory   allocates nothing on success (no heap: mappings come from the kernel).
 // Errors   os: mmap or madvise refused; not_supported: this kernel does not know the advice, or not for this mapping;
 //          invalid_input: an empty mapping, or advice for memory that does not start on a page.
@@ -16,7 +16,7 @@ namespace memsweep::sys {
 
 [[nodiscard]] std::uint64_t page_size() noexcept;
 
-// A mapping: memory of its own, zero-filled, with no page touched yet, or that of a file. The destructor unmaps it.
+// A mapping of a file, or of zero-filled memory whose pages nobody has touched yet. The destructor unmaps it.
 class Mapping {
   public:
     // `bytes` is rounded up to whole pages.
@@ -61,8 +61,8 @@ enum class Advice : std::uint8_t {
 // `ptr` must lie on a page boundary; the kernel rounds `bytes` up to whole pages.
 [[nodiscard]] base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept;
 
-// Makes every page of memory that nobody has written yet resident and writable. False: there is no memory left for it.
-// Before Linux 5.14 each page is written instead.
+// Makes every page resident and writable. Call it only for memory that nobody has written yet: before Linux 5.14 it
+// writes a zero byte into each page. Returns false if there is no memory left.
 [[nodiscard]] bool populate(void* ptr, std::uint64_t bytes) noexcept;
 
 // Writes a zero byte into every page that [ptr, ptr + bytes) overlaps, at its first byte inside the range. Returns the
@@ -70,7 +70,7 @@ enum class Advice : std::uint8_t {
 // copy.
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 
-// Maps every page of the program and of the libraries it has loaded, so that code that runs for the first time later
+// Maps every page of the program and of the libraries it has loaded. Then code that runs for the first time later
 // neither faults nor grows the resident set. The kernel maps 16 pages of a file at a fault (fault_around_bytes): one
 // function that was not called before would show as 64 KiB. Needs Linux 5.14; before it nothing is done.
 void populate_program() noexcept;

@@ -27,7 +27,7 @@ namespace memsweep::trace {
 struct StackSampling {
     std::uint64_t mean_bytes{};  // between two samples; 0: all allocations have stacks
     [[nodiscard]] bool is_exact() const noexcept { return mean_bytes == 0; }
-    // How much a block of this size stands for, in parts of `unit`.
+    // What a block of this size stands for: a number of blocks, in parts of 1/`unit` if sampled, and bytes.
     [[nodiscard]] AllocationLedger::Weight weight_of(std::uint64_t size) const;
     static constexpr std::uint64_t unit = 256;
 };
@@ -36,8 +36,10 @@ inline constexpr const char* stacks_fact = "stacks";
 
 enum class CountedBy : std::uint8_t { stack, thread, size };
 
-// Which blocks are live at the peak. trace: those live when the whole trace held the most. largest_image: those live
-// when the image with the largest peak had that peak, and none of other images, as counters have it (counts.hpp).
+// Which blocks count as live at the peak.
+// trace          the blocks that were live when the whole trace held the most.
+// largest_image  the blocks of one image, the one with the largest peak of its own, at that peak. Blocks of other
+//                images do not count. counts.hpp defines the peak in the same way.
 enum class PeakOf : std::uint8_t { trace, largest_image };
 
 struct ThreadName {
@@ -49,17 +51,17 @@ struct ThreadName {
 struct CountedAllocations {
     StackSampling sampling;
     AllocationFigures total;                // its own peak is the trace's
-    std::vector<AllocationFigures> of;      // by stack: node numbers, 0: without a stack; by thread or size: as below
+    std::vector<AllocationFigures> of;      // at a stack's node number (0: no stack), or as in `threads` or `sizes`
     std::vector<AllocationFigures> groups;  // of stacks, if they were asked for
     std::vector<ThreadName> threads;
     std::vector<std::uint64_t> sizes;
-    std::uint64_t impossible_event{};  // as Totals has it
-    bool has_exact_callers{};          // of a sample: the total and the sums by calling address are exact
+    std::uint64_t impossible_event{};  // as in Totals (summary.hpp)
+    bool has_exact_callers{};          // sampled, but the total and the sums by calling address are exact
     [[nodiscard]] bool is_exact() const noexcept { return sampling.is_exact(); }
 };
 
-// Reads the trace from where it is to its end. By stack: call TraceReader::read_stacks() before. `groups` has the group
-// of each node, or is empty. `peak` is for an exact trace, by stack and without groups.
+// Reads the trace from where it is to its end. To count by stack, call TraceReader::read_stacks() first. `groups` has
+// the group of each node, or is empty. PeakOf::largest_image needs an exact trace, counted by stack and without groups.
 [[nodiscard]] CountedAllocations count_allocations(TraceReader& reader, CountedBy by,
                                                    const std::vector<std::uint32_t>& groups = {},
                                                    PeakOf peak = PeakOf::trace);

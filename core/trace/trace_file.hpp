@@ -39,17 +39,18 @@ struct ReadWriteAt {
 [[nodiscard]] base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
                                                            std::vector<std::uint8_t>& into);
 
-// Facts that a recorder or importer states about a whole trace.
+// Facts that a recorder or importer states about a whole trace. If a name below ends in a dot, the number of a process
+// follows it, or for stated_fact the name of a total.
 using Facts = std::map<std::string, std::string>;
 inline constexpr const char* bad_lines_fact = "bad_lines";     // how many the imported log had
-inline constexpr const char* program_fact = "program.";        // and a process: the files that it ran, with commas
-inline constexpr const char* stated_fact = "stated.";          // and a total: what the log states and what was imported
+inline constexpr const char* program_fact = "program.";        // the programs that the process ran, with commas
+inline constexpr const char* stated_fact = "stated.";          // the total that the log states, and what was imported
 inline constexpr const char* ghosts_fact = "ghosts";           // blocks that were live before the log begins
 inline constexpr const char* sizes_fact = "sizes";             // what the log's sizes are: "as requested"
 inline constexpr const char* beginning_fact = "beginning";     // why the log does not begin with nothing live
 inline constexpr const char* python_fact = "python";           // the versions of the interpreters that were met
-inline constexpr const char* server_fact = "malloc_from.";     // and a process: the end of that file's path
-inline constexpr const char* heap_pages_fact = "heap_pages.";  // and a process: bytes that can only be blocks
+inline constexpr const char* server_fact = "malloc_from.";     // the end of the path of the file whose malloc it used
+inline constexpr const char* heap_pages_fact = "heap_pages.";  // bytes of the process that can only be blocks
 
 // Parts of the file that could not be used.
 struct Damage {
@@ -83,13 +84,13 @@ class TraceFile {
     // The bytes of all chunks, with their headers.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
-    // Reads and decompresses the payload. False, and counted in damage(): it is cut off, or its checksum or length is
-    // wrong.
+    // Reads and decompresses the payload. Returns false if it is cut off, or if its checksum or length is wrong, and
+    // counts it in damage().
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
     // The chunk that begins there, with its payload. Empty: they are not whole, because the file may still be written.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
-    // Counts the damaged ones of those in damage(). Costs reading them.
+    // Reads all side chunks, and counts the damaged ones in damage().
     void check_side_chunks();
     void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
 

@@ -1,4 +1,4 @@
-// What a probe found of a machine and of its devices, in words.
+// Puts into words what a probe found about a machine and its devices.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string contradiction_text(const measure::Contradiction& one);
 
-// What is said beside a case: "slower than at 64MiB", "23 times one chain".
+// The short remark beside a case: "slower than at 64MiB", "23 times one chain".
 [[nodiscard]] std::string doubt_text(const measure::Contradiction& one);
 
 }  // namespace memsweep::reporters

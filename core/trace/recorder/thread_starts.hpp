@@ -1,11 +1,12 @@
 // Notes threads from their first instruction on, with their stacks. So a thread that never allocates is known too.
 //
-// The stack is the kernel's mapping, up to the end of the C library's data of the thread. pthread_getattr_np(3) would
-// say it too, but it allocates: an affinity mask for any thread, and a stream over /proc/self/maps for the first.
+// The stack is the kernel's mapping, up to the end of the data that the C library has for the thread.
+// pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
+// /proc/self/maps for the first.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     some 5 us a thread.
-// Memory   48 KiB for threads that are being created. In a forked child, the places of threads in creation stay taken.
+// Memory   48 KiB for threads that are being created. A forked child keeps the places of those threads taken.
 // Errors   if there is no room, a thread is known from its first event on.
 // Threads  any.
 #pragma once
