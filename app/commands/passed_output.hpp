@@ -2,7 +2,7 @@
 // each piece first. The command sees pipes, not the terminal.
 //
 // Errors   os: no pipe. Once nobody reads from us any more, the command finds its pipe closed.
-// Threads  one calls. A second one, which takes no signals, copies the output and calls the listener.
+// Threads  one uses the object. A second one, which takes no signals, copies the output and calls the listener.
 // Ownership  the command may leave processes behind: after finish() nobody reads what they print.
 #pragma once
 

@@ -23,7 +23,7 @@ namespace memsweep::sys {
 //          somebody else may have planted a part of it (below). `where` is the path as given.
 //
 // In a sticky folder that others may write to (/tmp), a link, a file or a pipe is refused if it belongs neither to us
-// nor to the folder's owner: somebody may have put it there for us to write through. The kernel's
+// nor to the folder's owner. Somebody may have put it there for us to write through. The kernel's
 // fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)) have the same rule, but are not on everywhere, and do not
 // see links that we follow ourselves. Somebody may exchange a folder on the way for a link after our check. Only the
 // kernel can prevent that.

@@ -4,7 +4,7 @@
 // when the whole trace held the most for the first time. A realloc is a free and then an allocation. An allocation is
 // temporary, as in heaptrack, if the next thing that its thread does to a block is to free it.
 //
-// If a trace has stacks only for a sample, figures are estimates: each sampled block counts for all that it stands for,
+// If a trace has stacks only for a sample, figures are estimates. Each sampled block counts for all that it stands for,
 // and blocks without a stack do not count. If the trace has the callers of all other blocks, the total is exact, and so
 // are the sums by calling address. How the stacks share these is an estimate (caller_strata.hpp).
 //
@@ -27,7 +27,7 @@ namespace memsweep::trace {
 struct StackSampling {
     std::uint64_t mean_bytes{};  // between two samples; 0: all allocations have stacks
     [[nodiscard]] bool is_exact() const noexcept { return mean_bytes == 0; }
-    // What a block of this size stands for: a number of blocks, in parts of 1/`unit` if sampled, and bytes.
+    // What a block of this size stands for. If sampled, its count is in parts of a block: `unit` of them make one.
     [[nodiscard]] AllocationLedger::Weight weight_of(std::uint64_t size) const;
     static constexpr std::uint64_t unit = 256;
 };
