@@ -88,7 +88,7 @@ void print_failures(const model::RunReport& report);
 // The values of the letters in a path such as that of --out.
 //
 // %h  host: SLURMD_NODENAME if Slurm runs us, else the host name       %s  scenario
-// %r  rank: SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK, else 0     %t  UTC, 20260131T120000Z    %%  a percent sign
+// %r  rank: OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, else 0     %t  UTC, 20260131T120000Z    %%  a percent sign
 struct PathFacts {
     std::string host;
     std::string scenario;

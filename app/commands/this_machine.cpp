@@ -137,7 +137,8 @@ std::string launched_host(const std::string& host)
 
 std::string launched_rank()
 {
-    return first_text({"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}, "0");
+    // A batch script has a SLURM_PROCID of its own, which the ranks that mpirun starts in it inherit.
+    return first_text({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}, "0");
 }
 
 model::RunReport new_report(const model::Machine& machine, const std::vector<std::string>& argv,

@@ -26,7 +26,7 @@ namespace memsweep::app {
 [[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
 
 // What %h and %r in a path stand for. The host is SLURMD_NODENAME if it is set, else `host`. The rank is the first that
-// is set of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK, else 0.
+// is set of OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_PROCID, else 0.
 [[nodiscard]] std::string launched_host(const std::string& host);
 [[nodiscard]] std::string launched_rank();
 

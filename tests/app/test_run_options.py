@@ -176,6 +176,8 @@ class ResultFile(RunTest):
         self.assertEqual(self.made("r%r.out"), "r0.out")
         for variable in ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
             self.assertEqual(self.made("r%r.out", **{variable: "12"}), "r12.out")
+        for variable in ("OMPI_COMM_WORLD_RANK", "PMI_RANK"):  # of mpirun in a batch script
+            self.assertEqual(self.made("r%r.out", SLURM_PROCID="0", **{variable: "3"}), "r3.out")
 
     def test_names_from_outside_stay_in_the_folder(self):
         self.assertNotIn("/", self.made("%h.out", SLURMD_NODENAME="../../evil"))
