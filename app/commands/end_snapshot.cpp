@@ -163,7 +163,8 @@ bool ProgramCopy::wait_for_end() const
     constexpr timespec pause{0, 1'000'000};
     for (int looks = 0; looks < most_looks; ++looks) {
         const pid_t ended = ::waitpid(copy_, nullptr, WNOHANG | __WALL);
-        if (ended != 0 && !(ended < 0 && errno == EINTR)) {
+        const bool is_anothers = ended < 0 && errno == ECHILD && ::kill(copy_, 0) == 0;  // child, who waits for it
+        if (ended != 0 && !is_anothers && !(ended < 0 && errno == EINTR)) {
             return true;
         }
         ::nanosleep(&pause, nullptr);

@@ -137,7 +137,7 @@ void add_explain(Command& root, const GlobalOptions& global)
     command.footer =
         "The program is recorded with all its call stacks and stopped: once, at its end, or with --at peak at each new "
         "maximum; replays come after it. Exits with the status of the "
-        "program (128+N when signal N killed it); of one that ends with 0: 0, 1 with --fail-on, or 2: it cannot be "
+        "command (128+N when signal N killed it); of one that ends with 0: 0, 1 with --fail-on, or 2: it cannot be "
         "recorded or stopped, the trace has no such snapshot, or the output cannot be written.";
     command.check = [&explain]() -> base::Expected<void> {
         if (explain.run.command.empty() == explain.trace.empty()) {

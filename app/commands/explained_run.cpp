@@ -62,19 +62,41 @@ sys::SpawnOptions recorded(const RunToExplain& command, const std::string& libra
                              fmt::format("stacks,{}namespace={},{}", copy, own_pid_namespace(), alone)}}};
 }
 
-// What a process is called: by the kernel, by the file that it runs, by the first word of its command line.
+std::string last_part(const std::string& path)
+{
+    return std::filesystem::path{path}.filename().string();
+}
+
+// What a process is called: by the file that it runs, by the kernel, by the first word of its command line. The kernel
+// calls a script by its own name (execve(2)), of which it keeps 15 bytes: the rest is in a later word.
 std::vector<std::string> names_of(pid_t process)
 {
-    const auto last_part = [](const std::string& path) { return std::filesystem::path{path}.filename().string(); };
+    constexpr std::size_t kept_bytes = 15;
     const std::string folder = fmt::format("/proc/{}/", process);
     std::string called = sys::read_kernel_text(folder + "comm").value_or("");
-    std::error_code unread;
-    const std::string file = std::filesystem::read_symlink(folder + "exe", unread).string();
-    const std::string words = sys::read_kernel_text(folder + "cmdline").value_or("");
     if (!called.empty() && called.back() == '\n') {
         called.pop_back();
     }
-    return {last_part(file), std::move(called), last_part(words.substr(0, words.find('\0')))};
+    std::error_code unread;
+    std::vector<std::string> names{last_part(std::filesystem::read_symlink(folder + "exe", unread).string()), called};
+    const std::string words = sys::read_kernel_text(folder + "cmdline").value_or("");
+    std::string_view rest = words;
+    for (bool is_first = true; !rest.empty(); is_first = false) {
+        std::string word = last_part(std::string{base::take_until(rest, '\0')});
+        const bool is_cut = called.size() == kept_bytes && word.starts_with(called);
+        if (is_first || is_cut) {
+            names.push_back(std::move(word));
+        }
+    }
+    return names;
+}
+
+// As they are told where none is the one that was meant.
+std::string words_of(const std::vector<std::string>& names)
+{
+    const std::string& file = names.at(0);
+    const std::string& called = names.at(1);
+    return reporters::inert_text(called == file || called.empty() ? file : fmt::format("{} ({})", called, file));
 }
 
 // Has the recorder record that process.
@@ -162,9 +184,16 @@ class RunningProgram {
 
     bool is_wanted(pid_t process)
     {
+        if (work_end_) {
+            work_end_->begin();
+        }
         const std::vector<std::string> names = names_of(process);
-        started_.insert(reporters::inert_text(names.front()));
-        is_found_ = std::ranges::find(names, command_.process) != names.end() && choose(process, recorded_.folder);
+        const bool is_meant = std::ranges::find(names, last_part(command_.process)) != names.end();
+        const bool is_elsewhere = pid_namespace_of(std::to_string(process)) != own_pid_namespace();
+        started_.insert(words_of(names) +
+                        (is_meant && is_elsewhere ? ", in a pid namespace of its own, where it is not followed" : ""));
+        is_found_ = is_meant && !is_elsewhere && choose(process, recorded_.folder);
+        begun_ = Clock::now();
         return is_found_;
     }
 
@@ -197,7 +226,8 @@ class RunningProgram {
     bool is_due(pid_t process)
     {
         if (work_end_) {
-            is_work_done_ = work_end_->look(process) || is_work_done_;
+            const pid_t asked = command_.process.empty() ? process : ::getpid();
+            is_work_done_ = work_end_->look(asked) || is_work_done_;
             return snapshots_ == 0 && is_work_done_;
         }
         if (command_.at.kind == AskedMoment::Kind::time) {
@@ -226,6 +256,7 @@ class RunningProgram {
     {
         if (is_found_) {
             end_ = sys::exit_status(end.status, {});
+            end_ = work_end_ ? work_end_->judged(*end_) : *end_;
         }
         if (!is_at_exit(command_)) {
             take_end_of_another_moment(end);
@@ -271,7 +302,7 @@ class RunningProgram {
     {
         std::vector<std::string> texts;
         if (is_found_) {
-            texts.push_back(fmt::format("Explained is {}, process {}, which the command has started.",
+            texts.push_back(fmt::format("Explained is {}, process {}, one of the command's processes.",
                                         reporters::inert_text(command_.process), process_));
         }
         if (command_.at.kind == AskedMoment::Kind::peak) {
@@ -362,7 +393,9 @@ CopyAnswer not_asked()
 
 base::Expected<ExplainedRun> explain_run(const RunToExplain& run)
 {
-    MEMSWEEP_TRY(sys::can_be_preloaded(run.command));
+    if (run.process.empty()) {
+        MEMSWEEP_TRY(sys::can_be_preloaded(run.command));
+    }
     const std::string library = MEMSWEEP_TRY(recorder_library());
     MEMSWEEP_TRY(sys::can_trace());
     const auto folder = sys::PassingFolder::make(explained_folders);

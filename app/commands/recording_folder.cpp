@@ -46,16 +46,7 @@ void take_recording(const std::string& path, LeftRecordings& into)
 bool is_alive(const std::string& process)
 {
     const auto stat = sys::read_process_stat(fmt::format("/proc/{}/", process));
-    return stat && stat->state != 'Z' && stat->state != 'X';
-}
-
-// Its inode; 0: not known.
-std::uint32_t pid_namespace_of(const std::string& process)
-{
-    struct stat found {};
-    return ::stat(fmt::format("/proc/{}/ns/pid", process).c_str(), &found) == 0
-               ? static_cast<std::uint32_t>(found.st_ino)
-               : 0;
+    return stat && !stat->has_ended();
 }
 
 // By which its own namespace calls the process.
@@ -85,6 +76,14 @@ void take_refusal(const fs::path& path, LeftRecordings& into)
 }
 
 }  // namespace
+
+std::uint32_t pid_namespace_of(const std::string& process)
+{
+    struct stat found {};
+    return ::stat(fmt::format("/proc/{}/ns/pid", process).c_str(), &found) == 0
+               ? static_cast<std::uint32_t>(found.st_ino)
+               : 0;
+}
 
 std::uint32_t own_pid_namespace()
 {

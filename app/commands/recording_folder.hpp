@@ -49,7 +49,8 @@ struct LeftRecordings {
 // the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
-// The inode of this process's pid namespace (pid_namespaces(7)); 0: not known.
+// The inode of a process's pid namespace (pid_namespaces(7)), and of our own; 0: not known.
+[[nodiscard]] std::uint32_t pid_namespace_of(const std::string& process);
 [[nodiscard]] std::uint32_t own_pid_namespace();
 
 // Whether the process of the image still runs. A zombie has ended.

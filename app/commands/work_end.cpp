@@ -42,9 +42,9 @@ base::Expected<void> WorkEnd::prepare(sys::SpawnOptions& program)
     return {};
 }
 
-bool WorkEnd::look(pid_t process)
+bool WorkEnd::look(pid_t asked)
 {
-    output_.begin();
+    begin();
     const auto now = Clock::now();
     if (!seen_at_) {
         if (sign_.has_come()) {
@@ -53,7 +53,7 @@ bool WorkEnd::look(pid_t process)
         return seen_at_.has_value();
     }
     if (now >= *seen_at_ + engine::EndWatch::grace && !std::exchange(has_asked_, true)) {
-        sys::ask_to_end(process);
+        sys::ask_to_end(asked);
     }
     return false;
 }

@@ -36,8 +36,11 @@ class WorkEnd {
 
     // Before the program is started: gives it what it needs to give the sign.
     [[nodiscard]] base::Expected<void> prepare(sys::SpawnOptions& program);
-    // Call it about every `pause` once the program runs. True once: the sign has come.
-    [[nodiscard]] bool look(pid_t process);
+    // Once the command runs: from here on its output is passed on.
+    void begin() { output_.begin(); }
+    // Call it about every `pause` once the program runs. True once: the sign has come. `asked`: the process that is
+    // asked to end with its descendants, if it goes on; our own: all that we have started.
+    [[nodiscard]] bool look(pid_t asked);
     // Once the program has ended: passes on what is left of its output.
     void finish() { output_.finish(); }
 

@@ -23,6 +23,8 @@ struct ProcessStat {
     std::uint64_t children_major_faults{};
     std::uint64_t
         env_end{};  // where its environment ends; 0: the kernel is setting it up, has ended it, or does not say
+
+    [[nodiscard]] bool has_ended() const noexcept { return state == 'Z' || state == 'X'; }
 };
 
 // Works also for a process that has ended and was not waited for. `folder` is "/proc/41/".

@@ -41,10 +41,12 @@ void signal_descendants(pid_t of, int signal) noexcept
 
 void ask_to_end(pid_t process) noexcept
 {
-    const std::vector<pid_t> descendants = descendants_of(process);
+    std::vector<pid_t> asked = descendants_of(process);
+    if (process != ::getpid()) {
+        asked.push_back(process);
+    }
     for (const int signal : {SIGTERM, SIGCONT}) {
-        ::kill(process, signal);
-        for (const pid_t one : descendants) {
+        for (const pid_t one : asked) {
             ::kill(one, signal);
         }
     }

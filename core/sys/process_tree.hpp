@@ -16,7 +16,7 @@ namespace memsweep::sys {
 void signal_descendants(pid_t of, int signal) noexcept;
 
 // Sends SIGTERM to a process and all its descendants: a shell that ends leaves behind what it waits for. A stopped
-// process hears it too.
+// process hears it too. Of our own process, the descendants alone are asked.
 void ask_to_end(pid_t process) noexcept;
 
 struct Cleared {

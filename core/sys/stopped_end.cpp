@@ -198,9 +198,15 @@ class Tracing {
     void take_stop_in_search(pid_t thread, int event, int signal)
     {
         running_.insert(thread);
+        unsigned long started = 0;
         if (event == PTRACE_EVENT_EXEC && stops_.is_wanted(thread)) {
             follow(thread);
         } else {
+            const bool starts =
+                event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+            if (starts && ::ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &started) == 0) {
+                running_.insert(static_cast<pid_t>(started));  // which comes here itself a moment later
+            }
             release(thread,
                     {.signal = event == 0 ? signal : 0, .listens = event == PTRACE_EVENT_STOP && is_stop(signal)});
         }
@@ -450,9 +456,20 @@ class Tracing {
         const sigset_t set = awaited_signals();
         siginfo_t info{};
         const int signal = ::sigtimedwait(&set, &info, &most);
-        const pid_t addressee = command_ended_ ? process_ : command_;
-        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0 && addressee != 0) {
-            ::kill(addressee, signal);  // somebody's, not the terminal's
+        if (signal > 0 && signal != SIGCHLD) {
+            pass_on(signal, info.si_code > 0);
+        }
+    }
+
+    // The terminal sends to the command itself. What is followed may be in another session by then, or ignore SIGINT, as
+    // what a shell has started by & does.
+    void pass_on(int signal, bool is_terminals) const
+    {
+        if (!is_terminals && !command_ended_) {
+            ::kill(command_, signal);
+        }
+        if (!is_searching() && process_ != command_ && !has_ended_ && (!is_terminals || command_ended_)) {
+            ::kill(process_, is_terminals ? SIGTERM : signal);
         }
     }
 

@@ -6,7 +6,7 @@
 //          child of our own is needed.
 // Followed the command's threads, and the programs that it becomes by exec; not the processes that it starts. While a
 //          wanted program is looked for, all processes of the command are traced. When it is found, the others are let
-//          go.
+//          go. Until then they cannot trace others, and gain no rights by set-user-id programs (ptrace(2), execve(2)).
 // Cost     tracing: some 10 us a signal, an exec, and a thread that starts or ends. A stop: some 20 us a thread. A stop
 //          before the end interrupts the same system calls as a stop signal (signal(7)), such as epoll_wait(2).
 // Errors   os: it cannot be started (`where` is the command); not_supported: ptrace is refused here.
@@ -15,7 +15,8 @@
 //          other child meanwhile.
 // Ownership  if we are killed, what is followed ends with us (PTRACE_O_EXITKILL).
 //
-// Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on.
+// Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on, to what is
+// followed too. If the command has ended, those of the terminal are passed on as SIGTERM.
 #pragma once
 
 #include <sys/types.h>

@@ -283,6 +283,29 @@ class Explain(CliTest):
                 if how == "one of several":
                     self.assertEqual(re.findall(r"TracerPid:\s+(\d+)", outcome.errors), ["0", "0"], "those that are not explained are let go")
 
+    def test_a_script_of_a_long_name_is_found_by_it_and_a_path_by_its_last_part(self):
+        script = self.folder / "a_service_of_a_long_name.sh"
+        script.write_text("#!/bin/sh\nx=1\n")
+        script.chmod(0o755)
+        for name in (script.name, f"./{script.name}"):
+            errors = self.expect(0, "explain", "--process", name, "--", "sh", "-c", f"{script}; true").errors
+            self.assertIn(f"Explained is {name}, process", errors)
+
+    def test_a_script_that_prints_much_before_and_goes_on_after_is_no_hindrance(self):
+        mark, result = self.folder / "mark", self.folder / "explained.json"
+        script = f"head -c 300000 /dev/zero | tr '\\0' 'x'; echo; {PROGRAM.with_name('recorded_work')} waits line {mark} & while :; do sleep 0.1; done"
+        outcome = self.memsweep("explain", "-f", "json", "-o", result, "--process", "recorded_work", "--end-when", "line:^work is done$", "--", "sh", "-c", script)
+        report = json.loads(result.read_text())
+        self.check(report)
+        self.assertGreaterEqual(report["live"]["requested"], 21 * MIB)
+        self.assertGreater(len(outcome.out), 300_000)
+
+    def test_a_program_of_a_pid_namespace_of_its_own_is_said_to_be_out_of_reach(self):
+        inside = ("unshare", "--user", "--map-root-user", "--pid", "--fork", os.fspath(PROGRAM), "little")
+        if subprocess.run(inside, capture_output=True, check=False).returncode != 0:
+            self.leave_out(self.id(), "no pid namespace can be made here")
+        self.assertIn("in a pid namespace of its own", self.expect(2, "explain", "--process", PROGRAM.name, "--", *inside).errors)
+
     def test_a_name_that_nothing_has_is_told_those_that_began(self):
         outcome = self.expect(2, "explain", "--process", "nobody", "--", "sh", "-c", f"{PROGRAM} little; true")
         self.assertIn("no program of the name nobody; those that began: ", outcome.errors)

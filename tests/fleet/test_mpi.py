@@ -18,7 +18,7 @@ from net_hosts import NetHosts, Unavailable
 ROUNDS = int(os.environ.get("MEMSWEEP_FLEET_ROUNDS", "1"))
 RUNS = 6  # of the faulty fleet, until one shows what it must
 PATIENCE_S = 90
-TIMED_OUT = 124  # of timeout(1)
+TIMED_OUT = (124, 137)  # of timeout(1): the command heard it, or was killed
 KILLED_S = 25  # of a run that loses a host
 OWN = ["--own", "bandwidth,latency", "--size", "8MiB", "--min-time", "50ms", "-n", "3",
        "-k", "probe_bandwidth/kernel=(copy|read)/.*threads=1$|probe_latency/.*size=1048576$"]
@@ -52,7 +52,7 @@ class MpiFleet(FleetCase):
 
     def came_to_its_end(self):
         done = subprocess.run(self.limited(PATIENCE_S), capture_output=True, text=True, check=False)
-        if done.returncode != TIMED_OUT:
+        if done.returncode not in TIMED_OUT:
             self.check_code(0, done)
         return done.returncode == 0
 
@@ -108,7 +108,7 @@ class MpiFleet(FleetCase):
                 always_named = set.intersection(*(set(fleet["judgement"]["bad_hosts"]) for fleet in runs))
                 self.assertLessEqual(always_named, {shaped, confined}, report)
                 self.assertLessEqual({shaped, confined}, set.union(*(set(fleet["judgement"]["bad_hosts"]) for fleet in runs)), report)
-        self.memsweep(1, "report", "fleet.json", "--check")
+                self.memsweep(1 if runs[-1]["judgement"]["bad_hosts"] else 0, "report", "fleet.json", "--check")
 
     def test_a_host_killed_midway_costs_its_own_cases(self):
         victim, first = self.hosts.names[3], self.folder / f"{self.hosts.names[0]}.json"

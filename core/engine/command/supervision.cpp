@@ -19,6 +19,7 @@
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/process_stat.hpp"
 #include "core/sys/process_tree.hpp"
 #include "core/sys/processors.hpp"
 #include "core/trace/format/recording_layout.hpp"
@@ -176,6 +177,8 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     end.wall = clock_.now() - launched->begun;
     if (end.ending != Ending::finished) {
         stop(running);
+    } else if (end.was_asked_to_end) {
+        let_others_end(running);
     }
     if (const auto ended = running.end(end_patience)) {
         end.status = ended->status;
@@ -338,6 +341,21 @@ void Supervision::stop(const sys::GuardedProgram& running)
     }
     sys::signal_descendants(running.guard(), SIGKILL);
     ::kill(running.pid(), SIGKILL);
+}
+
+// What the program has started was asked to end too, and may need a moment for it.
+void Supervision::let_others_end(const sys::GuardedProgram& running)
+{
+    const auto is_there = [](pid_t process) {
+        const auto stat = sys::read_process_stat(fmt::format("/proc/{}/", process));
+        return stat && !stat->has_ended();
+    };
+    const nanoseconds deadline = clock_.now() + grace;
+    while (clock_.now() < deadline && !signals_.pending() &&
+           std::ranges::any_of(sys::descendants_of(running.guard()), is_there)) {
+        const timespec pause = sys::to_timespec(EndWatch::pause);
+        ::nanosleep(&pause, nullptr);
+    }
 }
 
 std::string judge(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)

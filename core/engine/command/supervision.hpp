@@ -74,6 +74,7 @@ class Supervision {
                    TreeSampler* sampler, const std::function<void(int pid)>& started);
 
   private:
+    void let_others_end(const sys::GuardedProgram& running);
     base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
                                                const model::AllocatorSpec& allocator, const std::string& output);
     void announce_end(const model::CommandSpec& command, sys::SpawnOptions& program) const;

@@ -172,7 +172,8 @@ bool is_to_be_recorded(std::uint32_t process) noexcept
     }
     if (the_choice.only_chosen) {
         std::array<char, max_path_bytes> path;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where read
-        return last_process == 0 && make_path(path, folder.data(), process, 0, chosen_ending) &&
+        return last_process == 0 && own_pid_namespace() == the_choice.home_namespace &&
+               make_path(path, folder.data(), process, 0, chosen_ending) &&
                kernel(SYS_faccessat, AT_FDCWD, path.data(), F_OK) == 0;
     }
     return true;
