@@ -461,8 +461,8 @@ class Tracing {
         }
     }
 
-    // The terminal sends to the command itself. What is followed may be in another session by then, or ignore SIGINT, as
-    // what a shell has started by & does.
+    // The terminal sends to the command itself. What is followed may be in another session, or ignore SIGINT, as a
+    // process does that a shell has started by "&".
     void pass_on(int signal, bool is_terminals) const
     {
         if (!is_terminals && !command_ended_) {
