@@ -5,7 +5,8 @@
 #include "core/device/cuda/kernels.hpp"
 
 namespace memsweep::device::MEMSWEEP_API {
-namespace {
+// Not unnamed: nvcc would name it after the file's absolute path, and two builds in two folders would differ.
+namespace kernels {
 
 constexpr unsigned threads = 512;
 constexpr unsigned long long latch_timeout_ns = 10'000'000'000ULL;
@@ -130,7 +131,8 @@ cudaError_t ask_grid(const void* kernel, int processors, unsigned& blocks)
     return code;
 }
 
-}  // namespace
+}  // namespace kernels
+using namespace kernels;
 
 cudaError_t preload_kernels(Grids& grids)
 {
