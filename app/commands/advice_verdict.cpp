@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/advice.hpp"
+#include "core/measure/format.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -63,7 +64,7 @@ void judge_nothing(const JudgedAdvice& facts, AdviceReport& report)
                                    ? fmt::format("It is linked with {}; of ", report.program.allocator)
                                    : "Of ";
     const bool is_predicted = all_predicted(report);
-    change_nothing(fmt::format("{}{} settings tried {}{}.", linked, tried, best,
+    change_nothing(fmt::format("{}{} tried {}{}.", linked, measure::counted(tried, "setting"), best,
                                facts.outcome.raced_all ? ""
                                : is_predicted ? "; the others were predicted to need more, by replays of a recording"
                                               : "; the budget left others untried"),
