@@ -447,6 +447,8 @@ class Probe(CliTest):
             self.assertEqual([error.message for error in judge.iter_errors(written)], [])
         figures = {(case["id"], name): case["metrics"][name] for case in document["cases"] if case["status"] == "ok"
                    for name in ("bandwidth", "latency", "time_per_fault") if name in case["metrics"]}
+        # A time is what a loop took beyond another one: where a neighbour slowed the other one, it is no figure.
+        figures = {key: metric for key, metric in figures.items() if metric["summary"] and metric["summary"]["min"] > 0}
         self.assertEqual({name for _, name in figures}, {"bandwidth", "time_per_fault"})
         self.assertEqual(len(written["limits"]), len(figures))
         self.expect(0, "report", "r.json", "--limits", "l.json")

@@ -105,7 +105,7 @@ class Input(CliTest):
                     self.assertGreaterEqual(len(runs), 10)
 
     def test_a_regression_on_the_input_is_seen(self):
-        """The issue's shape: a filter that does its work on what is redirected, and nothing without it."""
+        """A filter does its work on what is redirected, and nothing without it."""
         self.write("in.txt", LINES)
         script = "import sys; lines = [line for _ in range(int(sys.argv[1])) for line in (open('/proc/self/fd/0').readlines())]"
         with open(self.folder / "in.txt", "rb") as file:
