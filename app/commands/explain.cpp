@@ -114,6 +114,7 @@ void add_explain(Command& root, const GlobalOptions& global)
                                 "A trace (.mst) that was recorded with snapshots");
     command.words_behind_dashes("command CMD", value::command(explain.run.command),
                                 "The program and its arguments to run and explain, behind --");
+    command.group = "Question";
     command.option("--at MOMENT", value::offering(value::parsed(explain.run.at, read_moment), {"end", "peak"}),
                    "end, peak (when it held the most), or a time since its start, as in 10s; of a trace the snapshot "
                    "that is nearest");
@@ -124,14 +125,15 @@ void add_explain(Command& root, const GlobalOptions& global)
     command.option("--process NAME", value::text(explain.run.process),
                    "Explain the first program of this name that the command starts, as of a script that starts a "
                    "server, in place of the command itself");
+    command.option("--remove N", value::number(explain.run.removed_sites, 0, 1000),
+                   "Of how many top call sites to say what removing them returns, by replaying the recording without "
+                   "them (default 3; 0: none)");
+    command.group = "Output";
     command.format_option(explain.format, value::word(explain.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(explain.out),
                    "Where to write; without it text goes to stderr, beside what the program prints, and the rest to "
                    "stdout");
-    command.option("--remove N", value::number(explain.run.removed_sites, 0, 1000),
-                   "Of how many top call sites to say what removing them returns, by replaying the recording without "
-                   "them (default 3; 0: none)");
     command.option("--fail-on WORD", value::choice(explain.fail_on, verdict_words()),
                    "Exit with 1 when this is the verdict, as in leak");
     command.footer =
