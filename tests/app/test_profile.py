@@ -15,7 +15,8 @@ sys.path.insert(0, str(RUNTIMES))
 import record  # noqa: E402
 
 PAIR = r" +(\d+)/(\d+)"
-ROW = re.compile(rf"(?m)^\S+{PAIR}{PAIR}{PAIR}(?:{PAIR}| +-) +(yes|NO)$")
+# The name of one recording alone stands above its row.
+ROW = re.compile(rf"(?m)^(?:\S+ +)?(\d+)/(\d+){PAIR}{PAIR}(?:{PAIR}| +-) +(yes|NO)$")
 # Recordings that a profile is made of; the others of the same start are what it is held against.
 SERIAL = [f"java_Serial_loop_cleaner_garbage{size}" for size in ("64k", "256k", "512k")]
 G1 = ["java_G1_loop_cleaner", "java_G1_loop_cleaner_garbage64k"]
