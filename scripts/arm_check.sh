@@ -87,7 +87,10 @@ done
 case ${1:-both} in
 build) build ;;
 run) run_with_binfmt ;;
-both) build && run_with_binfmt ;;
+both)
+    build
+    run_with_binfmt
+    ;;
 emulated) run ;;
 *)
     sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2

@@ -29,7 +29,10 @@ engine::Attempt AdviceExecutor::run(const engine::CompiledCase& compiled, const 
     engine::RunLimits in_time = limits;
     in_time.timeout = std::min(limits.timeout, std::max<std::chrono::nanoseconds>(patience_(), least_patience));
     engine::Attempt attempt = inner_.run(compiled, in_time, started);
-    for (std::uint32_t repeats = 0; repeats < most_repeats && is_unread(attempt); ++repeats) {
+    const auto may_repeat = [&] {
+        return is_unread(attempt) && patience_() >= std::chrono::nanoseconds{attempt.command().wall_ns};
+    };
+    for (std::uint32_t repeats = 0; repeats < most_repeats && may_repeat(); ++repeats) {
         ++repeats_;
         attempt = inner_.run(compiled, in_time, started);
     }

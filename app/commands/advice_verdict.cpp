@@ -44,9 +44,13 @@ bool all_predicted(const AdviceReport& report)
     });
 }
 
+bool is_unsafe(const AdviceTry& one)
+{
+    return one.dropped == "unsafe" || one.dropped == "failed";
+}
+
 void judge_nothing(const JudgedAdvice& facts, AdviceReport& report)
 {
-    const auto is_unsafe = [](const AdviceTry& one) { return one.dropped == "unsafe" || one.dropped == "failed"; };
     const auto unsafe = std::ranges::find_if(report.tried, is_unsafe);
     const auto tried = static_cast<std::uint64_t>(
         std::ranges::count_if(report.tried, [](const AdviceTry& one) { return one.runs > 0; }));
@@ -67,7 +71,8 @@ void judge_nothing(const JudgedAdvice& facts, AdviceReport& report)
     change_nothing(fmt::format("{}{} tried {}{}.", linked, measure::counted(tried, "setting"), best,
                                facts.outcome.raced_all ? ""
                                : is_predicted ? "; the others were predicted to need more, by replays of a recording"
-                                              : "; the budget left others untried"),
+                               : report.is_interrupted ? "; it was interrupted before the others"
+                                                       : "; the budget left others untried"),
                    report);
     if (!facts.outcome.raced_all && !is_predicted) {
         report.verdict = AdviceVerdict::predicted_only;
@@ -121,16 +126,17 @@ void judge_advice(const JudgedAdvice& facts, AdviceReport& report)
         take_predicted_best(facts, report);
     }
     add_warnings(facts, report);
-    const bool was_run = std::ranges::any_of(report.tried, [](const AdviceTry& one) { return one.runs > 0; });
+    const bool was_run =
+        std::ranges::any_of(report.tried, [](const AdviceTry& one) { return one.runs > 0 || is_unsafe(one); });
     if (!report.best && !was_run && !has_failed_as_it_is && !outcome.raced_all && !all_predicted(report)) {
         budget_ended(report.is_interrupted ? "It was interrupted before a setting was run."
                                            : "The budget ended before a setting was run; a larger --budget decides.",
                      report);
         return;
     }
-    if (!outcome.has_default && !report.best) {
-        change_nothing("It could not be measured as it is, three times: nothing can be compared with it.", report);
-        report.best.reset();
+    if (has_failed_as_it_is && !report.best) {
+        budget_ended("A run of it as it is failed, or the budget ended it: nothing more can be compared with it.",
+                     report);
         return;
     }
     if (!report.best) {

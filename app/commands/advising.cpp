@@ -301,9 +301,10 @@ class Advising {
         if (way_ == schedule::AdviceWay::race) {
             runs_.take_origin(program, [&](reporters::AdvisedProgram& unknown) {
                 const trace::CountedTree& seen = replays_.seen();  // of a recording that came to nothing
-                take_origin(seen.served.empty() ? commands_.count(compiled, limits())
-                                                : base::Expected<trace::CountedTree>{seen},
+                const bool is_whole = seen.served.empty();
+                take_origin(is_whole ? commands_.count(compiled, limits()) : base::Expected<trace::CountedTree>{seen},
                             unknown);
+                return is_whole;
             });
         }
         if (is_out_of_time()) {
@@ -367,6 +368,7 @@ class Advising {
             report_.warnings.push_back(fmt::format("Nothing is predicted, and settings are tried in their usual order: "
                                                    "{}.",
                                                    reporters::inert_text(base.error().message)));
+            raced_ = SIZE_MAX;  // nothing says which are worth a run
             return;
         }
         report_.program.recorded_share = share_of_recording(*base);

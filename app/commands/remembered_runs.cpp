@@ -292,6 +292,7 @@ engine::Attempt RememberedRuns::run(const engine::CompiledCase& compiled, const 
         const Run run = std::move(known.front());
         known.pop_front();
         clock_.shift += run.took;
+        started(0);  // observers are told whose run this is, though no process begins
         return run.attempt;
     }
     const nanoseconds begun = clock_.now();
@@ -312,7 +313,7 @@ engine::Attempt RememberedRuns::run(const engine::CompiledCase& compiled, const 
 }
 
 void RememberedRuns::take_origin(reporters::AdvisedProgram& program,
-                                 const std::function<void(reporters::AdvisedProgram& program)>& look)
+                                 const std::function<bool(reporters::AdvisedProgram& program)>& look)
 {
     using reporters::MallocOrigin;
     constexpr std::array origins{MallocOrigin::libc, MallocOrigin::preloaded, MallocOrigin::linked, MallocOrigin::own,
@@ -326,8 +327,8 @@ void RememberedRuns::take_origin(reporters::AdvisedProgram& program,
         return;
     }
     const nanoseconds begun = clock_.now();
-    look(program);
-    if (!path_.empty() && program.origin != MallocOrigin::unseen) {
+    const bool is_whole = look(program);
+    if (is_whole && !path_.empty() && program.origin != MallocOrigin::unseen) {
         append(reporters::compact(
             {{"origin",
               std::vector<std::string>{program.allocator, std::string{name_of(program.origin)}, program.unrecorded}},

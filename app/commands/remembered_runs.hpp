@@ -49,9 +49,10 @@ class RememberedRuns final : public engine::Executor {
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
 
-    // Fills in whose malloc serves the program. It takes what the file says, else calls `look`, which costs a run.
+    // Fills in whose malloc serves the program. It takes what the file says, else calls `look`, which costs a run and
+    // returns whether it saw all of that run: only then is the answer kept.
     void take_origin(reporters::AdvisedProgram& program,
-                     const std::function<void(reporters::AdvisedProgram& program)>& look);
+                     const std::function<bool(reporters::AdvisedProgram& program)>& look);
 
     // The time, and what the remembered runs have taken.
     [[nodiscard]] const sys::Clock& clock() const noexcept { return clock_; }

@@ -39,11 +39,12 @@ void signal_descendants(pid_t of, int signal) noexcept
     }
 }
 
-void ask_to_end(pid_t process) noexcept
+void ask_to_end(pid_t process, pid_t root) noexcept
 {
-    std::vector<pid_t> asked = descendants_of(process);
+    std::vector<pid_t> asked = descendants_of(root != 0 ? root : process);
+    std::erase(asked, process);
     if (process != ::getpid()) {
-        asked.push_back(process);
+        asked.insert(asked.begin(), process);
     }
     for (const int signal : {SIGTERM, SIGCONT}) {
         for (const pid_t one : asked) {

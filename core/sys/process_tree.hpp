@@ -17,7 +17,8 @@ void signal_descendants(pid_t of, int signal) noexcept;
 
 // Sends SIGTERM to a process and all its descendants: a shell that ends leaves behind what it waits for. A stopped
 // process hears it too. Of our own process, the descendants alone are asked.
-void ask_to_end(pid_t process) noexcept;
+// `root`: whose descendants are asked, where orphans come to it; 0: those of the process.
+void ask_to_end(pid_t process, pid_t root = 0) noexcept;
 
 struct Cleared {
     std::size_t processes{};        // descendants that were alive, and killed

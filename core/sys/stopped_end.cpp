@@ -183,6 +183,7 @@ class Tracing {
                 if (thread == command_) {
                     command_ended_ = exit_status(status, usage);
                     command_ended_at_ = Clock::now();
+                    end_what_is_left();
                 }
                 has_ended_ = has_ended_ || thread == process_;
                 if (is_over()) {
@@ -358,10 +359,11 @@ class Tracing {
 
     void ask_meanwhile()
     {
-        if (!stops_.meanwhile || !has_executed_ || gathering_ || running_.empty() || Clock::now() < next_ask_) {
+        const bool is_there = has_executed_ && !is_searching() && !running_.empty();
+        if (!stops_.meanwhile || gathering_ || Clock::now() < next_ask_ || (!is_there && !stops_.is_wanted)) {
             return;
         }
-        if (stops_.meanwhile(process_)) {
+        if (stops_.meanwhile(is_there ? process_ : 0) && is_there) {
             gather({.call = std::nullopt, .thread = process_, .since = Clock::now()});
         }
         next_ask_ = Clock::now() + stops_.pause;
@@ -450,7 +452,15 @@ class Tracing {
         return stops_.meanwhile ? std::min(longest, stops_.pause) : longest;
     }
 
-    void wait_a_moment() const
+    // The terminal has ended the command, and what is followed has not heard it.
+    void end_what_is_left() const
+    {
+        if (was_interrupted_ && !is_searching() && process_ != command_ && !has_ended_) {
+            ::kill(process_, SIGTERM);
+        }
+    }
+
+    void wait_a_moment()
     {
         const timespec most{0, patience().count()};
         const sigset_t set = awaited_signals();
@@ -463,8 +473,9 @@ class Tracing {
 
     // The terminal sends to the command itself. What is followed may be in another session, or ignore SIGINT, as a
     // process does that a shell has started by "&".
-    void pass_on(int signal, bool is_terminals) const
+    void pass_on(int signal, bool is_terminals)
     {
+        was_interrupted_ = was_interrupted_ || is_terminals;
         if (!is_terminals && !command_ended_) {
             ::kill(command_, signal);
         }
@@ -486,7 +497,8 @@ class Tracing {
     int status_{};
     bool has_stopped_{};
     bool has_executed_{};
-    bool has_ended_{};  // what is followed
+    bool has_ended_{};        // what is followed
+    bool was_interrupted_{};  // by the terminal
     std::optional<ExitStatus> command_ended_;
     Clock::time_point command_ended_at_;
 };

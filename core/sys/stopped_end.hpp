@@ -69,7 +69,8 @@ struct ProgramStops {
     std::function<void(const StoppedMoment&, std::uint32_t value)> at_call;
 
     // Called every `pause` from the program's exec on. True: stop it, and call at_asked. A stop that takes longer than
-    // two seconds is given up. Absent: nobody asks.
+    // two seconds is given up. Where a program is wanted, it is called with 0 too, before it begins and after its end.
+    // Absent: nobody asks.
     std::function<bool(pid_t process)> meanwhile;
     std::function<void(const StoppedMoment&)> at_asked;
     std::chrono::nanoseconds pause{};

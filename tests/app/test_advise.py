@@ -200,7 +200,7 @@ class Advise(CliTest):
     def test_the_budget_ends_a_recording(self):
         # Only what is recorded lasts, and that is recorded once: what it was served by is known from what there is.
         report = self.advise(self.lasting('case "$LD_PRELOAD" in *libmemsweep_record*) ;; *) false ;; esac'),
-                             options=("--shell", "--want", "rss@peak", "--budget", "14s"), code=(0, 5))
+                             options=("--shell", "--want", "rss@peak", "--budget", "24s"), code=(0, 5))
         begun, over = self.begun_and_over()
         self.assertEqual(begun - over, 1)
         self.assertGreaterEqual(over, 2, "it was run after that")
@@ -311,6 +311,16 @@ class Resume(CliTest):
         self.assertEqual(self.count(), 0)
         for key in ("verdict", "advice", "tried", "default", "program"):
             self.assertEqual(third[key], second[key], key)
+
+    def test_what_was_unsafe_stays_so(self):
+        words = ("--shell", "--budget", "14", "--resume", self.runs, *LOOSE)
+        program = f'case "$LD_PRELOAD" in *mimalloc*|*jemalloc*|*tcmalloc*) echo other;; esac; exec {PROGRAM} aligned'
+        first, again = (json.loads(self.expect((0, 1, 5), "advise", "--json", "-q", *words, "--", program).text) for _ in range(2))
+        unsafe = [{(one["allocator"], str(one["settings"])) for one in report["tried"] if one["dropped"] == "unsafe"} for report in (first, again)]
+        if not unsafe[0]:
+            self.leave_out(self.id(), "no other allocator is installed")
+        self.assertLessEqual(unsafe[0], unsafe[1])
+        self.assertEqual([one["allocator"] for one in again["advice"] if one["allocator"] != "glibc"], [])
 
     def test_a_kill_loses_no_run(self):
         process = subprocess.Popen([BINARY, "advise", "--budget", "16", "--resume", self.runs, *self.words()], stdout=subprocess.DEVNULL,

@@ -306,10 +306,12 @@ class Scenario(EndOfWork):
 
     def test_what_a_shell_waits_for_is_asked_to_end_with_it(self):
         heard = self.folder / "heard"
-        server = f"trap 'echo heard >> {heard}; exit 0' TERM; : > {self.mark}; while :; do sleep 0.05; done"
-        self.expect(0, "run", "-q", "-n", "1", "-w", "0", "-o", "r.json", "--end-when", f"file:{self.mark}", "--",
-                    "sh", "-c", 'sh -c "$0"; true', server)
-        self.assertEqual(heard.read_text(), "heard\n")
+        server = f"trap 'sleep 0.2; echo heard >> {heard}; exit 0' TERM; : > {self.mark}; while :; do sleep 0.05; done"
+        for how, script in (("waited for", 'sh -c "$0"; true'), ("a daemon", '(sh -c "$0" &); sleep 100')):
+            with self.subTest(how):
+                self.expect(0, "run", "-q", "-n", "1", "-w", "0", "-o", "r.json", "--end-when", f"file:{self.mark}", "--", "sh", "-c", script, server)
+                self.assertEqual(heard.read_text(), "heard\n")
+                heard.unlink()
 
     def test_the_fingerprint_has_it_where_it_is_used(self):
         def fingerprint(*words):

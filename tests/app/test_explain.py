@@ -6,7 +6,9 @@ import json
 import os
 import pathlib
 import platform
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -299,6 +301,28 @@ class Explain(CliTest):
         self.check(report)
         self.assertGreaterEqual(report["live"]["requested"], 21 * MIB)
         self.assertGreater(len(outcome.out), 300_000)
+
+    def test_a_terminal_ends_what_a_shell_has_started_in_the_background(self):
+        mark = self.folder / "mark"
+        script = f"{PROGRAM.with_name('recorded_work')} waits file {mark} & wait"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(BINARY, [BINARY, "explain", "--process", "recorded_work", "--", "sh", "-c", script])
+        try:
+            began = time.monotonic()
+            while not mark.exists() and time.monotonic() < began + 60:
+                time.sleep(0.05)
+            os.write(terminal, b"\x03")
+            ended = (0, 0)
+            while ended[0] == 0 and time.monotonic() < began + 120:
+                if select.select([terminal], [], [], 0.1)[0]:
+                    os.read(terminal, 1 << 16)
+                ended = os.waitpid(pid, os.WNOHANG)
+            self.assertEqual(ended[0], pid, "one Ctrl-C ends it")
+        except OSError:  # the terminal is gone with its last process
+            self.assertEqual(os.waitpid(pid, 0)[0], pid)
+        finally:
+            os.close(terminal)
 
     def test_a_program_of_a_pid_namespace_of_its_own_is_said_to_be_out_of_reach(self):
         inside = ("unshare", "--user", "--map-root-user", "--pid", "--fork", os.fspath(PROGRAM), "little")

@@ -291,7 +291,7 @@ void Supervision::watch(const sys::GuardedProgram& running, nanoseconds begin, n
         }
         if (end_watch != nullptr && end_watch->look(clock_.now())) {
             end.was_asked_to_end = true;
-            sys::ask_to_end(running.pid());
+            sys::ask_to_end(running.pid(), running.guard());
         }
         if (looks_ != nullptr) {
             looks_->look(sys::descendants_of(running.guard()));
@@ -355,6 +355,8 @@ void Supervision::let_others_end(const sys::GuardedProgram& running)
            std::ranges::any_of(sys::descendants_of(running.guard()), is_there)) {
         const timespec pause = sys::to_timespec(EndWatch::pause);
         ::nanosleep(&pause, nullptr);
+        last_words_.read_some();
+        checksum_.read_some();
     }
 }
 
