@@ -127,10 +127,11 @@ void judge_advice(const JudgedAdvice& facts, AdviceReport& report)
     }
     add_warnings(facts, report);
     const bool was_run =
-        std::ranges::any_of(report.tried, [](const AdviceTry& one) { return one.runs > 0 || is_unsafe(one); });
+        std::ranges::any_of(report.tried, [](const AdviceTry& one) { return one.runs > 0 || one.dropped == "unsafe"; });
     if (!report.best && !was_run && !has_failed_as_it_is && !outcome.raced_all && !all_predicted(report)) {
-        budget_ended(report.is_interrupted ? "It was interrupted before a setting was run."
-                                           : "The budget ended before a setting was run; a larger --budget decides.",
+        budget_ended(report.is_interrupted
+                         ? "It was interrupted before a setting was run to its end."
+                         : "The budget ended before a setting was run to its end; a larger --budget decides.",
                      report);
         return;
     }
