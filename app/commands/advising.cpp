@@ -150,15 +150,13 @@ class Advising {
         if (signals_.arrived()) {
             report_.is_interrupted = true;
             nothing("It was interrupted before anything was tried.");
-        } else if (!ended_while_.empty() && memory_ == 0) {
-            budget_ended(fmt::format("The budget ended while {}; a larger --budget decides.", ended_while_), report_);
         } else if (too_short_) {
             nothing(fmt::format("It ends before anybody can look at it, and has no more than {} at any time.",
                                 base::format_size(*too_short_)));
         } else if (report_.program.origin == MallocOrigin::own) {
             nothing("It brings its own malloc along: a preload is inert, and the C library's settings are for "
                     "another one.");
-        } else if (report_.program.bound_bytes < least) {
+        } else if (memory_ > 0 && report_.program.bound_bytes < least) {
             nothing(fmt::format("No setting can return more than {} of {}: that is all that no file backs.",
                                 base::format_size(report_.program.bound_bytes),
                                 base::format_size(static_cast<std::uint64_t>(memory_))));

@@ -243,7 +243,7 @@ std::string taken_out(Table& table, const TableLayout& layout, const TerminalSty
         if (!about.is_key || names.size() != 1 || display_width(*names.begin()) <= layout.widths[column]) {
             continue;
         }
-        out = paragraph(*names.begin(), about.title + ": ", style, Tone::muted) + out;
+        out.insert(0, paragraph(*names.begin(), about.title + ": ", style, Tone::muted));
         const auto at = static_cast<std::ptrdiff_t>(column);
         table.columns.erase(table.columns.begin() + at);
         for (auto& row : table.rows) {
