@@ -431,10 +431,9 @@ class Explaining {
                                                            : fmt::format(", the largest of which held up to {}",
                                                                          base::format_size(children_peak_bytes_));
         explanation_.is_one_of_several = true;
-        warn(fmt::format(
-            "It has started other processes{}. They are not explained here: --process NAME explains the one "
-            "that does the work.",
-            peak));
+        warn(fmt::format("It has started other processes{}. They are not explained here: --process NAME explains the "
+                         "first that becomes a program of that name.",
+                         peak));
     }
 
     void warn(std::string text) { explanation_.warnings.push_back(std::move(text)); }
