@@ -113,6 +113,7 @@ class CommandLaunch {
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
+    [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
 
     // Starts the program, once. Returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();

@@ -11,12 +11,14 @@
 #include <thread>
 #include <utility>
 
+#include "core/sys/descriptor.hpp"
+
 namespace memsweep::sys {
 
 // Shared with the thread, which outlives the object where the kernel never tells of an end.
 struct ExitStop::State {
-    pid_t process{};
-    std::function<void()> look;
+    pid_t parent{};
+    std::function<void(pid_t)> look;
     std::mutex mutex;
     std::condition_variable changed;
     bool has_tried{};
@@ -24,7 +26,7 @@ struct ExitStop::State {
     bool is_done{};
 
     void trace();
-    void follow();
+    void follow(pid_t process);
 };
 
 namespace {
@@ -34,25 +36,69 @@ void* as_data(std::uintptr_t value)
     return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr): ptrace takes numbers so
 }
 
+constexpr std::uintptr_t child_options =
+    PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT;
+
 // What stops a process without our doing, and keeps it stopped.
 bool stops_the_group(int signal)
 {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+int event_of(int status)
+{
+    return status >> 16;
+}
+
+// Waits until the process stops. False: it has ended, and who waits for it by right gets its status.
+bool next_stop(pid_t process, int& status)
+{
+    return retry_interrupted([&] { return ::waitpid(process, &status, __WALL); }) == process && WIFSTOPPED(status);
+}
+
+// Lets a stopped process go on, with the signal that it has stopped for.
+void go_on(pid_t process, int status)
+{
+    const int signal = WSTOPSIG(status);
+    if (event_of(status) == PTRACE_EVENT_STOP && stops_the_group(signal)) {
+        ::ptrace(PTRACE_LISTEN, process, nullptr, nullptr);
+        return;
+    }
+    const int passed_on = event_of(status) == 0 ? signal : 0;
+    ::ptrace(PTRACE_CONT, process, nullptr, as_data(static_cast<std::uintptr_t>(passed_on)));
+}
+
+// 0: the parent has ended without a child.
+pid_t next_child(pid_t parent)
+{
+    int status = 0;
+    while (next_stop(parent, status)) {
+        unsigned long child = 0;
+        const int event = event_of(status);
+        const bool is_made =
+            event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+        if (is_made && ::ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &child) == 0) {
+            ::ptrace(PTRACE_DETACH, parent, nullptr, nullptr);
+            return static_cast<pid_t>(child);
+        }
+        go_on(parent, status);
+    }
+    return 0;
+}
+
 }  // namespace
 
 void ExitStop::State::trace()
 {
-    const bool is_ours = ::ptrace(PTRACE_SEIZE, process, nullptr, as_data(PTRACE_O_TRACEEXIT)) == 0;
+    const bool is_ours = ::ptrace(PTRACE_SEIZE, parent, nullptr, as_data(child_options)) == 0;
     {
         const std::scoped_lock lock{mutex};
         problem = is_ours ? 0 : errno;
         has_tried = true;
     }
     changed.notify_all();
-    if (is_ours) {
-        follow();
+    if (const pid_t process = is_ours ? next_child(parent) : 0; process != 0) {
+        follow(process);
     }
     {
         const std::scoped_lock lock{mutex};
@@ -61,37 +107,28 @@ void ExitStop::State::trace()
     changed.notify_all();
 }
 
-void ExitStop::State::follow()
+void ExitStop::State::follow(pid_t process)
 {
-    while (true) {
-        int status = 0;
-        const pid_t got = ::waitpid(process, &status, __WALL);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0 || !WIFSTOPPED(status)) {
-            return;
-        }
-        const int event = status >> 16;
-        const int signal = WSTOPSIG(status);
-        if (event == PTRACE_EVENT_EXIT) {
-            look();
+    int status = 0;
+    if (!next_stop(process, status)) {
+        return;
+    }
+    // It has its parent's options, by which its own children would stop.
+    ::ptrace(PTRACE_SETOPTIONS, process, nullptr, as_data(PTRACE_O_TRACEEXIT));
+    do {
+        if (event_of(status) == PTRACE_EVENT_EXIT) {
+            look(process);
             ::ptrace(PTRACE_DETACH, process, nullptr, nullptr);
             return;
         }
-        if (event == PTRACE_EVENT_STOP && stops_the_group(signal)) {
-            ::ptrace(PTRACE_LISTEN, process, nullptr, nullptr);
-        } else {
-            const int passed_on = event == 0 ? signal : 0;
-            ::ptrace(PTRACE_CONT, process, nullptr, as_data(static_cast<std::uintptr_t>(passed_on)));
-        }
-    }
+        go_on(process, status);
+    } while (next_stop(process, status));
 }
 
-base::Expected<std::unique_ptr<ExitStop>> ExitStop::attach(pid_t process, std::function<void()> look)
+base::Expected<std::unique_ptr<ExitStop>> ExitStop::attach_to_child_of(pid_t parent, std::function<void(pid_t)> look)
 {
     const auto state = std::make_shared<State>();
-    state->process = process;
+    state->parent = parent;
     state->look = std::move(look);
     std::thread{[state] { state->trace(); }}.detach();
     std::unique_lock lock{state->mutex};

@@ -1,12 +1,16 @@
 // Looks at a process at its exit, while the kernel holds it with all its memory still there.
 //
 // Sources  ptrace(2): PTRACE_SEIZE stops nothing by itself, PTRACE_O_TRACEEXIT stops the main thread early in exit(2),
-//          whatever brought it there: exit, _exit, abort, or a signal that kills it.
+//          whatever brought it there: exit, _exit, abort, or a signal that kills it. PTRACE_O_TRACEFORK: a child is
+//          traced before its first instruction.
 // Cost     a thread of ours that sleeps; each signal that the main thread of the process gets is passed on by us, some
-//          20 us later. Nothing else in the process changes.
-// Errors   os: the kernel does not let us trace the process (Yama's ptrace_scope, a set-user-id program, another
-//          tracer).
-// Threads  `look` is called once, from a thread of this object. Another thread may not wait for that process meanwhile.
+//          20 us later. The process begins some 50 us later. Nothing else in it changes.
+// Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
+// Threads  `look` is called once, from a thread of this object. Nobody may wait for the child or ask its parent how it
+//          ended before wait() is true: until then, its status may be ours to pass on.
+//
+// A program that is traced before it begins gains no privileges by set-user-id, unless we may trace everybody
+// (execve(2)). Leave such programs alone.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +25,9 @@ namespace memsweep::sys {
 
 class ExitStop {
   public:
-    [[nodiscard]] static base::Expected<std::unique_ptr<ExitStop>> attach(pid_t process, std::function<void()> look);
+    // Of the next process that `parent` makes by itself; parent is let go then. `look` gets the process.
+    [[nodiscard]] static base::Expected<std::unique_ptr<ExitStop>> attach_to_child_of(pid_t parent,
+                                                                                      std::function<void(pid_t)> look);
 
     ExitStop(const ExitStop&) = delete;
     ExitStop& operator=(const ExitStop&) = delete;

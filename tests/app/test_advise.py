@@ -424,13 +424,14 @@ class Resume(CliTest):
 class EndWhen(CliTest):
     """run --end-when: what is resident when the work is done."""
 
-    def metrics(self, *words, options=()):
-        self.expect(0, "run", "-q", "-n", "2", "-o", "r.json", *options, "--", *words)
+    def metrics(self, *words, options=(), runs=2):
+        self.expect(0, "run", "-q", "-n", str(runs), "-o", "r.json", *options, "--", *words)
         [case] = json.loads((self.folder / "r.json").read_text())["cases"]
         return case["metrics"]
 
     def test_at_the_exit_all_memory_is_still_there(self):
-        metrics = self.metrics(PROGRAM, "live", options=("--end-when", "exit"))
+        # It lives for some milliseconds, and each time it is seen at its end.
+        metrics = self.metrics(PROGRAM, "live", options=("--end-when", "exit"), runs=40)
         peaks = metrics["working_set_peak"]["values"]
         for end, peak in zip(metrics["working_set_end"]["values"], peaks):
             self.assertGreater(end, 20 * MIB)

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/sys/child_process.hpp"
+#include "core/sys/command_launch.hpp"
 #include "core/sys/file_text.hpp"
 #include "tests/support/catch.hpp"
 
@@ -24,28 +25,29 @@ struct Looked {
 // What is seen of a shell that runs this script, and how it ends.
 Looked look_at(const std::string& script, int signal = 0)
 {
-    auto child = ChildProcess::spawn({.argv = {"/bin/sh", "-c", script}});
-    REQUIRE(child.has_value());
+    auto launch = CommandLaunch::prepare({.program = {.argv = {"/bin/sh", "-c", script}}});
+    REQUIRE(launch.has_value());
     Looked looked;
-    const pid_t pid = child->pid();
-    auto stop = ExitStop::attach(pid, [&] {
+    auto stop = ExitStop::attach_to_child_of(launch->launcher(), [&](pid_t process) {
         ++looked.times;
-        const auto text = read_kernel_text(fmt::format("/proc/{}/smaps_rollup", pid));
+        const auto text = read_kernel_text(fmt::format("/proc/{}/smaps_rollup", process));
         looked.resident = text ? find_kib_field(*text, "Rss").value_or(0) : 0;
     });
     if (!stop) {
         WARN("left out: nobody may be traced here: " << stop.error().message);
         return {.times = -1};
     }
+    auto launched = launch->start();
+    REQUIRE(launched.has_value());
     if (signal != 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds{50});
-        ::kill(pid, signal);
+        ::kill(launched->program.pid(), signal);
     }
     CHECK((*stop)->wait(std::chrono::seconds{30}));
     stop->reset();
-    const auto status = child->wait_for(std::chrono::seconds{30});
-    REQUIRE(status.has_value());
-    looked.status = *status;
+    const auto ended = launched->program.end(std::chrono::seconds{30});
+    REQUIRE(ended.has_value());
+    looked.status = ended->status;
     return looked;
 }
 
@@ -61,8 +63,8 @@ TEST_CASE("a process is seen once at its exit, with its memory, and ends as it w
     };
     for (const Way& way : {Way{"sleep 0.1; exit 3", 0, 3, 0},
                            {"sleep 0.1; kill -ABRT $$", 0, 0, SIGABRT},
-                           {"sleep 30", SIGTERM, 0, SIGTERM},
-                           {"sleep 30", SIGKILL, 0, SIGKILL}}) {
+                           {"exec sleep 30", SIGTERM, 0, SIGTERM},
+                           {"exec sleep 30", SIGKILL, 0, SIGKILL}}) {
         INFO(way.script << ", signal " << way.signal);
         const Looked looked = look_at(way.script, way.signal);
         if (looked.times < 0) {
@@ -84,9 +86,31 @@ TEST_CASE("signals that a process handles reach it while it is waited for", "[ma
     }
 }
 
-TEST_CASE("a process that is not there cannot be waited for", "[machine]")
+TEST_CASE("a program that ends at once is seen all the same", "[machine]")
 {
-    CHECK_FALSE(ExitStop::attach(0x3fffffff, [] {}).has_value());
+    for (int i = 0; i < 20; ++i) {
+        const Looked looked = look_at("exit 4");
+        if (looked.times >= 0) {
+            CHECK(looked.times == 1);
+            CHECK(looked.resident > 0);
+            CHECK(looked.status.code == 4);
+        }
+    }
+}
+
+TEST_CASE("children of what is waited for run untraced", "[machine]")
+{
+    // Were it traced, the child would stop at its exit, and its parent wait for ever.
+    const Looked looked = look_at("/bin/true; grep -q '^TracerPid:.0$' /proc/self/status || exit 5; exit 6");
+    if (looked.times >= 0) {
+        CHECK(looked.times == 1);
+        CHECK(looked.status.code == 6);
+    }
+}
+
+TEST_CASE("a process that is not there has no child to wait for", "[machine]")
+{
+    CHECK_FALSE(ExitStop::attach_to_child_of(0x3fffffff, [](pid_t) {}).has_value());
 }
 
 }  // namespace memsweep::sys

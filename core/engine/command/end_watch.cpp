@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "core/base/text.hpp"
+#include "core/sys/allocator_library.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/tree_sample.hpp"
+#include "core/trace/format/preload_obstacle.hpp"
 #include "core/trace/recording.hpp"
 
 namespace memsweep::engine {
@@ -142,13 +144,16 @@ EndWatch::EndWatch(const model::EndOfWork& end, const std::string& cwd) : sign_{
 
 EndWatch::~EndWatch() = default;
 
-void EndWatch::begin(pid_t program, pid_t guard)
+void EndWatch::attach(pid_t launcher, pid_t guard, const std::string& program)
 {
-    program_ = program;
-    guard_ = guard;
+    const std::string file = sys::find_program(program);
+    if (::geteuid() != 0 && trace::preload_obstacle(file.c_str()) == trace::PreloadObstacle::privileges) {
+        why_no_exit_stop_ = "traced, it would not get its privileges";
+        return;
+    }
     at_exit_ = std::make_shared<AtExit>();
-    auto attached = sys::ExitStop::attach(program, [at_exit = at_exit_, program, guard] {
-        Moment moment = read_moment(program, guard);
+    auto attached = sys::ExitStop::attach_to_child_of(launcher, [at_exit = at_exit_, guard](pid_t process) {
+        Moment moment = read_moment(process, guard);
         const std::scoped_lock lock{at_exit->mutex};
         at_exit->moment = std::move(moment);
     });
@@ -157,6 +162,12 @@ void EndWatch::begin(pid_t program, pid_t guard)
     } else {
         why_no_exit_stop_ = attached.error().message;
     }
+}
+
+void EndWatch::begin(pid_t program, pid_t guard)
+{
+    program_ = program;
+    guard_ = guard;
 }
 
 bool EndWatch::look(Nanoseconds now)
@@ -175,11 +186,18 @@ bool EndWatch::look(Nanoseconds now)
     return read_at_ && now >= *read_at_ + grace && !std::exchange(has_asked_, true);
 }
 
-Moment EndWatch::finish()
+void EndWatch::settle()
 {
     constexpr Nanoseconds patience = std::chrono::seconds{2};
+    if (exit_stop_ != nullptr && !exit_stop_->wait(patience)) {
+        at_exit_.reset();  // it may be written yet
+    }
+}
+
+Moment EndWatch::finish()
+{
     Moment at_exit;
-    if (exit_stop_ != nullptr && exit_stop_->wait(patience)) {
+    if (exit_stop_ != nullptr && at_exit_ != nullptr) {
         const std::scoped_lock lock{at_exit_->mutex};
         at_exit = at_exit_->moment;
     }

@@ -45,6 +45,8 @@ class EndWatch {
 
     // Call before the program is started.
     [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
+    // Call before the launcher starts the program.
+    void attach(pid_t launcher, pid_t guard, const std::string& program);
     // Call when the program runs.
     void begin(pid_t program, pid_t guard);
     // Call with what the program has printed.
@@ -53,7 +55,9 @@ class EndWatch {
     [[nodiscard]] bool look(Nanoseconds now);
     // When the memory was read, by the clock of look(); empty: not yet.
     [[nodiscard]] std::optional<Nanoseconds> read_at() const noexcept { return read_at_; }
-    // Call when the program has ended.
+    // Call when the program has ended, and before anybody asks how.
+    void settle();
+    // Call after settle().
     [[nodiscard]] Moment finish();
 
   private:

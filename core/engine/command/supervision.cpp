@@ -157,6 +157,9 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     if (counts) {
         counters.emplace(launch->launcher());
     }
+    if (end_watch) {
+        end_watch->attach(launch->launcher(), launch->guard(), words.front());
+    }
     if (hold_.ready) {
         hold_.ready(launch->gate());
     }
@@ -179,6 +182,9 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
         stop(running);
     } else if (end.was_asked_to_end) {
         let_others_end(running);
+    }
+    if (end_watch) {
+        end_watch->settle();
     }
     if (const auto ended = running.end(end_patience)) {
         end.status = ended->status;
