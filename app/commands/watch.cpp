@@ -230,6 +230,12 @@ class WatchedEnd {
         }
         return end_ ? end_->prepare() : base::Expected<void>{};
     }
+    void attach(pid_t launcher, pid_t guard, const std::string& program)
+    {
+        if (end_) {
+            end_->attach(launcher, guard, program);
+        }
+    }
     void begin(const sys::ForegroundCommand& running)
     {
         output_.begin();
@@ -248,6 +254,7 @@ class WatchedEnd {
     {
         output_.finish();
         if (end_) {
+            end_->settle();
             moment_ = end_->finish();
         }
     }
@@ -292,7 +299,8 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
     WatchedEnd end{command.end};
     sys::SpawnOptions program{.argv = command.command};
     MEMSWEEP_TRY(end.prepare(program));
-    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program}));
+    const auto attach = [&](pid_t launcher, pid_t guard) { end.attach(launcher, guard, command.command.front()); };
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start({.program = program, .before = attach}));
     end.begin(running);
     watching.begin(running.guard());
     const sys::ExitStatus ended = watch_until_end(command, running, watching, end);

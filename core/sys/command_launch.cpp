@@ -376,7 +376,10 @@ base::Expected<ForegroundCommand> ForegroundCommand::start(const ForegroundOptio
     }
     Spawned spawned =
         MEMSWEEP_TRY(spawn_launcher(manner, actions, SpawnAttributes{command.mask_before_}, options.program, {}));
-    MEMSWEEP_TRY(spawned.guard.launcher());
+    const pid_t launcher = MEMSWEEP_TRY(spawned.guard.launcher());
+    if (options.before) {
+        options.before(launcher, spawned.guard.pid());
+    }
     CommandLaunch::release(spawned.gate.get());
     const Born born = MEMSWEEP_TRY(sys::born(spawned.gate.get(), program));
     if (born.refused != 0) {

@@ -138,6 +138,7 @@ struct ForegroundOptions {
     SpawnOptions program;  // `inherit` is not looked at
     bool as_child{};       // it is a child of this process, and nobody adopts its orphans, as if we had started it;
                            // else it and its orphans belong to the guard
+    std::function<void(pid_t launcher, pid_t guard)> before;  // called while the launcher waits to start it; or empty
 };
 
 // A command that runs as if its user had started it alone: in our process group and on our terminal.
