@@ -75,8 +75,7 @@ pid_t next_child(pid_t parent)
     while (next_stop(parent, status)) {
         unsigned long child = 0;
         const int event = event_of(status);
-        const bool is_made =
-            event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+        const bool is_made = event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
         if (is_made && ::ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &child) == 0) {
             ::ptrace(PTRACE_DETACH, parent, nullptr, nullptr);
             return static_cast<pid_t>(child);

@@ -24,7 +24,7 @@ constexpr std::size_t modules_a_page = 4096 / sizeof(RecordedModule);
 constexpr std::uint32_t line_step = 64U << 10U;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
-constinit KeptFile file;
+constinit KeptFile tree_file;
 // Where objects begin that stacks have met: a forked child notes them again.
 std::array<std::uint64_t, max_recorded_modules> known_objects;
 constinit std::uint32_t known_count{};
@@ -159,11 +159,11 @@ long CallTree::map(std::uint32_t most_nodes) noexcept
     long problem = 0;
     for (std::uint32_t nodes = most_nodes; nodes >= std::min(most_nodes, fewest_stack_nodes); nodes /= 4) {
         const std::uint64_t bytes = stack_file_bytes(nodes) + (most_nodes == 0 ? 0 : lines_room);
-        problem = file.set_size(bytes);
+        problem = tree_file.set_size(bytes);
         if (problem < 0) {
             continue;
         }
-        const long at = kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.usable_fd(), 0);
+        const long at = kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tree_file.usable_fd(), 0);
         if (at >= 0) {
             kernel(SYS_madvise, at, bytes, MADV_RANDOM);  // as RecordingFile has it
             const auto base = static_cast<std::uint64_t>(at);
@@ -185,25 +185,25 @@ long CallTree::map(std::uint32_t most_nodes) noexcept
 
 long CallTree::open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept
 {
-    file.close();
+    tree_file.close();
     const std::size_t stem = std::strlen(recording_path) - std::strlen(".mst");
     if (stem + std::strlen(stacks_ending) >= max_path_bytes) {
         return -ENAMETOOLONG;
     }
-    std::memcpy(file.path().data(), recording_path, stem);
-    std::memcpy(file.path().data() + stem, stacks_ending, std::strlen(stacks_ending) + 1);
-    long problem = file.create();
+    std::memcpy(tree_file.path().data(), recording_path, stem);
+    std::memcpy(tree_file.path().data() + stem, stacks_ending, std::strlen(stacks_ending) + 1);
+    long problem = tree_file.create();
     if (problem != 0) {
         return problem;
     }
     const bool has_nodes = sampled_every != modules_alone;
-    problem = file.reserve(0, modules_offset);
-    problem = problem == 0 && has_nodes ? file.reserve(nodes_offset, first_room * sizeof(StackNode)) : problem;
+    problem = tree_file.reserve(0, modules_offset);
+    problem = problem == 0 && has_nodes ? tree_file.reserve(nodes_offset, first_room * sizeof(StackNode)) : problem;
     problem = problem == 0 ? map(has_nodes ? max_stack_nodes : 0) : problem;
     Index* const index = problem == 0 && has_nodes ? new_index(first_places) : nullptr;
     if (problem != 0 || (has_nodes && index == nullptr)) {
         header_ = nullptr;
-        file.remove();
+        tree_file.remove();
         return problem == 0 ? -ENOMEM : problem;
     }
     room_ = has_nodes ? first_room : 0;
@@ -238,7 +238,7 @@ bool CallTree::have_room() noexcept
         return false;
     }
     const std::uint32_t step = std::min({room_, largest_step, header_->node_room - room_});
-    const long problem = file.reserve(stack_file_bytes(room_), step * sizeof(StackNode));
+    const long problem = tree_file.reserve(stack_file_bytes(room_), step * sizeof(StackNode));
     if (problem != 0) {
         problem_ = static_cast<std::uint32_t>(-problem);
         header_->lost_errno = problem_;
@@ -329,7 +329,7 @@ std::uint32_t CallTree::add_line(const PythonLine& line) noexcept
         return 0;
     }
     while (behind > line_bytes_room_) {
-        if (file.reserve(lines_offset_ + line_bytes_room_, line_step) != 0) {
+        if (tree_file.reserve(lines_offset_ + line_bytes_room_, line_step) != 0) {
             return 0;
         }
         line_bytes_room_ += line_step;
@@ -426,9 +426,9 @@ CallTree::NotedObject CallTree::note_object(const FoundObject& object) noexcept
             note_version();
         }
         const std::uint32_t place = header_->modules;
-        const bool fits =
-            place < max_recorded_modules &&
-            (place % modules_a_page != 0 || file.reserve(modules_offset + place * sizeof(RecordedModule), 4096) == 0);
+        const bool fits = place < max_recorded_modules &&
+                          (place % modules_a_page != 0 ||
+                           tree_file.reserve(modules_offset + place * sizeof(RecordedModule), 4096) == 0);
         if (fits) {
             module.seen_ticks = tick_clock().ticks();
             std::memcpy(&modules_[place], &module, sizeof module);

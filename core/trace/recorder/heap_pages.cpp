@@ -18,14 +18,14 @@ namespace {
 constinit std::atomic<std::uint64_t> mapped_bytes{0};
 constinit std::atomic<std::uint64_t> stack_bytes{0};
 constinit std::atomic<bool> knows_allocator{false};
-constinit LoadedObject allocator;
+constinit LoadedObject serving_object;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // The object whose malloc is behind ours.
 void find_allocator() noexcept
 {
     const LoadedObject us = LoadedObject::holding(reinterpret_cast<void*>(&find_allocator));
-    allocator = LoadedObject::holding(us.definition_behind("malloc"));
+    serving_object = LoadedObject::holding(us.definition_behind("malloc"));
     knows_allocator.store(true, std::memory_order_release);
 }
 
@@ -63,7 +63,7 @@ void note_mapping(const void* caller, std::size_t bytes, int flags) noexcept
     if (!knows_allocator.load(std::memory_order_acquire)) {
         find_allocator();
     }
-    if ((flags & MAP_PRIVATE) != 0 && !allocator.contains(caller)) {
+    if ((flags & MAP_PRIVATE) != 0 && !serving_object.contains(caller)) {
         mapped_bytes.fetch_add(bytes, std::memory_order_relaxed);
     }
 }

@@ -58,9 +58,9 @@ bool query(long maps, std::uint64_t address, std::span<char> room, OwnMapping& f
 }
 
 // One line after the other, in the room given.
-class Lines {
+class MapsLines {
   public:
-    Lines(long maps, std::span<char> room) noexcept : maps_{maps}, room_{room} {}
+    MapsLines(long maps, std::span<char> room) noexcept : maps_{maps}, room_{room} {}
 
     // False: there is none, or it does not fit.
     bool next(std::string_view& line) noexcept
@@ -129,7 +129,7 @@ bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& f
         return false;
     }
     bool is_found = query(maps, address, room, found);
-    Lines lines{maps, room};
+    MapsLines lines{maps, room};
     for (std::string_view line; !is_found && lines.next(line);) {
         const std::string_view name = name_in(line);
         found.low = take_hexadecimal(line);

@@ -122,7 +122,7 @@ Value value_at(std::uint64_t address) noexcept
     return value;
 }
 
-std::uint64_t word(std::uint64_t address) noexcept
+std::uint64_t field(std::uint64_t address) noexcept
 {
     return value_at<std::uint64_t>(address);
 }
@@ -163,7 +163,7 @@ bool find_means(const LoadedObject& object) noexcept
     interpreter.text_type = address_of(object, "PyUnicode_Type");
     interpreter.bytes_type = address_of(object, "PyBytes_Type");
     return type != 0 && interpreter.code_type != 0 && interpreter.text_type != 0 && interpreter.bytes_type != 0 &&
-           word(type + type_at) == type && find_function(object, "Py_IsInitialized", interpreter.is_initialized) &&
+           field(type + type_at) == type && find_function(object, "Py_IsInitialized", interpreter.is_initialized) &&
            find_function(object, "PyGILState_GetThisThreadState", interpreter.state_of_thread) &&
            (find_function(object, "_PyThreadState_UncheckedGet", interpreter.current_state) ||
             find_function(object, "PyThreadState_GetUnchecked", interpreter.current_state));
@@ -195,12 +195,12 @@ std::uint64_t own_state() noexcept
         const std::uint64_t current = interpreter.current_state();  // of another interpreter in the process, perhaps
         state = current != 0 ? current : state;
     }
-    return word(state + interpreter.layout->thread_id) == static_cast<std::uint64_t>(::pthread_self()) ? state : 0;
+    return field(state + interpreter.layout->thread_id) == static_cast<std::uint64_t>(::pthread_self()) ? state : 0;
 }
 
 bool is_alive(std::uint64_t object, std::uint64_t type) noexcept
 {
-    return object != 0 && word(object + type_at) == type && value_at<std::int64_t>(object) > 0;
+    return object != 0 && field(object + type_at) == type && value_at<std::int64_t>(object) > 0;
 }
 
 constexpr std::array<std::uint64_t, 9> odd_numbers = [] {
@@ -217,17 +217,17 @@ constexpr std::array<std::uint64_t, 9> odd_numbers = [] {
 // them.
 __attribute__((always_inline)) inline std::uint64_t content_of(std::uint64_t object, std::uint32_t data) noexcept
 {
-    const std::uint64_t hash = word(object + hash_at);
+    const std::uint64_t hash = field(object + hash_at);
     if (hash != ~0ULL) {
         return hash;
     }
-    const std::uint64_t size = word(object + size_at);
+    const std::uint64_t size = field(object + size_at);
     const std::uint64_t from = object + data;
     if (size < sizeof hash) {
-        return object + size + (word(from) << 8U * (sizeof hash - 1 - size)) * odd_numbers[0];  // a zero is behind
+        return object + size + (field(from) << 8U * (sizeof hash - 1 - size)) * odd_numbers[0];  // a zero is behind
     }
-    return object + size + word(from) * odd_numbers[1] + word(from + (size - sizeof hash) / 2) * odd_numbers[2] +
-           word(from + size - sizeof hash) * odd_numbers[3];
+    return object + size + field(from) * odd_numbers[1] + field(from + (size - sizeof hash) / 2) * odd_numbers[2] +
+           field(from + size - sizeof hash) * odd_numbers[3];
 }
 
 enum class Taken : std::uint8_t { kept, passed_over, full, unreadable };
@@ -235,15 +235,15 @@ enum class Taken : std::uint8_t { kept, passed_over, full, unreadable };
 template <Layout at>
 __attribute__((always_inline)) inline Taken take_call(std::uint64_t frame, PythonCalls& calls) noexcept
 {
-    const std::uint64_t code = word(frame + at.code);
+    const std::uint64_t code = field(frame + at.code);
     if (!is_alive(code, interpreter.code_type)) {
         return Taken::unreadable;
     }
-    const auto bytes = static_cast<std::int64_t>(word(frame + at.instruction) - code - at.units);
+    const auto bytes = static_cast<std::int64_t>(field(frame + at.instruction) - code - at.units);
     const auto unit = static_cast<std::int32_t>(bytes >> 1U);
-    const std::uint64_t file = word(code + file_at);
-    const std::uint64_t function = word(code + function_at);
-    const std::uint64_t lines = word(code + lines_at);
+    const std::uint64_t file = field(code + file_at);
+    const std::uint64_t function = field(code + function_at);
+    const std::uint64_t lines = field(code + lines_at);
     const bool has_begun = unit >= value_at<std::int32_t>(code + at.first_traceable) ||
                            value_at<std::uint8_t>(frame + at.owner) == owned_by_generator;
     if (!has_begun || file == 0 || function == 0 || lines == 0) {
@@ -268,9 +268,9 @@ class FrameWalk {
   public:
     explicit FrameWalk(std::uint64_t state) noexcept
     {
-        c_frame_ = at.c_frame == 0 ? 0 : word(state + at.c_frame);
-        frame_ =
-            at.c_frame == 0 ? word(state + at.current_frame) : (c_frame_ == 0 ? 0 : word(c_frame_ + at.current_frame));
+        c_frame_ = at.c_frame == 0 ? 0 : field(state + at.c_frame);
+        frame_ = at.c_frame == 0 ? field(state + at.current_frame)
+                                 : (c_frame_ == 0 ? 0 : field(c_frame_ + at.current_frame));
     }
 
     // Of one loop, and where it is. False: there is no more, or none that can be told.
@@ -291,9 +291,9 @@ class FrameWalk {
             evaluation.is_cut = evaluation.is_cut || taken == Taken::full;
             is_over = is_entry || is_loops_own || (taken == Taken::full && c_frame_ != 0);
             evaluation.marker = c_frame_ == 0 ? frame_ : c_frame_;
-            frame_ = word(frame_ + at.previous);
+            frame_ = field(frame_ + at.previous);
         }
-        c_frame_ = c_frame_ == 0 ? 0 : word(c_frame_ + at.outer_c_frame);
+        c_frame_ = c_frame_ == 0 ? 0 : field(c_frame_ + at.outer_c_frame);
         frame_ = evaluation.is_cut || (at.c_frame != 0 && c_frame_ == 0) ? 0 : frame_;
         evaluation.behind = calls.calls_count;
         for (std::uint32_t i = evaluation.first; i < evaluation.behind; ++i) {
@@ -363,7 +363,7 @@ std::string_view text_of(std::uint64_t object, std::span<char> room) noexcept
     }
     TextRoom text{room};
     const std::uint64_t data = object + (is_ascii ? interpreter.layout->ascii_data : interpreter.layout->compact_data);
-    const std::uint64_t length = word(object + size_at);
+    const std::uint64_t length = field(object + size_at);
     for (std::uint64_t i = 0; i < length && i < room.size(); ++i) {
         const std::uint64_t at = data + i * width;
         text.add(width == 1   ? value_at<std::uint8_t>(at)
@@ -434,14 +434,14 @@ bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noe
         return false;
     }
     const std::size_t half = room.size() / 2;
-    line.function = text_of(word(call.code + function_at), room.first(half));
-    line.file = text_of(word(call.code + file_at), room.subspan(half));
-    const std::uint64_t table = word(call.code + lines_at);
+    line.function = text_of(field(call.code + function_at), room.first(half));
+    line.file = text_of(field(call.code + file_at), room.subspan(half));
+    const std::uint64_t table = field(call.code + lines_at);
     if (line.function.empty() || !is_alive(table, interpreter.bytes_type)) {
         return false;
     }
     // NOLINTNEXTLINE(performance-no-int-to-ptr): what the object has behind its head
-    const std::span bytes{reinterpret_cast<const std::uint8_t*>(table + bytes_at), word(table + size_at)};
+    const std::span bytes{reinterpret_cast<const std::uint8_t*>(table + bytes_at), field(table + size_at)};
     line.line = line_in_table(bytes, value_at<std::int32_t>(call.code + interpreter.layout->first_line), call.unit);
     return true;
 }
