@@ -85,7 +85,7 @@ TEST_CASE("cases of two axis values pair when the rest is equal", "[unit]")
 }
 
 // By looking for each among all: minutes.
-TEST_CASE("90,000 cases pair and make groups", "[unit]")
+TEST_CASE("90,000 cases pair and make groups", "[unit][campaign]")
 {
     constexpr std::size_t pairs = 45'000;
     std::vector<model::CaseReport> cases;

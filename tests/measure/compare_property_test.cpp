@@ -29,7 +29,7 @@ Verdict verdict_on(const std::vector<double>& base, const std::vector<double>& c
 
 }  // namespace
 
-TEST_CASE("random halves of the same repetitions are almost never told apart", "[unit]")
+TEST_CASE("random halves of the same repetitions are almost never told apart", "[unit][campaign]")
 {
     // Of 20,000 pairs 4 were decided at 3 % noise, 2.0 % at 5 %, 4.1 % at 8 %, 4.3 % at 15 %: where the noise exceeds
     // the threshold, the test's own 5 % remains.
@@ -84,7 +84,7 @@ TEST_CASE("runs that drift apart by two percent are told apart by U, not by comp
     CHECK(significant >= 450);  // 58 %
 }
 
-TEST_CASE("a family of thirty noisy metrics raises no more false alarms than one", "[unit]")
+TEST_CASE("a family of thirty noisy metrics raises no more false alarms than one", "[unit][campaign]")
 {
     const std::uint64_t seed = Catch::rngSeed();
     base::Rng rng{seed};

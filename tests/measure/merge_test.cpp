@@ -317,7 +317,7 @@ TEST_CASE("claims about two cases are told apart by the cases they were written 
 }
 
 // Whose cost was the product of both: this did not end within an hour.
-TEST_CASE("a claim about each of 90,000 cases and about each of their pairs is judged again", "[unit]")
+TEST_CASE("a claim about each of 90,000 cases and about each of their pairs is judged again", "[unit][campaign]")
 {
     constexpr int pairs = tests::sanitized ? 4'500 : 45'000;
     const auto part = [](std::string id, double seconds) {

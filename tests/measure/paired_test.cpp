@@ -110,7 +110,8 @@ std::vector<std::string> reasons(CanaryRule& rule, std::size_t rounds, double ti
 
 }  // namespace
 
-TEST_CASE("of programs that behave alike at most 1 of 100 comparisons says otherwise, whenever they stop", "[unit]")
+TEST_CASE("of programs that behave alike at most 1 of 100 comparisons says otherwise, whenever they stop",
+          "[unit][campaign]")
 {
     Outcomes outcomes;
     for (const double sigma : {0.01, 0.03, 0.1, 0.2}) {
@@ -124,7 +125,7 @@ TEST_CASE("of programs that behave alike at most 1 of 100 comparisons says other
     CHECK(outcomes.regressed + outcomes.improved <= 12);
 }
 
-TEST_CASE("a change of twice the threshold is found beside the noise of real programs", "[unit]")
+TEST_CASE("a change of twice the threshold is found beside the noise of real programs", "[unit][campaign]")
 {
     Outcomes worse;
     Outcomes better;
@@ -148,7 +149,8 @@ TEST_CASE("a change of twice the threshold is found beside the noise of real pro
     CHECK(alike.rounds <= 9 * alike.all);
 }
 
-TEST_CASE("a change of twice the threshold is hardly ever called the same, whatever shape the noise has", "[unit]")
+TEST_CASE("a change of twice the threshold is hardly ever called the same, whatever shape the noise has",
+          "[unit][campaign]")
 {
     constexpr std::uint64_t seeds = tests::sanitized ? 5 : 50;  // the sanitizers make minutes of it
     Outcomes outcomes;

@@ -92,7 +92,7 @@ TEST_CASE("tails agree with the normal distribution for many peers and are heavi
     }
 }
 
-TEST_CASE("like hosts come out as p says, also between the sizes that were simulated", "[unit]")
+TEST_CASE("like hosts come out as p says, also between the sizes that were simulated", "[unit][campaign]")
 {
     base::Rng rng{20260131};
     for (const std::size_t n : {9U, 20U, 40U, 100U}) {

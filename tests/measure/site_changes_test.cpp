@@ -91,7 +91,7 @@ RecordedRun two_hundred(InventedPrograms& programs, std::uint32_t shift, std::ui
 
 }  // namespace
 
-TEST_CASE("sites: one of two hundred is named first, wherever its lines are", "[unit]")
+TEST_CASE("sites: one of two hundred is named first, wherever its lines are", "[unit][campaign]")
 {
     for (std::uint32_t site = 0; site < 200; ++site) {
         InventedPrograms programs;
@@ -267,7 +267,7 @@ TEST_CASE("sites: what varies is run again, and told only where it lies apart", 
     CHECK(compared.changes.metrics[0].sites[0].site == "steady (app.c:2)");
 }
 
-TEST_CASE("sites: of one program against itself hardly any is told, whatever varies", "[unit]")
+TEST_CASE("sites: of one program against itself hardly any is told, whatever varies", "[unit][campaign]")
 {
     base::Rng rng{11};
     std::size_t told = 0;

@@ -134,7 +134,7 @@ TEST_CASE("exchanging the samples inverts the ratio", "[unit]")
     CHECK(agrees((*forth.interval)[0] * (*back.interval)[1], 1));
 }
 
-TEST_CASE("the shift's interval covers the true ratio as often as it says", "[unit]")
+TEST_CASE("the shift's interval covers the true ratio as often as it says", "[unit][campaign]")
 {
     const std::uint64_t seed = Catch::rngSeed();
     CAPTURE(seed);
@@ -209,7 +209,8 @@ TEST_CASE("groups are selected first, then judged within at the share that was s
     CHECK(benjamini_bogomolov({}, tests, 0.01).empty());
 }
 
-TEST_CASE("of like groups with many tests each hardly one is named, and the same test alone would name them", "[unit]")
+TEST_CASE("of like groups with many tests each hardly one is named, and the same test alone would name them",
+          "[unit][campaign]")
 {
     memsweep::base::Rng rng{3};
     constexpr std::size_t fleets = 200;

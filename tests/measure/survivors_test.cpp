@@ -48,7 +48,7 @@ TEST_CASE("survivors: a leak beside churn grows, at any rate", "[unit]")
     }
 }
 
-TEST_CASE("survivors: churn, a table that filled once and a burst are no growth", "[unit]")
+TEST_CASE("survivors: churn, a table that filled once and a burst are no growth", "[unit][campaign]")
 {
     base::Rng random{5};
     int wrong = 0;

@@ -99,7 +99,7 @@ Simulated indifferent()
 
 }  // namespace
 
-TEST_CASE("of programs that no setting changes at least 95 of 100 are left as they are", "[unit]")
+TEST_CASE("of programs that no setting changes at least 95 of 100 are left as they are", "[unit][campaign]")
 {
     for (const double memory_noise : {0.0005, 0.01, 0.04}) {
         for (const double time_noise : {0.02, 0.1}) {
@@ -117,7 +117,7 @@ TEST_CASE("of programs that no setting changes at least 95 of 100 are left as th
     }
 }
 
-TEST_CASE("the best setting is found, and no dear one is taken for it", "[unit]")
+TEST_CASE("the best setting is found, and no dear one is taken for it", "[unit][campaign]")
 {
     int right = 0;
     int dear = 0;
@@ -144,7 +144,7 @@ TEST_CASE("the best setting is found, and no dear one is taken for it", "[unit]"
     CHECK(dear <= programs / 100);
 }
 
-TEST_CASE("a promise on time is broken in at most one of a hundred", "[unit]")
+TEST_CASE("a promise on time is broken in at most one of a hundred", "[unit][campaign]")
 {
     int broken = 0;
     constexpr int programs = 300;
@@ -267,7 +267,7 @@ TEST_CASE("beside replays the best predicted run for real, and the best is confi
     CHECK(right >= 47);  // one run of a good one may be slow
 }
 
-TEST_CASE("the best setting is not lost for one slow run", "[unit]")
+TEST_CASE("the best setting is not lost for one slow run", "[unit][campaign]")
 {
     int right = 0;
     constexpr int programs = 200;
