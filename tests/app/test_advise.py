@@ -159,23 +159,6 @@ class Advise(CliTest):
             else:
                 self.assertTrue(any("is linked with jemalloc" in one for one in report["warnings"]), report["warnings"])
 
-    def test_the_sign_that_work_is_done(self):
-        mark = self.folder / "mark"
-        for kind, sign in (("rests", f"file:{mark}"), ("says", "line:^work is d.ne$"), ("signals", "signal")):
-            with self.subTest(kind):
-                began = time.monotonic()
-                # The first run is asked to end when it has gone on for two seconds.
-                report = self.advise(PROGRAM, kind, mark, options=("--end-when", sign, "--budget", "6"), code=(0, 5))
-                self.assertGreater(time.monotonic() - began, 2)
-                self.assertGreater(report["default"]["value"]["median"], 10 * MIB)
-                self.assertEqual(report["end_when"], sign)
-
-    def test_at_rest_needs_a_sign(self):
-        self.assertIn("--end-when", self.expect(2, "advise", "--want", "rss@idle=1s", "--", PROGRAM, "live").errors)
-        report = self.advise(PROGRAM, "rests", self.folder / "mark", code=(0, 5),
-                             options=("--want", "rss@idle=200ms", "--end-when", f"file:{self.folder / 'mark'}", "--budget", "6"))
-        self.assertEqual(report["want"], {"metric": "rss", "at": "idle", "idle_seconds": 0.2})
-
     def test_the_budget_is_kept(self):
         for runs in (6, 9, 20):
             report = self.advise(PROGRAM, "fastbins", runs=str(runs), code=(0, 5))
@@ -419,39 +402,6 @@ class Resume(CliTest):
         self.resume(6, code=(3,), words=words)
         (self.folder / "mended").touch()
         self.resume(6, words=words)
-
-
-class EndWhen(CliTest):
-    """run --end-when: what is resident when the work is done."""
-
-    def metrics(self, *words, options=(), runs=2):
-        self.expect(0, "run", "-q", "-n", str(runs), "-o", "r.json", *options, "--", *words)
-        [case] = json.loads((self.folder / "r.json").read_text())["cases"]
-        return case["metrics"]
-
-    def test_at_the_exit_all_memory_is_still_there(self):
-        # It lives for some milliseconds, and each time it is seen at its end.
-        metrics = self.metrics(PROGRAM, "live", options=("--end-when", "exit"), runs=40)
-        peaks = metrics["working_set_peak"]["values"]
-        for end, peak in zip(metrics["working_set_end"]["values"], peaks):
-            self.assertGreater(end, 20 * MIB)
-            self.assertLessEqual(end, peak + MIB)  # what the kernel counts late
-        self.assertNotIn("working_set_end", self.metrics(PROGRAM, "live"))
-
-    def test_each_sign(self):
-        mark = self.folder / "mark"
-        for kind, sign in (("rests", f"file:{mark}"), ("says", "line:work is done"), ("signals", "signal")):
-            with self.subTest(kind):
-                for value in self.metrics(PROGRAM, kind, mark, options=("--end-when", sign))["working_set_end"]["values"]:
-                    self.assertGreater(value, 10 * MIB)
-
-    def test_without_the_sign_there_is_no_value(self):
-        metric = self.metrics(PROGRAM, "live", options=("--end-when", "line:never"))["working_set_end"]
-        self.assertEqual(metric["values"], [None, None])
-
-    def test_what_it_goes_with(self):
-        self.assertIn("--end-when", self.expect(2, "run", "--end-when", "exit", "churn").errors)
-        self.assertIn("--end-when", self.expect(2, "run", "--end-when", "noon", "--", PROGRAM, "live").errors)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import unittest
 from memsweep_cli import BINARY, MIB, CliTest, environment, execute, validator
 
 PROGRAM = BINARY.parent / "recorded_work"
+ADVISED = BINARY.parent / "advised_program"
 HELD = 21 * MIB  # what it holds when its work is done
 BESIDE = MIB     # what else a program holds: buffers of stdio, the loader's
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -333,6 +334,62 @@ class Scenario(EndOfWork):
             outcome = self.expect(2, "run", "--end-when", "line:done", "--stdout", where, "--", "true")
             self.assertIn("--end-when", outcome.errors)
         self.expect(0, "validate", self.scenario(end_when="line:done", stdout="checksum"))
+
+
+class Run(CliTest):
+    """What is resident when the work is done."""
+
+    def metrics(self, *words, options=(), runs=2):
+        self.expect(0, "run", "-q", "-n", str(runs), "-o", "r.json", *options, "--", *words)
+        [case] = json.loads((self.folder / "r.json").read_text())["cases"]
+        return case["metrics"]
+
+    def test_at_the_exit_all_memory_is_still_there(self):
+        # It lives for some milliseconds, and each time it is seen at its end.
+        metrics = self.metrics(ADVISED, "live", options=("--end-when", "exit"), runs=40)
+        peaks = metrics["working_set_peak"]["values"]
+        for end, peak in zip(metrics["working_set_end"]["values"], peaks):
+            self.assertGreater(end, 20 * MIB)
+            self.assertLessEqual(end, peak + MIB)  # what the kernel counts late
+        self.assertNotIn("working_set_end", self.metrics(ADVISED, "live"))
+
+    def test_each_sign(self):
+        mark = self.folder / "mark"
+        for kind, sign in (("rests", f"file:{mark}"), ("says", "line:work is done"), ("signals", "signal")):
+            with self.subTest(kind):
+                for value in self.metrics(ADVISED, kind, mark, options=("--end-when", sign))["working_set_end"]["values"]:
+                    self.assertGreater(value, 10 * MIB)
+
+    def test_without_the_sign_there_is_no_value(self):
+        metric = self.metrics(ADVISED, "live", options=("--end-when", "line:never"))["working_set_end"]
+        self.assertEqual(metric["values"], [None, None])
+
+    def test_what_it_goes_with(self):
+        self.assertIn("--end-when", self.expect(2, "run", "--end-when", "exit", "churn").errors)
+        self.assertIn("--end-when", self.expect(2, "run", "--end-when", "noon", "--", ADVISED, "live").errors)
+
+
+class Advise(CliTest):
+    def advise(self, *words, options):
+        done = self.expect((0, 5), "advise", "--json", "-q", "--keep", "cpu_time<=20x", "--budget", "6", *options, "--", *words)
+        return json.loads(done.text)
+
+    def test_the_sign_that_work_is_done(self):
+        mark = self.folder / "mark"
+        for kind, sign in (("rests", f"file:{mark}"), ("says", "line:^work is d.ne$"), ("signals", "signal")):
+            with self.subTest(kind):
+                began = time.monotonic()
+                # The first run is asked to end when it has gone on for two seconds.
+                report = self.advise(ADVISED, kind, mark, options=("--end-when", sign))
+                self.assertGreater(time.monotonic() - began, 2)
+                self.assertGreater(report["default"]["value"]["median"], 10 * MIB)
+                self.assertEqual(report["end_when"], sign)
+
+    def test_at_rest_needs_a_sign(self):
+        self.assertIn("--end-when", self.expect(2, "advise", "--want", "rss@idle=1s", "--", ADVISED, "live").errors)
+        report = self.advise(ADVISED, "rests", self.folder / "mark",
+                             options=("--want", "rss@idle=200ms", "--end-when", f"file:{self.folder / 'mark'}"))
+        self.assertEqual(report["want"], {"metric": "rss", "at": "idle", "idle_seconds": 0.2})
 
 
 if __name__ == "__main__":
