@@ -1,5 +1,4 @@
-#include "core/model/metric_id.hpp"
-#include "reporters/document/run_charts.hpp"
+#include "reporters/document/curve_chart.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/metric_id.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 #include "reporters/wording/finding_words.hpp"

@@ -14,6 +14,7 @@
 #include "core/measure/format.hpp"
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/document/sweep_chart.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 

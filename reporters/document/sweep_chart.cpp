@@ -1,4 +1,4 @@
-#include "reporters/document/run_charts.hpp"
+#include "reporters/document/sweep_chart.hpp"
 
 #include <algorithm>
 #include <array>

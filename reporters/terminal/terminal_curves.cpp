@@ -13,7 +13,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/model/metric_id.hpp"
-#include "reporters/document/run_charts.hpp"
+#include "reporters/document/curve_chart.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 

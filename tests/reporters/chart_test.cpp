@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "reporters/document/chart.hpp"
+#include "reporters/document/answer_chart.hpp"
 #include "reporters/document/run_charts.hpp"
+#include "reporters/document/sweep_chart.hpp"
 #include "reporters/html/chart_writers.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

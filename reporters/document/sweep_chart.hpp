@@ -1,0 +1,15 @@
+// The chart of a swept axis.
+#pragma once
+
+#include <vector>
+
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/chart.hpp"
+
+namespace memsweep::reporters {
+
+// Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis
+// has three positive numbers that span a factor of four. Lines beyond eight make another chart.
+[[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
+
+}  // namespace memsweep::reporters
