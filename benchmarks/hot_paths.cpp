@@ -6,9 +6,9 @@
 
 #include <gnu/libc-version.h>
 
+#include "core/base/barrier.hpp"
 #include "core/engine/compile.hpp"
 #include "core/engine/steps/worker.hpp"
-#include "core/memory/barrier.hpp"
 
 namespace memsweep::benchmarks {
 namespace {
@@ -63,7 +63,7 @@ void engine_alloc_drop(Turns& turns, model::Accounting accounting)
 void malloc_free(Turns& turns)
 {
     for ([[maybe_unused]] auto _ : turns) {
-        std::free(memory::hide(std::malloc(64)));
+        std::free(base::hide(std::malloc(64)));
     }
 }
 

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "core/base/barrier.hpp"
 #include "core/memory/allocator_resources.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/class_pool.hpp"
 #include "core/model/allocator.hpp"
 #include "core/sys/allocator_library.hpp"
@@ -45,7 +45,7 @@ struct Malloc {
 template <typename Resource>
 struct Polymorphic {
     Resource resource;
-    std::pmr::memory_resource* base{memory::hide<std::pmr::memory_resource>(&resource)};  // called through the table
+    std::pmr::memory_resource* base{base::hide<std::pmr::memory_resource>(&resource)};  // called through the table
     void* allocate(std::size_t bytes) { return base->allocate(bytes); }
     void deallocate(void* block, std::size_t bytes) { base->deallocate(block, bytes); }
 };
@@ -75,7 +75,7 @@ void run(Source& source, std::uint64_t bytes, std::uint64_t operations, bool tou
 {
     const std::size_t page = sys::page_size();
     for (std::uint64_t i = 0; i < operations; ++i) {
-        auto* const block = static_cast<volatile char*>(memory::hide(source.allocate(bytes)));
+        auto* const block = static_cast<volatile char*>(base::hide(source.allocate(bytes)));
         for (std::size_t at = 0; touched && at < bytes; at += page) {
             block[at] = 1;
         }

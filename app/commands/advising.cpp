@@ -487,7 +487,7 @@ class Advising {
                           AdviceTry& tried)
     {
         const bool has_failed = option.drop == schedule::AdviceDrop::failed;
-        if (option.stage == schedule::AdviceStage::untried) {
+        if (option.stage == measure::AdviceStage::untried) {
             tried.dropped = tried.predicted ? "outrun" : "not_reached";
             tried.why = tried.predicted ? "" : advice_not_reached_in_time;
         } else if (has_failed) {

@@ -7,7 +7,7 @@
 #include "core/array/kernels.hpp"
 #include "core/array/layout.hpp"
 #include "core/base/assert.hpp"
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -84,7 +84,7 @@ Array::Result Array::copy(lifetime::Heap& heap) const noexcept
                           row.left_stride_bytes, row.elements);
         });
     }
-    memory::keep_stores(out);
+    base::keep_stores(out);
     return made;
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/array/half.hpp"
 #include "core/array/layout.hpp"
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -143,7 +143,7 @@ Array::Result binary(lifetime::Heap& heap, BinaryFunction function, const Array&
     Array::Result made = Array::create(heap, left.dtype(), left.shape(), model::Fill::none, model::Touch::none);
     if (made.status == AllocStatus::ok && made.array.elements() != 0) {
         run_typed(made.array.data(), function, left, right);
-        memory::keep_stores(made.array.data());
+        base::keep_stores(made.array.data());
     }
     return made;
 }

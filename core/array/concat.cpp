@@ -6,7 +6,7 @@
 
 #include "core/array/element_mover.hpp"
 #include "core/array/streaming.hpp"
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -291,7 +291,7 @@ void join(std::span<const Array> inputs, const ConcatShape& shape, const Array& 
     if (streaming) {
         table.finish_streams();
     }
-    memory::keep_stores(out.data());
+    base::keep_stores(out.data());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/array/half.hpp"
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::array {
@@ -102,7 +102,7 @@ std::uint64_t touch(void* ptr, std::uint64_t bytes, model::Touch touch) noexcept
         return sys::touch_pages(ptr, bytes);
     }
     std::memset(ptr, 0, bytes);
-    memory::keep_stores(ptr);
+    base::keep_stores(ptr);
     return pages_spanned(ptr, bytes, sys::page_size());
 }
 
@@ -110,7 +110,7 @@ void write_over(void* ptr, std::uint64_t bytes) noexcept
 {
     constexpr int data = 0x5A;
     std::memset(ptr, data, bytes);
-    memory::keep_stores(ptr);
+    base::keep_stores(ptr);
 }
 
 void fill(void* ptr, std::uint64_t elements, DType dtype, Fill fill) noexcept
@@ -123,7 +123,7 @@ void fill(void* ptr, std::uint64_t elements, DType dtype, Fill fill) noexcept
     } else {
         fill_typed(ptr, elements, dtype, fill);
     }
-    memory::keep_stores(ptr);
+    base::keep_stores(ptr);
 }
 
 std::uint64_t checksum(const void* data, std::uint64_t bytes) noexcept

@@ -27,6 +27,9 @@ struct LeastGain {
     [[nodiscard]] double of(double memory) const;  // in bytes: the larger of the two
 };
 
+// How far a search has taken a setting.
+enum class AdviceStage : std::uint8_t { untried, race, rerun, confirmation };
+
 enum class Claim : std::uint8_t { open, proven, refuted };
 
 struct Judged {

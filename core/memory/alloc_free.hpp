@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/barrier.hpp"
 #include "core/memory/adaptors.hpp"
 #include "core/memory/alignment.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::memory {
@@ -39,7 +39,7 @@ template <typename Resource>
         if (made.status != AllocStatus::ok) [[unlikely]] {
             return {turn, made.status};
         }
-        resource.deallocate(hide(made.ptr), bytes, alloc_free_alignment);
+        resource.deallocate(base::hide(made.ptr), bytes, alloc_free_alignment);
     }
     return {times, AllocStatus::ok};
 }

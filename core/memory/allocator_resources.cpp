@@ -12,7 +12,7 @@ Allocation cleared(const Allocation& made, std::size_t bytes)
 {
     if (made.status == AllocStatus::ok) {
         std::memset(made.ptr, 0, bytes);
-        keep_stores(made.ptr);
+        base::keep_stores(made.ptr);
     }
     return made;
 }

@@ -9,8 +9,8 @@
 #include <memory_resource>
 #include <utility>
 
+#include "core/base/barrier.hpp"
 #include "core/memory/alignment.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::memory {
@@ -33,7 +33,7 @@ class MallocResource final : public MemoryResource {
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
     void deallocate(void* ptr, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept override
     {
-        std::free(hide(ptr));
+        std::free(base::hide(ptr));
     }
 
   private:
@@ -46,7 +46,7 @@ class MallocResource final : public MemoryResource {
     }
     [[nodiscard]] static Allocation granted(void* ptr) noexcept
     {
-        void* const hidden = hide(ptr);
+        void* const hidden = base::hide(ptr);
         return hidden != nullptr ? Allocation{hidden, AllocStatus::ok}
                                  : Allocation{nullptr, AllocStatus::out_of_memory};
     }

@@ -218,7 +218,7 @@ void ClassPool::deallocate_shared(void* ptr, std::size_t bytes, std::size_t alig
     }
     if (spec_.zeros == model::ZeroRule::on_return) {
         std::memset(ptr, 0, classes_.bytes_of(index));
-        keep_stores(ptr);
+        base::keep_stores(ptr);
     }
     if (stripes_) {
         if (!stripes_->put(index, ptr, depot_capacity(index))) {

@@ -17,8 +17,8 @@
 #include <mutex>
 #include <optional>
 
+#include "core/base/barrier.hpp"
 #include "core/memory/alignment.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/pool_tiers.hpp"
 #include "core/memory/size_classes.hpp"
@@ -96,7 +96,7 @@ class ClassPool final : public Pool {
     {
         if (spec_.zeros == model::ZeroRule::on_take) {
             std::memset(block, 0, bytes);
-            keep_stores(block);
+            base::keep_stores(block);
         }
     }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/process_probe.hpp"
 
@@ -19,14 +19,14 @@ constexpr std::size_t touched_bytes = 64U << 20U;  // over all operations, as fa
 
 bool allocate_and_free(std::size_t bytes)
 {
-    void* const block = hide(std::malloc(bytes));
+    void* const block = base::hide(std::malloc(bytes));
     std::free(block);
     return block != nullptr;
 }
 
 void touch_and_free(std::size_t bytes, std::size_t page)
 {
-    auto* const block = static_cast<volatile char*>(hide(std::malloc(bytes)));
+    auto* const block = static_cast<volatile char*>(base::hide(std::malloc(bytes)));
     if (block == nullptr) {
         return;
     }

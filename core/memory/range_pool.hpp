@@ -14,8 +14,8 @@
 #include <mutex>
 
 #include "core/base/assert.hpp"
+#include "core/base/barrier.hpp"
 #include "core/memory/alignment.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/clock.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/range_records.hpp"
@@ -73,7 +73,7 @@ class RangePool final : public Pool {
         const Allocation made = allocate(bytes, alignment);
         if (made.status == AllocStatus::ok) {
             std::memset(made.ptr, 0, bytes);
-            keep_stores(made.ptr);
+            base::keep_stores(made.ptr);
         }
         return made;
     }

@@ -137,10 +137,10 @@ Next AdviceSearch::turn(const model::RunReport& report, std::size_t index)
 {
     asked_ = index;
     had_ = report.cases[index].repetitions;
-    AdviceStage& stage = options_[index].stage;
-    stage = std::max(stage, phase_ == Phase::confirming  ? AdviceStage::confirmation
-                            : phase_ == Phase::rerunning ? AdviceStage::rerun
-                                                         : AdviceStage::race);
+    measure::AdviceStage& stage = options_[index].stage;
+    stage = std::max(stage, phase_ == Phase::confirming  ? measure::AdviceStage::confirmation
+                            : phase_ == Phase::rerunning ? measure::AdviceStage::rerun
+                                                         : measure::AdviceStage::race);
     return Turn{.cases = groups_[index], .repetition = had_};
 }
 
@@ -242,7 +242,7 @@ void AdviceSearch::sieve(const model::RunReport& report)
     const double slowest = slowest_allowed(report);
     for (std::size_t i = 1; i < options_.size(); ++i) {
         AdviceOption& option = options_[i];
-        if (option.stage == AdviceStage::untried || option.drop != AdviceDrop::none) {
+        if (option.stage == measure::AdviceStage::untried || option.drop != AdviceDrop::none) {
             continue;
         }
         if (median(values_of(report.cases[i], terms_.time)) > slowest) {
@@ -258,7 +258,7 @@ std::vector<std::size_t> AdviceSearch::contenders(const model::RunReport& report
 {
     std::vector<std::size_t> left;
     for (std::size_t i = 1; i < options_.size(); ++i) {
-        if (options_[i].stage != AdviceStage::untried && options_[i].drop == AdviceDrop::none) {
+        if (options_[i].stage != measure::AdviceStage::untried && options_[i].drop == AdviceDrop::none) {
             left.push_back(i);
         }
     }
@@ -357,7 +357,7 @@ AdviceOutcome AdviceSearch::outcome(const model::RunReport& report) const
     outcome.options = decided.options_;
     for (std::size_t i = 1; i < outcome.options.size(); ++i) {
         AdviceOption& option = outcome.options[i];
-        if (option.stage != AdviceStage::untried && option.drop == AdviceDrop::none && outcome.best != i) {
+        if (option.stage != measure::AdviceStage::untried && option.drop == AdviceDrop::none && outcome.best != i) {
             option.drop = AdviceDrop::outrun;
         }
     }

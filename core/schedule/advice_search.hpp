@@ -60,8 +60,6 @@ struct AdviceTerms {
     std::uint64_t seed{1};
 };
 
-enum class AdviceStage : std::uint8_t { untried, race, rerun, confirmation };
-
 // Why a setting is not the advice.
 enum class AdviceDrop : std::uint8_t {
     none,
@@ -73,7 +71,7 @@ enum class AdviceDrop : std::uint8_t {
 };
 
 struct AdviceOption {
-    AdviceStage stage{};
+    measure::AdviceStage stage{};
     AdviceDrop drop{};
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/memory/barrier.hpp"
+#include "core/base/barrier.hpp"
 
 namespace memsweep::transfer {
 namespace {
@@ -184,7 +184,7 @@ void DirectCopy::settle() noexcept
 Expected<AsyncCopy::Progress> HostCopy::advance()
 {
     if (moved_bytes_ == plan_.job.bytes) {
-        memory::keep_stores(&sum_);
+        base::keep_stores(&sum_);
         return Progress::done;
     }
     const std::uint64_t most = std::min(piece_bytes(plan_), plan_.options.chunk_bytes);

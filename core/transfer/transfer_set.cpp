@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/barrier.hpp"
 #include "core/base/quantity.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/processors.hpp"
 #include "core/transfer/async_copy.hpp"
@@ -348,7 +348,7 @@ void TransferSet::work(std::uint64_t most_bytes)
     while (left != 0) {
         const std::uint64_t words = std::min<std::uint64_t>(work_.size(), left / sizeof(std::uint64_t) + 1);
         work_sum_ = std::accumulate(work_.begin(), work_.begin() + static_cast<std::ptrdiff_t>(words), work_sum_);
-        memory::keep_stores(&work_sum_);
+        base::keep_stores(&work_sum_);
         left -= std::min(left, words * sizeof(std::uint64_t));
     }
 }

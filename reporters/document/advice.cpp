@@ -38,13 +38,13 @@ constexpr std::string_view front_spec = R"json({
 std::string stage_text(const AdviceTry& tried)
 {
     switch (tried.stage) {
-    case schedule::AdviceStage::untried:
+    case measure::AdviceStage::untried:
         return tried.predicted ? "replayed" : "not tried";
-    case schedule::AdviceStage::race:
+    case measure::AdviceStage::race:
         return "race";
-    case schedule::AdviceStage::rerun:
+    case measure::AdviceStage::rerun:
         return "race, again";
-    case schedule::AdviceStage::confirmation:
+    case measure::AdviceStage::confirmation:
         break;
     }
     return "pairs";
@@ -154,7 +154,7 @@ void add_point(const AdviceReport& report, const AdviceTry& tried, const ChartUn
                       {"time_text", value_text(*tried.time, model::Unit::seconds)},
                       {"stage", stage_text(tried)},
                       {"outcome", outcome_text(tried)},
-                      {"named", tried.dropped.empty() || tried.stage > schedule::AdviceStage::race}});
+                      {"named", tried.dropped.empty() || tried.stage > measure::AdviceStage::race}});
     static_cast<void>(report);
 }
 
@@ -175,7 +175,7 @@ std::vector<ChartSection> front_of(const AdviceReport& report)
     const ChartUnit seconds = chart_unit(model::Unit::seconds, most_time);
     Json values = Json::array();
     const AdviceTry as_it_is{.settings = {.text = "as it is"},
-                             .stage = schedule::AdviceStage::confirmation,
+                             .stage = measure::AdviceStage::confirmation,
                              .dropped = "default",
                              .memory = memory,
                              .time = time};

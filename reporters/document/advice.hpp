@@ -13,7 +13,6 @@
 #include "core/measure/advice.hpp"
 #include "core/model/allocator.hpp"
 #include "core/model/report.hpp"
-#include "core/schedule/advice_search.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {
@@ -52,7 +51,7 @@ struct AdviceSettings {
 
 struct AdviceTry {
     AdviceSettings settings;
-    schedule::AdviceStage stage{};
+    measure::AdviceStage stage{};
     std::string dropped;           // "slower", "no_gain", ...; empty: it is the advice
     std::string why;               // in words
     std::optional<double> memory;  // medians

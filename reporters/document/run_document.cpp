@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "reporters/document/replay_report.hpp"
 #include "reporters/document/answer_chart.hpp"
+#include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/document/site_changes.hpp"

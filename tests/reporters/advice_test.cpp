@@ -20,7 +20,7 @@ AdviceTry tried(std::string text, double memory, double time, std::string droppe
     AdviceTry one;
     one.settings.allocator = text.substr(0, text.find(' '));
     one.settings.text = std::move(text);
-    one.stage = schedule::AdviceStage::race;
+    one.stage = measure::AdviceStage::race;
     one.dropped = std::move(dropped);
     one.memory = memory * mebi;
     one.time = time;
@@ -84,7 +84,7 @@ TEST_CASE("what a replay predicts is called so, beside what was run", "[unit]")
     replayed.memory.reset();
     replayed.time.reset();
     replayed.runs = 0;
-    replayed.stage = schedule::AdviceStage::untried;
+    replayed.stage = measure::AdviceStage::untried;
     replayed.predicted = 30 * mebi;
     CHECK(claim_of(report, report.tried[0]) == "proven");
     CHECK(claim_of(report, report.tried[1]) == "not proven");

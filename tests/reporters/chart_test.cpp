@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reporters/document/chart.hpp"
 #include "reporters/document/answer_chart.hpp"
+#include "reporters/document/chart.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/sweep_chart.hpp"
 #include "reporters/html/chart_writers.hpp"

@@ -195,7 +195,7 @@ TEST_CASE("a setting is tried wherever the budget has room for one, however litt
         }
         const Searched searched = search(program, {.budget = std::chrono::seconds{4}}, 1);
         CHECK(searched.outcome.runs == 4);
-        CHECK(searched.outcome.options[1].stage != schedule::AdviceStage::untried);
+        CHECK(searched.outcome.options[1].stage != measure::AdviceStage::untried);
     }
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("while nothing gains, the whole budget is for the race", "[unit]")
     program.cases[2].memory = 20 * mib;
     const Searched other = search(program, {.most_runs = 26}, 1);
     CHECK(other.outcome.best == std::optional<std::size_t>{2});
-    CHECK(other.outcome.options[17].stage == schedule::AdviceStage::untried);
+    CHECK(other.outcome.options[17].stage == measure::AdviceStage::untried);
     CHECK(other.outcome.gain.claim == measure::Claim::proven);
 }
 
@@ -261,8 +261,8 @@ TEST_CASE("beside replays the best predicted run for real, and the best is confi
         CHECK(searched.turns + before <= schedule::runs_beside_replays);
         const bool is_proven = searched.outcome.gain.claim == measure::Claim::proven;
         right += searched.outcome.best == std::optional<std::size_t>{3} && is_proven ? 1 : 0;
-        CHECK(searched.outcome.options[4].stage != schedule::AdviceStage::untried);
-        CHECK(searched.outcome.options[5].stage == schedule::AdviceStage::untried);
+        CHECK(searched.outcome.options[4].stage != measure::AdviceStage::untried);
+        CHECK(searched.outcome.options[5].stage == measure::AdviceStage::untried);
     }
     CHECK(right >= 47);  // one run of a good one may be slow
 }

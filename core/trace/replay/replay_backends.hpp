@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/barrier.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/memory/barrier.hpp"
 #include "core/memory/resource.hpp"
 #include "core/trace/replay/replay_program.hpp"
 
@@ -24,13 +24,10 @@ struct NullBackend {
 
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t /*alignment*/, bool /*zeroed*/) noexcept
     {
-        slot = memory::hide(reinterpret_cast<void*>(size | 1));  // NOLINT(performance-no-int-to-ptr): never followed
+        slot = base::hide(reinterpret_cast<void*>(size | 1));  // NOLINT(performance-no-int-to-ptr): never followed
         return true;
     }
-    void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept
-    {
-        memory::keep_stores(slot);
-    }
+    void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept { base::keep_stores(slot); }
     bool resize(Slot& slot, const ExtendedOp& op) noexcept { return allocate(slot, op.size, 0, false); }
     static void* data(Slot& slot) noexcept { return slot; }
 };

@@ -29,7 +29,7 @@ void touch_block(void* data, std::uint64_t from, std::uint64_t size, ReplayTouch
     } else {
         sys::touch_pages(bytes, size - from);
     }
-    memory::keep_stores(bytes);
+    base::keep_stores(bytes);
 }
 
 // Starts and joins the threads of a run; called by the first of them.
@@ -304,7 +304,7 @@ class ThreadReplay {
         result.transferred_bytes += op.size;
         if constexpr (Backend::has_memory) {
             std::memcpy(Backend::data(slots_[op.to]), Backend::data(slots_[op.slot]), op.size);
-            memory::keep_stores(Backend::data(slots_[op.to]));
+            base::keep_stores(Backend::data(slots_[op.to]));
         }
     }
 

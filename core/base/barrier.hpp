@@ -5,7 +5,7 @@
 // Cost     no instruction; the compiler forgets what it knew about memory.
 #pragma once
 
-namespace memsweep::memory {
+namespace memsweep::base {
 
 // The same pointer, about which the compiler knows nothing: neither where it came from nor what it points at.
 template <typename T>
@@ -21,4 +21,4 @@ inline void keep_stores(const void* pointer) noexcept
     asm volatile("" : : "r"(pointer) : "memory");
 }
 
-}  // namespace memsweep::memory
+}  // namespace memsweep::base
