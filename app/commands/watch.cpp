@@ -25,6 +25,7 @@
 #include "core/measure/format.hpp"
 #include "core/model/metric_id.hpp"
 #include "core/model/report.hpp"
+#include "core/sys/allocator_library.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/process_tree.hpp"
@@ -233,7 +234,7 @@ class WatchedEnd {
     void attach(pid_t launcher, pid_t guard, const std::string& program)
     {
         if (end_) {
-            end_->attach(launcher, guard, program);
+            end_->attach(launcher, guard, sys::find_program(program));
         }
     }
     void begin(const sys::ForegroundCommand& running)

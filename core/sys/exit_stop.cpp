@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -117,7 +118,9 @@ void ExitStop::State::follow(pid_t process)
     do {
         if (event_of(status) == PTRACE_EVENT_EXIT) {
             look(process);
-            ::ptrace(PTRACE_DETACH, process, nullptr, nullptr);
+            if (::ptrace(PTRACE_DETACH, process, nullptr, nullptr) != 0) {
+                static_cast<void>(next_stop(process, status));  // killed meanwhile: its status goes on to its parent
+            }
             return;
         }
         go_on(process, status);
@@ -129,7 +132,11 @@ base::Expected<std::unique_ptr<ExitStop>> ExitStop::attach_to_child_of(pid_t par
     const auto state = std::make_shared<State>();
     state->parent = parent;
     state->look = std::move(look);
-    std::thread{[state] { state->trace(); }}.detach();
+    try {
+        std::thread{[state] { state->trace(); }}.detach();
+    } catch (const std::system_error& refused) {
+        return base::fail(base::os_error("pthread_create", refused.code().value()));
+    }
     std::unique_lock lock{state->mutex};
     state->changed.wait(lock, [&] { return state->has_tried; });
     if (state->problem != 0) {

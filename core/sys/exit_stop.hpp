@@ -4,10 +4,14 @@
 //          whatever brought it there: exit, _exit, abort, or a signal that kills it. PTRACE_O_TRACEFORK: a child is
 //          traced before its first instruction.
 // Cost     a thread of ours that sleeps; each signal that the main thread of the process gets is passed on by us, some
-//          20 us later. The process begins some 50 us later. Nothing else in it changes.
+//          20 us later. The process begins some 50 us later. Signals that it ignores interrupt its system calls
+//          (ptrace(2), BUGS), and nobody else can trace it: neither a debugger nor LeakSanitizer at its exit.
 // Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
 // Threads  `look` is called once, from a thread of this object. Nobody may wait for the child or ask its parent how it
 //          ended before wait() is true: until then, its status may be ours to pass on.
+//
+// The exit of the main thread is taken for that of the process: what another thread executes in its place, or runs on
+// after pthread_exit(3) in main, is not seen.
 //
 // A program that is traced before it begins gains no privileges by set-user-id, unless we may trace everybody
 // (execve(2)). Leave such programs alone.

@@ -236,7 +236,8 @@ class Watched(EndOfWork):
                         self.assertLess(end, HELD)
                     else:
                         self.assertGreaterEqual(end, HELD)
-                        self.assertLess(case["metrics"]["wall_time"]["values"][0], 2, "it is watched until then")
+                        if way == "waits":
+                            self.assertLess(case["metrics"]["wall_time"]["values"][0], 30, "it is watched until then")
                     self.assertLessEqual(end, peak + MIB)
                     self.assertIn("begun", outcome.text)
 
@@ -350,8 +351,21 @@ class Run(CliTest):
         peaks = metrics["working_set_peak"]["values"]
         for end, peak in zip(metrics["working_set_end"]["values"], peaks):
             self.assertGreater(end, 20 * MIB)
-            self.assertLessEqual(end, peak + MIB)  # what the kernel counts late
+            self.assertLessEqual(end, peak * 1.1 + MIB)  # what the kernel counts late
         self.assertNotIn("working_set_end", self.metrics(ADVISED, "live"))
+
+    def test_what_started_it_is_not_counted(self):
+        # Of several processes the pages of files are left out: most of what so small a program holds.
+        values = self.metrics("/bin/true", options=("--end-when", "exit"), runs=60)["working_set_end"]["values"]
+        self.assertGreater(min(values), max(values) / 2)
+
+    def test_of_both_programs_at_once(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one processor")
+        self.expect((0, 1), "run", "-q", "-n", "5", "--duet", "--end-when", "exit", "-o", "r.json", "--against", f"{ADVISED} live",
+                    "--", ADVISED, "live")
+        for case in json.loads((self.folder / "r.json").read_text())["cases"]:
+            self.assertGreater(min(case["metrics"]["working_set_end"]["values"]), 20 * MIB)
 
     def test_each_sign(self):
         mark = self.folder / "mark"

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -27,11 +28,11 @@ Looked look_at(const std::string& script, int signal = 0)
 {
     auto launch = CommandLaunch::prepare({.program = {.argv = {"/bin/sh", "-c", script}}});
     REQUIRE(launch.has_value());
-    Looked looked;
-    auto stop = ExitStop::attach_to_child_of(launch->launcher(), [&](pid_t process) {
-        ++looked.times;
+    const auto looked = std::make_shared<Looked>();
+    auto stop = ExitStop::attach_to_child_of(launch->launcher(), [looked](pid_t process) {
+        ++looked->times;
         const auto text = read_kernel_text(fmt::format("/proc/{}/smaps_rollup", process));
-        looked.resident = text ? find_kib_field(*text, "Rss").value_or(0) : 0;
+        looked->resident = text ? find_kib_field(*text, "Rss").value_or(0) : 0;
     });
     if (!stop) {
         WARN("left out: nobody may be traced here: " << stop.error().message);
@@ -43,12 +44,12 @@ Looked look_at(const std::string& script, int signal = 0)
         std::this_thread::sleep_for(std::chrono::milliseconds{50});
         ::kill(launched->program.pid(), signal);
     }
-    CHECK((*stop)->wait(std::chrono::seconds{30}));
+    REQUIRE((*stop)->wait(std::chrono::seconds{30}));
     stop->reset();
     const auto ended = launched->program.end(std::chrono::seconds{30});
     REQUIRE(ended.has_value());
-    looked.status = ended->status;
-    return looked;
+    looked->status = ended->status;
+    return *looked;
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ TEST_CASE("a program that ends at once is seen all the same", "[machine]")
 
 TEST_CASE("children of what is waited for run untraced", "[machine]")
 {
-    // Were it traced, the child would stop at its exit, and its parent wait for ever.
+    // Were it traced, the child would stand before its first instruction, and its parent wait for ever.
     const Looked looked = look_at("/bin/true; grep -q '^TracerPid:.0$' /proc/self/status || exit 5; exit 6");
     if (looked.times >= 0) {
         CHECK(looked.times == 1);

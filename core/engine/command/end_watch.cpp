@@ -1,14 +1,16 @@
 #include "core/engine/command/end_watch.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include <fmt/format.h>
 
 #include "core/base/text.hpp"
-#include "core/sys/allocator_library.hpp"
+#include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/tree_sample.hpp"
@@ -136,27 +138,41 @@ Moment read_moment(pid_t program, pid_t guard)
 
 // What is read while the program is held at its exit: in another thread, and so apart.
 struct EndWatch::AtExit {
+    sys::UniqueFd launcher;         // a pidfd
+    std::atomic<bool> is_needed{};  // the moment that is asked for may be the exit
     std::mutex mutex;
     Moment moment;
+
+    void read(pid_t process, pid_t guard);
 };
+
+void EndWatch::AtExit::read(pid_t process, pid_t guard)
+{
+    if (!is_needed) {
+        return;
+    }
+    // It descends from the guard, too, and may end later than a short program.
+    static_cast<void>(sys::wait_readable(launcher.get(), std::chrono::milliseconds{100}));
+    Moment read = read_moment(process, guard);
+    const std::scoped_lock lock{mutex};
+    moment = std::move(read);
+}
 
 EndWatch::EndWatch(const model::EndOfWork& end, const std::string& cwd) : sign_{end, cwd} {}
 
 EndWatch::~EndWatch() = default;
 
-void EndWatch::attach(pid_t launcher, pid_t guard, const std::string& program)
+void EndWatch::attach(pid_t launcher, pid_t guard, const std::string& file)
 {
-    const std::string file = sys::find_program(program);
     if (::geteuid() != 0 && trace::preload_obstacle(file.c_str()) == trace::PreloadObstacle::privileges) {
         why_no_exit_stop_ = "traced, it would not get its privileges";
         return;
     }
     at_exit_ = std::make_shared<AtExit>();
-    auto attached = sys::ExitStop::attach_to_child_of(launcher, [at_exit = at_exit_, guard](pid_t process) {
-        Moment moment = read_moment(process, guard);
-        const std::scoped_lock lock{at_exit->mutex};
-        at_exit->moment = std::move(moment);
-    });
+    at_exit_->launcher.reset(static_cast<int>(::syscall(SYS_pidfd_open, launcher, 0)));
+    at_exit_->is_needed = sign_.end().idle == Nanoseconds::zero();
+    auto attached = sys::ExitStop::attach_to_child_of(
+        launcher, [at_exit = at_exit_, guard](pid_t process) { at_exit->read(process, guard); });
     if (attached) {
         exit_stop_ = *std::move(attached);
     } else {
@@ -182,13 +198,15 @@ bool EndWatch::look(Nanoseconds now)
     if (due_ && !read_at_ && now >= *due_) {
         moment_ = read_moment(program_, guard_);
         read_at_ = now;
+        if (at_exit_ != nullptr) {
+            at_exit_->is_needed = false;
+        }
     }
     return read_at_ && now >= *read_at_ + grace && !std::exchange(has_asked_, true);
 }
 
 void EndWatch::settle()
 {
-    constexpr Nanoseconds patience = std::chrono::seconds{2};
     if (exit_stop_ != nullptr && !exit_stop_->wait(patience)) {
         at_exit_.reset();  // it may be written yet
     }

@@ -36,6 +36,8 @@ class EndWatch {
     // How often to call look(), and how long a program may go on by itself after its memory was read.
     static constexpr Nanoseconds pause = std::chrono::milliseconds{2};
     static constexpr Nanoseconds grace = std::chrono::seconds{2};
+    // The longest that settle() waits for the reading at an exit.
+    static constexpr Nanoseconds patience = std::chrono::seconds{2};
 
     // `cwd`: the folder in which a relative path of the file begins.
     EndWatch(const model::EndOfWork& end, const std::string& cwd);
@@ -45,8 +47,9 @@ class EndWatch {
 
     // Call before the program is started.
     [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
-    // Call before the launcher starts the program.
-    void attach(pid_t launcher, pid_t guard, const std::string& program);
+    // Call before the launcher starts the program, which is this file. A set-user-id program that a shell or env(1)
+    // then becomes does not get its privileges, unless we are root.
+    void attach(pid_t launcher, pid_t guard, const std::string& file);
     // Call when the program runs.
     void begin(pid_t program, pid_t guard);
     // Call with what the program has printed.

@@ -25,7 +25,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds patience =
-    std::chrono::seconds{12};  // for what takes milliseconds, or the end that was asked for
+    std::chrono::seconds{14};  // for what takes milliseconds, or the end that was asked for
 constexpr nanoseconds check_interval = std::chrono::milliseconds{50};
 constexpr nanoseconds last_patience = std::chrono::seconds{1};  // for processes that have nothing left to do
 
@@ -40,6 +40,8 @@ struct Report {
     Ending ending{Ending::broken};
     CommandUse use;
     std::array<char, 64> checksum{};
+    std::uint64_t end_bytes{};  // of Moment
+    std::array<char, 256> why_no_end{};
     std::array<char, 8192> reason{};
 };
 
@@ -48,6 +50,8 @@ void write(const Attempt& attempt, Report& report)
     if (const auto* const measured = std::get_if<CommandRecord>(&attempt.measured)) {
         report.use = *measured;
         write_text(measured->checksum, report.checksum);
+        report.end_bytes = measured->at_end.working_set_bytes;
+        write_text(measured->at_end.why_none, report.why_no_end);
     }
     write_text(attempt.reason, report.reason);
     report.ending = attempt.ending;
@@ -62,6 +66,8 @@ Attempt read(const Report& report)
     auto& measured = attempt.measured.emplace<CommandRecord>();
     static_cast<CommandUse&>(measured) = report.use;
     measured.checksum = read_text(report.checksum);
+    measured.at_end.working_set_bytes = report.end_bytes;
+    measured.at_end.why_none = read_text(report.why_no_end);
     return attempt;
 }
 

@@ -35,7 +35,7 @@ constexpr nanoseconds shortest_sampling = milliseconds{5};
 constexpr nanoseconds stop_check_interval = milliseconds{50};
 constexpr nanoseconds grace = milliseconds{1000};         // from SIGTERM to SIGKILL
 constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end; the guard has as much
-static_assert(longest_ending == grace + 2 * end_patience);
+static_assert(longest_ending == grace + 2 * end_patience + EndWatch::patience);
 
 base::Expected<sys::UniqueFd> open_file(const std::string& path, int flags)
 {
@@ -158,7 +158,8 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
         counters.emplace(launch->launcher());
     }
     if (end_watch) {
-        end_watch->attach(launch->launcher(), launch->guard(), words.front());
+        const std::string file = sys::find_program(words.front());
+        end_watch->attach(launch->launcher(), launch->guard(), file.empty() ? "" : path_from(command.cwd, file));
     }
     if (hold_.ready) {
         hold_.ready(launch->gate());

@@ -51,7 +51,7 @@ struct ProgramEnd {
 };
 
 // The longest time from a program's timeout to the end of all that it has started.
-inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{11};
+inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{13};
 
 class Supervision {
   public:
