@@ -149,7 +149,7 @@ struct Handles {
         }
     }
 
-    void forget() noexcept
+    [[gnu::always_inline]] void forget() noexcept
     {
         array::Array* const all = current.data();
         const std::size_t count = in_use;
