@@ -2,6 +2,7 @@
 // end.
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/memory/adaptors.hpp"
@@ -12,6 +13,7 @@
 #include "core/sys/page_ops.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/numa_policies.hpp"
 
 namespace memsweep::memory {
 namespace {
@@ -74,6 +76,10 @@ TEST_CASE("pools per node: a block comes back to its own thread, and its pages l
 
 TEST_CASE("pools per node: parts are told apart by the block, not by who returns it", "[unit]")
 {
+    if (const std::string why = tests::why_no_numa_policies(); !why.empty()) {
+        WARN("skipped: pools per node: " + why);
+        return;
+    }
     PageResource pages{model::PageKind::small};
     Counters counters;
     CountingAdaptor upstream{pages, counters};

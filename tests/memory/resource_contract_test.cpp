@@ -22,6 +22,7 @@
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
+#include "tests/support/numa_policies.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace memsweep::memory {
@@ -268,7 +269,6 @@ std::vector<Subject> subjects()
          .make = [] { return std::make_unique<FileResource>("/tmp"); },
          .when_exhausted = AllocStatus::disk_full},
         {"populated pages", [] { return std::make_unique<PopulatedPages>(); }},
-        {"pool per node", [] { return std::make_unique<PoolPerNode>(); }},
         {"null", [] { return std::make_unique<NullResource>(); }, false},
         {"counting", [] { return std::make_unique<OverMalloc<CountingAdaptor, Counters>>(counters); }},
         {"limiting", [] { return std::make_unique<OverMalloc<LimitingAdaptor, const std::uint64_t>>(limit); }},
@@ -280,6 +280,12 @@ std::vector<Subject> subjects()
         {"fenced, kept", [] { return std::make_unique<FencedResource>(true); }, true, 4096},
         {"whole stack", [] { return std::make_unique<WholeStack>(); }},
     };
+    static const std::string no_policies = tests::why_no_numa_policies();
+    if (no_policies.empty()) {
+        all.push_back({"pool per node", [] { return std::make_unique<PoolPerNode>(); }});
+    } else {
+        std::cout << "skipped: the contract of pools per node: " << no_policies << '\n';
+    }
     for (const model::ResourceKind kind : {model::ResourceKind::pmr_new_delete, model::ResourceKind::pmr_monotonic,
                                            model::ResourceKind::pmr_unsync_pool, model::ResourceKind::pmr_sync_pool}) {
         all.push_back({.name = std::string{model::name_of(kind)},

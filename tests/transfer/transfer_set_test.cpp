@@ -2,6 +2,7 @@
 // and then told, and nothing is left behind.
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/sys/numa.hpp"
@@ -12,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
 #include "tests/support/fake_runtime.hpp"
+#include "tests/support/numa_policies.hpp"
 #include "tests/transfer/transfer_runs.hpp"
 
 using namespace memsweep;
@@ -342,6 +344,10 @@ TEST_CASE("processors of a node move what names it, and the thread is let go aft
 
 TEST_CASE("pinned memory on a node is bound there, and the driver told of it", "[unit]")
 {
+    if (const std::string why = tests::why_no_numa_policies(); !why.empty()) {
+        WARN("skipped: pinned memory on a node: " + why);
+        return;
+    }
     const auto node = sys::nodes_with_memory().front();
     const std::string text = "host:pinned@node" + std::to_string(node) + " -> gpu0.ce -> gpu0";
     const auto kind_for = [&](tests::FakeMachine machine) {
