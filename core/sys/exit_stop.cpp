@@ -7,12 +7,18 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/text.hpp"
 #include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
 
 namespace memsweep::sys {
 
@@ -25,6 +31,7 @@ struct ExitStop::State {
     bool has_tried{};
     int problem{};  // errno of an attachment that failed
     bool is_done{};
+    bool is_outlived{};
 
     void trace();
     void follow(pid_t process);
@@ -67,6 +74,39 @@ void go_on(pid_t process, int status)
     }
     const int passed_on = event_of(status) == 0 ? signal : 0;
     ::ptrace(PTRACE_CONT, process, nullptr, as_data(static_cast<std::uintptr_t>(passed_on)));
+}
+
+// Another thread of a process whose main thread exits goes on: an exit_group(2) would have killed it.
+bool has_another_thread(pid_t process)
+{
+    constexpr std::uint64_t sigkill_bit = std::uint64_t{1} << (SIGKILL - 1U);
+    const std::string tasks = fmt::format("/proc/{}/task/", process);
+    std::error_code gone;
+    for (const auto& thread : std::filesystem::directory_iterator{tasks, gone}) {
+        if (thread.path().filename() == std::to_string(process)) {
+            continue;
+        }
+        const auto status = read_kernel_text(thread.path().string() + "/status");
+        const auto pending = status ? find_field(*status, "SigPnd") : std::nullopt;
+        const bool is_killed = pending && (base::parse_number(*pending, 16).value_or(0) & sigkill_bit) != 0;
+        if (pending && !is_killed && find_field(*status, "VmRSS")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether that is so for a while: one that has taken its SIGKILL gives up the memory when it is scheduled.
+bool goes_on(pid_t process)
+{
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds{300};
+    while (has_another_thread(process)) {
+        if (std::chrono::steady_clock::now() >= deadline) {
+            return true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+    return false;
 }
 
 // 0: the parent has ended without a child.
@@ -117,10 +157,15 @@ void ExitStop::State::follow(pid_t process)
     ::ptrace(PTRACE_SETOPTIONS, process, nullptr, as_data(PTRACE_O_TRACEEXIT));
     do {
         if (event_of(status) == PTRACE_EVENT_EXIT) {
-            look(process);
+            const bool is_end = !goes_on(process);
+            if (is_end) {
+                look(process);
+            }
             if (::ptrace(PTRACE_DETACH, process, nullptr, nullptr) != 0) {
                 static_cast<void>(next_stop(process, status));  // killed meanwhile: its status goes on to its parent
             }
+            const std::scoped_lock lock{mutex};
+            is_outlived = !is_end;
             return;
         }
         go_on(process, status);
@@ -154,6 +199,12 @@ bool ExitStop::wait(std::chrono::nanoseconds patience) const
 {
     std::unique_lock lock{state_->mutex};
     return state_->changed.wait_for(lock, patience, [&] { return state_->is_done; });
+}
+
+bool ExitStop::is_outlived() const
+{
+    const std::scoped_lock lock{state_->mutex};
+    return state_->is_outlived;
 }
 
 }  // namespace memsweep::sys

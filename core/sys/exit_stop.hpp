@@ -10,8 +10,8 @@
 // Threads  `look` is called once, from a thread of this object. Nobody may wait for the child or ask its parent how it
 //          ended before wait() is true: until then, its status may be ours to pass on.
 //
-// The exit of the main thread is taken for that of the process: what another thread executes in its place, or runs on
-// after pthread_exit(3) in main, is not seen.
+// The main thread may end before its process does: by pthread_exit(3), or because another thread executes a program.
+// Then is_outlived() is true, and `look` is not called.
 //
 // A program that is traced before it begins gains no privileges by set-user-id, unless we may trace everybody
 // (execve(2)). Leave such programs alone.
@@ -39,6 +39,8 @@ class ExitStop {
 
     // Waits until the process has been looked at, or has ended without that. False: neither happened within this time.
     [[nodiscard]] bool wait(std::chrono::nanoseconds patience) const;
+    // Whether another thread went on 0.3 s later. Call after wait().
+    [[nodiscard]] bool is_outlived() const;
 
   private:
     struct State;

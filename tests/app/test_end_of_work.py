@@ -4,6 +4,7 @@ becomes of the program, and whatever becomes of the sign."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -358,6 +359,19 @@ class Run(CliTest):
         # Of several processes the pages of files are left out: most of what so small a program holds.
         values = self.metrics("/bin/true", options=("--end-when", "exit"), runs=60)["working_set_end"]["values"]
         self.assertGreater(min(values), max(values) / 2)
+
+    def test_a_main_thread_that_ends_first_is_not_the_end(self):
+        source = self.folder / "outlived.c"
+        source.write_text("#include <pthread.h>\n#include <unistd.h>\n"
+                          "static void* work(void* none) { sleep(1); _exit(0); return none; }\n"
+                          "int main(void) { pthread_t one; pthread_create(&one, 0, work, 0); pthread_exit(0); }\n")
+        if shutil.which("gcc") is None:
+            self.skipTest("no gcc")
+        subprocess.run(["gcc", "-pthread", "-o", self.folder / "outlived", source], check=True)
+        self.expect(0, "run", "-q", "-n", "2", "--end-when", "exit", "-o", "r.json", "--", self.folder / "outlived")
+        text = (self.folder / "r.json").read_text()
+        self.assertEqual(json.loads(text)["cases"][0]["metrics"]["working_set_end"]["values"], [None, None])
+        self.assertIn("its main thread ended before it did", text)
 
     def test_of_both_programs_at_once(self):
         if len(os.sched_getaffinity(0)) < 2:

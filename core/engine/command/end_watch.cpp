@@ -207,8 +207,12 @@ bool EndWatch::look(Nanoseconds now)
 
 void EndWatch::settle()
 {
-    if (exit_stop_ != nullptr && !exit_stop_->wait(patience)) {
-        at_exit_.reset();  // it may be written yet
+    if (exit_stop_ == nullptr) {
+        return;
+    }
+    is_outlived_ = exit_stop_->wait(patience) && exit_stop_->is_outlived();
+    if (!exit_stop_->wait(Nanoseconds::zero()) || is_outlived_) {
+        at_exit_.reset();  // it may be written yet, or is not of the end
     }
 }
 
@@ -231,7 +235,8 @@ Moment EndWatch::finish()
                               ? "it ended before it had rested so long; it must stay when its work is done"
                           : !why_no_exit_stop_.empty()
                               ? "nobody here may look at it when it exits: " + why_no_exit_stop_
-                              : "it was gone before anybody could look at it";
+                          : is_outlived_ ? "its main thread ended before it did"
+                                         : "it was gone before anybody could look at it";
     }
     moment.threads = std::max(moment.threads, threads_);
     return moment;

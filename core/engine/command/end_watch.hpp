@@ -77,6 +77,7 @@ class EndWatch {
     std::shared_ptr<AtExit> at_exit_;
     std::unique_ptr<sys::ExitStop> exit_stop_;
     std::string why_no_exit_stop_;
+    bool is_outlived_{};  // the main thread ended before the program
 };
 
 }  // namespace memsweep::engine
