@@ -111,19 +111,20 @@ for name in sys.stdin.read().split("\0"):
               "${git[@]}" ls-files -z --others --exclude-standard -- '*.cpp' ':!tests'; } | sort -zu |
                 comm -z -12 - <(printf '%s\0' "${units[@]}" | sort -zu))
     fi
-    database=build/lint count=${#units[@]} options=()
+    database=build/lint/tidy count=${#units[@]} batching=(--alone) options=()
     if [[ $tidy == all ]]; then
         outcome=0
         python3 scripts/compile_alone.py build/lint || outcome=$?
         report "every file by itself" "$outcome"
-        database=build/lint/tidy options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
-        batches=$(printf '%s\0' "${units[@]}" | scripts/tidy_batches.py build/lint "$database")
-        mapfile -t units <<<"$batches"
+        batching=() options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
     fi
     outcome=0
-    # clang-tidy counts the warnings that it suppressed in system headers, one line a file: of no use to anyone.
-    { ((count == 0)) || printf '%s\0' "${units[@]}"; } | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$database" ${options[@]+"${options[@]}"} 2> >(
-        grep -vE '^[0-9]+ warnings? (generated|treated as errors?)' >&2) || outcome=$?
+    if ((count != 0)); then
+        batches=$(printf '%s\0' "${units[@]}" | scripts/tidy_batches.py ${batching[@]+"${batching[@]}"} build/lint "$database")
+        # clang-tidy counts the warnings that it suppressed in system headers, one line a file: of no use to anyone.
+        xargs -d '\n' -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$database" ${options[@]+"${options[@]}"} <<<"$batches" 2> >(
+            grep -vE '^[0-9]+ warnings? (generated|treated as errors?)' >&2) || outcome=$?
+    fi
     report "clang-tidy, $count files" "$outcome"
 fi
 exit "$status"
