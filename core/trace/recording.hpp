@@ -5,8 +5,8 @@
 // Cost     20 ns an event that is not in the trace yet.
 // Memory   a header per chunk of one recording, and one chunk. One recording is open at a time, because there may be
 //          more recordings than descriptors.
-// Errors   invalid_input: a file is no recording, or of another version; and those of reading, and of the taker of the
-//          bytes. A damaged or half-written chunk is no error: it is left out and counted.
+// Errors   invalid_input: a file is no recording, or of another version. Errors of reading, and of the function that
+//          takes the bytes, are passed on. A damaged or half-written chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
@@ -50,7 +50,7 @@ struct RecordingSummary {
     std::uint64_t lost_events{};
     std::uint64_t damaged_chunks{};
     std::uint64_t still_running{};  // processes, recorded up to now
-    bool may_have_unseen_blocks{};  // some process held more than its events explain: its blocks will tell
+    bool may_have_unseen_blocks{};  // a process may hold more than its events explain: only reading its blocks tells
     int stopped_errno{};            // why a process could not go on recording; 0: all could
     std::uint64_t lost_stacks{};    // events that should have a call stack, and have none
     int stacks_errno{};             // why a process could not keep stacks, or no more of them; 0: all could
@@ -61,19 +61,20 @@ struct RecordingSummary {
 
 using IsRunning = std::function<bool(const ImageFacts&)>;  // whether its process runs, so that its end is not known yet
 
-// The header of the trace of these images, of which there is at least one. Puts them into the order of their start.
+// Makes the header of a trace of these images, and sorts them by their start. There is at least one.
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
 
 // True if `next` has begun in the image's process, or in a later process of the same number. False if it may be another
 // process, which lives at the same time in a namespace of its own.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
-// Writes what the trace lacks of an image that is over, and its end; then chunks of `next` may follow. False: it was
-// asked to stop before all was written.
+// Writes the chunks of an image that is over, as far as the trace lacks them, and its end. After that, chunks of `next`
+// may follow. False: it was asked to stop before all was written.
 [[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
                                                 const TakeBytes& take, TraceProgress& progress,
                                                 const std::stop_token& stop);
 
-// Writes what the trace lacks of images in that order: their chunks and ends, and facts before and behind them.
+// Writes what the trace lacks of the images, in the order of trace_header(): their chunks and ends, with facts before
+// and after them.
 [[nodiscard]] base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& images,
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         TraceProgress progress);

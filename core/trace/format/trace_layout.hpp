@@ -91,12 +91,12 @@ enum class OtherOperation : std::uint8_t {
     end_of_chunk = 0,  // first, so that zeroes never look like events
     stamp,             // ticks since the last stamp
     base,              // the rotated address that the next difference counts from
-    thread,            // thread: that of the events that follow; a chunk begins with its header's
+    thread,            // thread of the events that follow; a chunk begins with the thread of its header
     process,           // likewise
     space,             // likewise; a chunk begins with 0
     stream,            // likewise
     define_space,      // index, SpaceKind, device, length of the name, name
-    calloc,            // from here on difference as above, but unshifted; size
+    calloc,            // difference, size; from here on the difference is a varint of its own, without an opcode
     aligned_alloc,     // difference, size, log2 of the alignment
     map,               // difference, size
     unmap,             // difference, size

@@ -4,8 +4,8 @@
 // Memory   bounded for logs that are read line by line: the live blocks, the stacks and a MiB. A PyTorch snapshot is
 //          held in memory.
 // Errors   invalid_input: the format is unknown, or the log is not of its format; a line or a stretch of zeroes is too
-//          long; or sizes add up to more than 64 bits. A bad line is counted and left out. So is a last line without a
-//          newline, unless its text shows that it is whole, because a number that was cut is still a number.
+//          long; or sizes add up to more than 64 bits. A bad line is counted and left out. A last line without a
+//          newline is bad unless its text shows that it is whole: a number that was cut off still looks like a number.
 // Threads  one.
 #pragma once
 
@@ -38,8 +38,8 @@ struct ImportOptions {
     std::string name;  // the log's, for messages; RMM's names its device
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // only this process of a log that holds several
-    std::uint64_t drawn_live{100'000};      // for a distribution: blocks that are live at the beginning,
-    std::uint64_t drawn_events{1'000'000};  // and what is drawn after them
+    std::uint64_t drawn_live{100'000};      // for a distribution: blocks that are live at the beginning
+    std::uint64_t drawn_events{1'000'000};  // for a distribution: events drawn after them
 };
 
 // Writes the events that importers find, and accounts for them.
@@ -49,7 +49,7 @@ class ImportSink {
 
     // Ends the log if its events and its importer together hold more than the log's bytes allow.
     void watch(LogText& log) { log_ = &log; }
-    // Says how much the importer holds, in things as bounds.hpp counts them.
+    // Says how much the importer holds, in the unit of bounds.hpp: "things", of which a live block is one.
     void hold(std::uint64_t things);
 
     // Adds an event. An allocation of some bytes that returned nothing becomes a failed one.
@@ -113,8 +113,8 @@ extern const ImportFormat valgrind_format;
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
-// Imports the whole log. invalid_input: the log is not of this format, because it has no event, but bad lines or
-// another format's beginning. The message names the formats that it could be.
+// Imports the whole log. invalid_input: the log is not of this format, because it has no event, and has bad lines or a
+// beginning unlike this format's. The message names the formats that it could be.
 [[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
                                               const ImportOptions& options);
 inline constexpr std::size_t log_head_bytes = 4096;  // formats are recognised by these

@@ -16,7 +16,7 @@
 namespace memsweep::trace::recorder {
 
 // Gives the calling thread a log and sets `current` to it. In a child that the program forked, the log is in a file of
-// the child's own. If nothing is to be recorded, `current` takes nothing.
+// the child's own. If nothing is to be recorded, `current` discards all events.
 void attach_thread() noexcept;
 [[nodiscard]] bool is_recording() noexcept;
 // Whether this process has a file that it records to.
@@ -30,7 +30,7 @@ void expect_threads() noexcept;
 // code with a zeroed log. What that code goes on to write goes nowhere, and the child begins a log of its own. A child
 // of _Fork(3) or a raw clone(2) must not return into such code.
 void in_forked_child() noexcept;
-// Lets the log go on in an empty slot. It is another slot, so that this one can be read; or it is this one, after its
+// Gives the log an empty slot to go on in: another slot, so that the old one can be read, or the same one after its
 // chunk was appended to the file. False: there is no room on the disk.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;
@@ -42,7 +42,7 @@ void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
 // The tree of this process's callers; null: it has not begun.
 [[nodiscard]] CallTree* call_tree() noexcept;
-// Begins that tree. Null: it cannot be had.
+// Begins that tree. Null: it cannot be made.
 [[nodiscard]] CallTree* open_call_tree() noexcept;
 // Notes the file that malloc comes from. `path` must stay valid.
 void note_server(const char* path) noexcept;

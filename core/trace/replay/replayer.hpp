@@ -1,12 +1,12 @@
 // Replays a compiled trace. Each recorded thread has a thread of its own, which starts and ends as the recorded one
-// did. The order is that of the recorded steps (replay_program.hpp) and of the blocks that go from one thread to
-// another.
+// did. The threads keep the order of the recorded steps (replay_program.hpp), and that of blocks that one thread hands
+// to another.
 //
 // A waiting thread spins for some two microseconds, yields its processor for some thirty, and then sleeps on a futex
-// for short whiles. So more threads than processors get along, and giving needs no fence.
+// for short whiles. So there may be more threads than processors, and handing over a block needs no fence.
 //
 // Units    bytes, nanoseconds of CLOCK_MONOTONIC.
-// Waiting for another thread, for a thread's start or end, or for the time of an event is no part of any time.
+// No time includes waiting for another thread, for a thread's start or end, or for the time of an event.
 //
 // Cost     beyond the allocator, 1.5 to 4 ns an event of a single thread, and 6 to 12 if threads exchange blocks.
 // Memory   a slot per block that is live at once; the pages are there after prepare(). A replay allocates only what the
@@ -51,7 +51,7 @@ struct ReplayPlaces;
 
 class Replayer {
   public:
-    // The words must stay for as long as the replayer.
+    // The words of the program must outlive the replayer.
     explicit Replayer(const ReplayProgram& program);
     Replayer(const Replayer&) = delete;
     Replayer& operator=(const Replayer&) = delete;
@@ -59,8 +59,8 @@ class Replayer {
 
     [[nodiscard]] const ReplayTotals& totals() const noexcept { return program_.header->totals; }
 
-    // Faults in the memory that the replay itself needs, also for handles. Returns what its dispatch costs: the same
-    // events on no memory, as fast as they go.
+    // Touches the memory that the replay itself needs, and that for handles if asked. Returns what dispatching costs: a
+    // run of the same events on no memory, as fast as they go.
     ReplayRun prepare(bool with_handles = false);
     // The bytes that prepare() has made resident.
     [[nodiscard]] std::uint64_t own_bytes() const noexcept;

@@ -2,8 +2,8 @@
 //
 // A site is the innermost place of a stack that is the program's own: outside of malloc, operator new and the like, and
 // outside of the standard library. If all of a stack is in those, the site is the innermost place outside of the
-// allocator. If a stack has calls of an interpreter, the site is the innermost of these, because everything within
-// works for it.
+// allocator. If a stack has calls of an interpreter, the site is the innermost of these calls, because everything
+// inside works on its behalf.
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and symbolizer.hpp for each address.
@@ -33,7 +33,7 @@ struct CallSite {
     ThreadName thread;     // for threads; for places by process, the process
     std::uint64_t size{};  // of sizes
     AllocationFigures figures;
-    std::uint32_t stack{};  // the node with the most of it; 0: none
+    std::uint32_t stack{};  // the node with the largest part of the site's figure; 0: none
 };
 
 struct SiteQuery {
@@ -56,9 +56,9 @@ class CallSites {
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
     // For a sample: whether the total and the sums by calling address are exact.
     [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
-    // As Totals has it.
+    // As Totals::impossible_event (summary.hpp).
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
-    // The site's stack, innermost first. If it is deeper than any program's, the innermost part.
+    // The site's stack, innermost first. A stack that is deeper than any real program's is cut to its innermost part.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
     // The functions of all stacks. Threads and sizes have none, so their tree is the root alone.
@@ -83,8 +83,8 @@ struct StackSites {
 };
 [[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
 
-// When each node was first used, by itself or under another. Empty: no two modules had the same place. Reads the trace
-// for it, and goes back to its beginning.
+// The time at which each node was first used, by itself or under another node. Empty: no two modules of one process
+// were loaded at the same place, so the times are not needed. Reads the trace, and goes back to its beginning.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
 // A symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
