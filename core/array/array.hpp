@@ -20,8 +20,8 @@
 
 namespace memsweep::array {
 
-// What arrays of one shape are to be, worked out once for all that are made alike. Plain values, so that it can be sent
-// to a worker.
+// The properties of arrays that are made alike, worked out once for all of them. It has plain values only, so that it
+// can be sent to a worker.
 //
 // zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else. zeros
 // with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the touch.
@@ -47,7 +47,7 @@ struct ArraySpec {
     model::Fill fill{};
     model::Touch touch{};
     bool zeroed{};   // zeros that need not be written one by one, as np.zeros takes them from calloc
-    bool written{};  // it is filled or touched by who makes it
+    bool written{};  // whoever makes the array fills or touches it
 };
 
 class Array {
@@ -60,8 +60,8 @@ class Array {
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
-    // Drops what this array had and makes it such a one, in place. Refused, it has nothing. `shape` is that of the
-    // spec.
+    // Drops this array's buffer and makes the array that the spec describes, in place. If its memory is refused, the
+    // array has no buffer. `shape` is that of the spec.
     [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, const ArraySpec& spec, Shape shape) noexcept
     {
         const memory::AllocStatus status = heap.allocate_into(buffer_, spec.bytes, array_alignment, spec.zeroed);
@@ -117,11 +117,11 @@ class Array {
     [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
-    // Contiguous, of memory of its own.
+    // A contiguous copy in memory of its own.
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:
-    // What malloc and calloc give, as NumPy's arrays.
+    // The alignment of malloc and calloc, which NumPy's arrays have too.
     static constexpr std::size_t array_alignment = alignof(std::max_align_t);
 
     void write_elements(const ArraySpec& spec) noexcept;

@@ -1,9 +1,9 @@
 // Runs a plan as its schedule says, and makes the report that grows with every repetition.
 //
 // Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
-//          it takes the worker with it, and so the cases after it; those before it keep their repetitions and go on.
-//          If cases run at the same time, a failing one costs no other. An interruption ends the run; the measurements
-//          so far stay in the report, which says `interrupted`.
+//          the worker ends too, and with it the cases after the failed one; the cases before it keep their repetitions
+//          and go on. If cases run at the same time, a failed one does not disturb the others. An interruption ends the
+//          run; the measurements so far stay in the report, which says `interrupted`.
 // Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
 //          estimate: on a virtual machine the very first touch of a page costs several times a later one.
 #pragma once

@@ -2,8 +2,8 @@
 //
 // Units    bytes; alignment is a power of two.
 // Cost     what the resource and the discipline cost, and a control block from the slab: no lock and no malloc once
-//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call; without a discipline
-//          that delays, a new one costs no call but the resource's.
+//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call. If the discipline
+//          frees at once, a new buffer costs no call but the resource's.
 // Errors   AllocStatus, never an exception; a refusal leaves nothing acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
 // Ownership  borrows the resource. Destruction frees what the discipline still holds, except for lost memory. A buffer
@@ -33,8 +33,8 @@ class Heap {
     ~Heap();
 
     struct Result {
-        // A constructor, because members that an aggregate does not name are cleared first, and stores are what a hit
-        // costs.
+        // A constructor, because an aggregate first clears the members that its initialiser leaves out, and stores are
+        // the cost of a hit.
         Result(Buffer made, memory::AllocStatus outcome) noexcept : buffer{std::move(made)}, status{outcome} {}
 
         Buffer buffer;
@@ -48,8 +48,8 @@ class Heap {
         return allocate_new(bytes, alignment, zeroed);
     }
 
-    // The same into a handle, which drops first what it counts for; refused, it counts for nothing, and a wrap may be
-    // left as it was. It saves a discipline that frees at once the way through Result.
+    // The same into a handle. The handle first drops the buffer that it holds. If the memory is refused, it holds none,
+    // except that a Buffer::wrap may be left as it was. With a discipline that frees at once this saves making a Result.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
@@ -66,7 +66,7 @@ class Heap {
     // The owner of the next buffers, for reports.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // The program frees the buffer itself. The handle stays; under detection by null its pointer does not.
+    // The program frees the buffer itself. The handle stays; with Detection::null its pointer becomes null.
     ManualFree free(Buffer& buffer) noexcept;
 
     // Drops a handle that the program does not hold: the mistake of a stray release.
@@ -93,7 +93,7 @@ class Heap {
         std::uint16_t tag{};
         std::uint64_t bytes{};
         bool reachable{};         // it has a handle
-        std::int64_t since_ns{};  // steady clock: dropped then; of reachable ones, made then
+        std::int64_t since_ns{};  // steady clock: when it was dropped or, if it is reachable, made
     };
     template <typename Visit>
     void each_outstanding(const Visit& visit) const
@@ -107,7 +107,7 @@ class Heap {
     }
 
   private:
-    // What lay in the discipline's cache; nullptr: nothing did, or there is none.
+    // Takes a block from the discipline's cache; nullptr: none fits, or there is no cache.
     [[nodiscard]] Block* take_idle(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         return cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
@@ -130,7 +130,7 @@ class Heap {
         if (!slab_.has_own()) [[unlikely]] {
             return allocate_by_discipline(empty, bytes, alignment, zeroed);
         }
-        // The memory first, so that the block need not be kept in a register while it is asked for.
+        // Asks for the memory first: a block that was acquired before would occupy a register meanwhile.
         const memory::Allocation made = ask(reclaimer_.resource(), bytes, alignment, zeroed);
         if (made.status != memory::AllocStatus::ok) [[unlikely]] {
             return made.status;

@@ -158,8 +158,9 @@ struct SetLatency {
 // budget is smaller.
 [[nodiscard]] std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context);
 
-// The bytes of each of three arrays for a bandwidth of memory, and not of caches: four times the found cache, at least
-// 256 MiB, and together at least twice the advertised cache; no more than the budget allows.
+// The bytes of each of three arrays that are large enough to measure the bandwidth of memory and not of caches. Each is
+// four times the found cache and at least 256 MiB. Together they are at least twice the advertised cache. A small
+// budget makes them smaller.
 [[nodiscard]] std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache,
                                                std::uint64_t advertised_cache, std::uint64_t budget_bytes);
 

@@ -16,8 +16,8 @@ namespace memsweep::sys {
 void signal_descendants(pid_t of, int signal) noexcept;
 
 // Sends SIGTERM to a process and all its descendants: a shell that ends leaves behind what it waits for. A stopped
-// process hears it too. Of our own process, the descendants alone are asked.
-// `root`: whose descendants are asked, where orphans come to it; 0: those of the process.
+// process hears it too. If `process` is our own, only its descendants are asked.
+// `root`: the process that adopts the orphans, whose descendants are asked instead; 0: there is none.
 void ask_to_end(pid_t process, pid_t root = 0) noexcept;
 
 struct Cleared {

@@ -1,13 +1,14 @@
 // Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, and counts allocations in a
 // further run.
 //
-// A program that misbehaves costs its own case. What a case sets up lasts until another case runs, so that a plan
-// with set-ups has its cases one after another (Order::sequential).
+// A program that misbehaves fails its own case only. What a case sets up lasts until another case runs, so a plan with
+// set-ups runs its cases one after another (Order::sequential).
 //
 // Cost     while the program runs: its tree is sampled from outside, at the case's interval. Without an interval,
 //          sampling takes at most a fiftieth of one processor, and begins when short programs have ended. If
 //          allocations are counted, the program runs once more, untimed, under the recorder. If the case names an
-//          allocator, it also runs once in this way: another malloc is an error, as it is for steps.
+//          allocator, it also runs once in this way, to see whose malloc serves it. Another malloc is an error, as it
+//          is for a case of steps.
 // Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
 // Threads  one, which also adopts orphans for as long as this process lives. In run_at_once a copy of this process
 //          supervises each program (halves.hpp).

@@ -33,7 +33,7 @@ struct Repetition {
     const CompiledCase& compiled;
     RunLimits limits;
     std::size_t place{};                   // from 0; each has another
-    std::function<void(int pid)> started;  // as of Executor::run
+    std::function<void(int pid)> started;  // as in Executor::run
 };
 
 class Executor {
@@ -44,8 +44,8 @@ class Executor {
     [[nodiscard]] virtual Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
-    // Runs all at the same time; returns as many attempts, in their order. A failing one costs no other. Only an
-    // executor of foreign programs can do this; a schedule asks no other for it.
+    // Runs all at the same time; returns as many attempts, in their order. A failed one does not disturb the others.
+    // Only an executor of foreign programs can do this; a schedule must not ask another executor for it.
     [[nodiscard]] virtual std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions);
 };
 

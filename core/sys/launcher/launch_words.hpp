@@ -1,8 +1,8 @@
 // The messages between memsweep, its launcher and the guard, over two sockets of whole messages.
 //
 // The launcher's socket carries one byte from memsweep, launch_go; then a LaunchWord from the launcher. If the
-// program's process could not become the program, it sends another. If it could, the socket's end says so, without a
-// message.
+// program's process cannot execute the program, it sends a second LaunchWord. If it can, the socket closes without a
+// second message.
 //
 // The guard's socket carries first a GuardWord with the launcher's process. Then memsweep sends orders; the comment of
 // an order says whether it is answered. When memsweep's side closes, for whatever reason, the guard ends the processes
@@ -23,7 +23,7 @@ inline constexpr const char* launch_recorded = "recorded";  // in ours, and its 
                                                             // guard stands beside it and adopts no orphan
 
 struct LaunchWord {
-    int pid;           // the program's process; 0: none could be made, or this is about its program
+    int pid;           // the program's process; 0: none could be made, or it cannot execute the program
     int error;         // errno of what went wrong; 0: nothing
     int64_t begun_ns;  // CLOCK_MONOTONIC, just before the process was made
 };
