@@ -1,5 +1,5 @@
-// The formats that results, and what is made of several results, can be written in: what `-r FMT[=FILE]`, `report -f
-// FMT` and `compare -f FMT` accept.
+// The formats of results, and of what is made of several results, such as comparisons: what `-r FMT[=FILE]`,
+// `report -f FMT` and `compare -f FMT` accept.
 //
 // A format with parts writes a file for each, beside the one that was named.
 //
@@ -41,10 +41,11 @@ struct Format {
     std::string_view extension;  // the ending of a file written beside the result: ".csv", ".summary.csv"
     std::string_view description;
     Writers writers;
-    std::span<const std::string_view> parts{};  // formats that go beside it when it goes to a file
-    // Whether `write` says everything about a report, where the format otherwise is nothing but its parts.
+    std::span<const std::string_view> parts{};  // formats that are written beside it if it goes to a file
+    // Null: `write` has text of its own, beside the parts. Else the format consists of its parts, and this says whether
+    // `write` says everything about a report in one text.
     bool (*fits_one_text)(const model::RunReport&){};
-    // Whether a part has anything for this report, where some reports have nothing for it.
+    // Of a part: whether it has anything for this report. Null: it always has.
     bool (*has_rows)(const model::RunReport&){};
 
     template <typename Report>

@@ -1,8 +1,8 @@
 // What all backends do alike: they keep what they have opened under numbers, refuse numbers and ranges that name
-// nothing, and queue only what has something to do, on ends that they know.
+// nothing, and leave out operations on no bytes.
 //
-// Errors   invalid_input: a number or a range that does not exist; timeout: a stream that is held would be waited for
-//          for ever.
+// Errors   invalid_input: a number or a range that does not exist; timeout: to wait for a stream that is held would
+//          never end.
 // Threads  As Runtime says; the mutex guards the maps.
 #pragma once
 
@@ -19,11 +19,11 @@
 
 namespace memsweep::device {
 
-// What a backend is made of. A block has the members kind, bytes and host, an event its device, a latch its stream, an
-// end kernels_reach and is_managed. `Derived` has, for this class alone:
+// What a backend is made of. A block has the members kind, bytes and host; an event has device; a latch has stream; an
+// end has kernels_reach and is_managed. `Derived` has, for this class alone:
 //   prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream);
 //   is_mapped(block); end_in(block, offset) and end_at(host pointer) -> End; out_of_reach, why kernels do not reach
-//   one; place_of(end), what its alignment is told from; host_to_fill(end), nullptr where the device fills;
+//   one; place_of(end), whose alignment is checked; host_to_fill(end), nullptr where the device fills;
 //   queue_...(stream, ends, ...) for each operation; found_mismatch() of a check, seconds_of() two events.
 template <typename Derived, typename Block, typename Stream, typename Event, typename Latch, typename End>
 class Backend : public Runtime {
@@ -154,7 +154,7 @@ class Backend : public Runtime {
     static constexpr std::uint64_t word_bytes = 8;   // of patterns and chains
     static constexpr std::uint64_t pair_bytes = 16;  // that a kernel copies at once
 
-    // Blocks before streams: memory in the order of a stream is given back on it.
+    // Closes blocks before streams, because stream-ordered memory is given back on its stream.
     void close_all()
     {
         while (!latches_.empty()) {
@@ -183,7 +183,7 @@ class Backend : public Runtime {
         return id;
     }
 
-    // How the user knows a new block: one that is mapped on demand is not the processor's yet.
+    // What the user gets for a new block. One that is mapped on demand has no address for the processor yet.
     [[nodiscard]] RawBlock kept(const Block& block)
     {
         return {.id = keep(blocks_, block), .host = block.kind == MemoryKind::mapped ? nullptr : block.host};
@@ -198,7 +198,7 @@ class Backend : public Runtime {
         return find_in(events_, event, "there is no such event");
     }
 
-    // The block of an address; the range lies in it, and the processor does not have it.
+    // The block of an address. invalid_input: the range does not lie in it, or it is mapped for the processor.
     [[nodiscard]] base::Expected<Block> find(const Address& address, std::uint64_t bytes) const
     {
         auto block = find_in(blocks_, address.memory, "there is no such block");
@@ -212,7 +212,7 @@ class Backend : public Runtime {
         return block;
     }
 
-    // Takes what was opened out of its map: whoever closes it has it alone.
+    // Takes what was opened out of its map, so that nobody else can close it or use it.
     template <typename Id, typename Value>
     [[nodiscard]] base::Expected<Value> take(std::map<Id, Value>& all, Id id, const char* missing)
     {
@@ -254,14 +254,14 @@ class Backend : public Runtime {
         return find(address, bytes).map([&](const Block& block) { return self().end_in(block, address.offset_bytes); });
     }
 
-    // The same for kernels, which do not reach all memory.
+    // The same as end_of(), for kernels, which do not reach all memory.
     [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
     {
         auto end = end_of(address, bytes);
         if (end && !end->kernels_reach) {
             return base::fail(base::ErrorCode::not_supported, Derived::out_of_reach);
         }
-        // The place and not the offset: registered memory begins wherever its owner had it.
+        // The place is checked and not the offset, because registered memory begins at any address.
         if (end && (bytes % unit != 0 || Derived::place_of(*end) % unit != 0)) {
             return base::fail(
                 base::ErrorCode::invalid_input,

@@ -49,7 +49,7 @@ class Heap {
     }
 
     // The same into a handle. The handle first drops the buffer that it holds. If the memory is refused, it holds none,
-    // except that a Buffer::wrap may be left as it was. With a discipline that frees at once this saves making a Result.
+    // except that a Buffer::wrap may be left as it was. It saves a discipline that frees at once making a Result.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {

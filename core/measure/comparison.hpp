@@ -30,8 +30,8 @@ using MetricNames = std::set<std::string, std::less<>>;
 struct Criteria {
     Thresholds thresholds;
     MetricNames only;                             // empty: every metric
-    MetricNames informational;                    // shown and never judged, beside those whose role says so
-    bool points{};                                // also what named points measured, as POINT.METRIC
+    MetricNames informational;                    // shown and never judged, as are those whose role says so
+    bool points{};                                // named points are compared too, as POINT.METRIC
     bool strict_counters{};                       // every change of an exact counter counts
     std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
@@ -93,7 +93,7 @@ struct Comparison {
     bool is_in_rounds{};                         // judged by compare_rounds()
     std::vector<std::uint32_t> duet_processors;  // where both sides ran at the same time; empty: they did not
     std::vector<std::string> overruled;          // differences that --force ignored
-    std::string machines;                        // what differs between two machines that were probed; empty: no such
+    std::string machines;                        // how two probed machines differ; empty: none were, or they do not
     std::vector<ComparedCase> cases;
     std::vector<CasePair> pairs;                 // made of `cases`
     std::vector<MetricComparison> metrics;       // `pair` counts in `cases`

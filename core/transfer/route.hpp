@@ -29,7 +29,7 @@ struct Route {
     std::string why;
 };
 
-// Peer access that it needs is switched on, and stays so.
+// Switches on the peer access that the route needs, and leaves it on.
 [[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
                                                  const model::TransferOptions& options);
 

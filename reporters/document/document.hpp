@@ -1,6 +1,6 @@
 // The content of a subject (a run, a comparison, a history ...) in the order in which it is read, without its looks. A
-// subject makes one Document and says how much each block matters. Terminal, Markdown and HTML render any Document, and
-// decide by that what to show, fold away or leave out.
+// subject makes one Document, in which each block has a weight. Terminal, Markdown and HTML render any Document, and
+// decide by the weights what to show, fold away or leave out.
 //
 // Ownership  Curves, Charts, Later and Warnings point into the report that the document was made of.
 #pragma once
@@ -85,14 +85,14 @@ using Exclusions = std::vector<Exclusion>;
 
 struct TableBlock {
     Table table;
-    std::string id{};         // unique in a page; empty: a number is found
+    std::string id{};         // unique in a page; empty: the page numbers it
     bool is_sortable{};       // in a page: its headers sort it
     bool is_joined{};         // in a terminal: no empty line before it
     std::size_t most_rows{};  // shown if there is no room for all; 0: all
 };
 
-// Blocks that are shown, folded away or left out together. A section without a title is about its first table. If that
-// table can be opened, it is open only as an answer, and in a page only as one of the first few.
+// Blocks that are shown, folded away or left out together. A section without a title is about its first table. Where
+// such a section can be folded, it is open only if it is an answer, and in a page only if it is one of the first few.
 struct Section {
     std::string title;
     std::string summary{};  // shown while it is folded; empty: the title
@@ -129,7 +129,7 @@ struct FlameGraph {
     std::function<FlameTree()> tree;
 };
 
-// What each kind of memory has of a whole. A kind is the word that a page's colours go by.
+// The part of a whole that one kind of memory takes. A kind is the word that a page's colours go by.
 struct PartOfMemory {
     std::string kind;
     std::string name;
@@ -144,7 +144,7 @@ struct MemoryBar {
     std::string spoken;  // for those who do not see it
     std::vector<PartOfMemory> parts{};
 };
-// An address space in the order of its addresses, drawn in a page as strips of cells, with the table of the same.
+// An address space in the order of its addresses, drawn in a page as strips of cells, with a table of the same figures.
 struct MemoryStrips {
     struct Cell {
         std::string title;
@@ -176,7 +176,7 @@ struct Facts {
     bool are_few{};  // behind an empty line in a terminal, one text below the other; in Markdown on one line
 };
 
-// Names the detail behind it, where that is left out: "Curves of 30 cases".
+// Names the detail that follows, where that is left out: "Curves of 30 cases".
 struct Omission {
     std::string what;
 };
@@ -204,8 +204,8 @@ struct Document {
     // Markdown for a job's summary has signs instead of bold words, notes below its tables, and no more rows than can
     // be read there.
     bool is_summary{};
-    // Markdown for a comment, which a program finds again by this text to renew it: its tables are folded. Empty: it is
-    // none.
+    // For Markdown that becomes a comment, whose tables are folded: the text by which a program finds the comment again
+    // to renew it. Empty: it is no comment.
     std::string comment_marker{};
 
     template <typename Part>

@@ -1,5 +1,5 @@
-// Loads a scenario file into a Plan whose cases are expanded, typed and checked. An accepted file cannot fail later for
-// its contents.
+// Loads a scenario file into a Plan whose cases are expanded, typed and checked. An accepted file cannot fail later
+// because of its contents.
 //
 // Units    the plan's; sizes and durations in the file carry theirs.
 // Sources  the file, the settings it includes, the command line (Overrides) and the machine (Surroundings).

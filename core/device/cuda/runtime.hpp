@@ -9,13 +9,14 @@
 //
 // Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
 //
-// Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does:
-//          the device's default one gives all back at every synchronisation, and would measure that.
+// Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does.
+//          The device's default pool gives everything back at every synchronisation, and that would be measured too.
 //
 // Sources  CUDA Runtime API 12 and 13.
 //
 // Ordinary memory  Kernels reach it where it lies, by faults (heterogeneous memory management) or through the
-//          processor's own tables, where every device says so: an address does not tell whose kernels will use it.
+//          processor's own tables. This counts only if every device says so, because an address does not tell which
+//          device's kernels will use it.
 //
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
 #pragma once
@@ -39,7 +40,7 @@ struct Block {
     std::uint64_t bytes{};
     std::byte* data{};      // where the device reaches it; pageable: where the host does
     std::byte* host{};      // nullptr: the host does not
-    cudaStream_t stream{};  // stream_ordered: that it keeps the order of
+    cudaStream_t stream{};  // stream_ordered: the stream whose order it keeps
     bool is_mapped{};
 };
 

@@ -1,7 +1,7 @@
 // OpenCL as a Runtime. A context for each platform, an in-order queue with profiling for each stream.
 //
 // Memory   pinned: a buffer of CL_MEM_ALLOC_HOST_PTR that stays mapped. registered: one of CL_MEM_USE_HOST_PTR over the
-//          caller's memory, mapped too. mapped: one of CL_MEM_ALLOC_HOST_PTR that is the device's but for map().
+//          caller's memory, mapped too. mapped: one of CL_MEM_ALLOC_HOST_PTR, the device's except while it is mapped.
 //          device: an ordinary buffer. managed: fine-grained shared virtual memory. Nothing in OpenCL is write-combined
 //          or stream-ordered, and nothing says whether two devices reach each other.
 //
@@ -35,7 +35,7 @@ struct Block {
     std::byte* host{};
 };
 
-struct Queued {  // asked about at the next wait: clFinish does not tell of failures
+struct Queued {  // checked at the next wait, because clFinish does not report failures
     const char* call{};
     cl_event event{};
 };
@@ -113,7 +113,7 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     }
     static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
     static End end_at(std::byte* host) noexcept { return {.host = host}; }
-    // Of a buffer from its start, which the driver aligns.
+    // In a buffer this is the offset from its start, which the driver aligns.
     static std::uintptr_t place_of(const End& end) noexcept
     {
         return end.buffer != nullptr ? end.offset : reinterpret_cast<std::uintptr_t>(end.host);
@@ -133,7 +133,7 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
     base::Expected<void> queue_wait(const Stream& on, const Event& event);
     base::Expected<double> seconds_of(const Event& first, const Event& second) const;
-    // Remembers a command that was queued; what its call answered.
+    // Remembers a command that was queued. Returns what its call answered.
     base::Expected<void> queued(Queue& queue, const char* call, cl_int code, cl_event event);
     void forget_done(Queue& queue);
 
