@@ -131,6 +131,16 @@ void append_shifted(std::vector<Part>& into, const std::vector<Part>& from, std:
     }
 }
 
+void append_call_times(std::vector<model::CallTimes>& into, const std::vector<model::CallTimes>& from)
+{
+    for (const model::CallTimes& added : from) {
+        model::CallTimes& times = model::times_of(into, added.call, added.from_bytes, added.to_bytes);
+        for (std::size_t step = 0; step < added.seconds.size(); ++step) {
+            model::add_calls(times, added.seconds[step], added.counts[step]);
+        }
+    }
+}
+
 }  // namespace
 
 Expected<void> append_repetitions(CaseReport& into, const CaseReport& from)
@@ -154,6 +164,7 @@ Expected<void> append_repetitions(CaseReport& into, const CaseReport& from)
     append_shifted(into.phases, from.phases, into.repetitions);
     append_shifted(into.series, from.series, into.repetitions);
     append_shifted(into.defects, from.defects, into.repetitions);
+    append_call_times(into.call_times, from.call_times);
     if (severity(from) > severity(into)) {
         into.status = from.status;
         into.reason = from.reason;

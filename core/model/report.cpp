@@ -87,6 +87,28 @@ std::optional<Warning> build_warning(const ToolInfo& tool)
                    "measure with the release preset: cmake --workflow --preset release"};
 }
 
+CallTimes& times_of(std::vector<CallTimes>& all, std::string_view call, std::uint64_t from_bytes,
+                    std::uint64_t to_bytes)
+{
+    const auto found = std::ranges::find_if(
+        all, [&](const CallTimes& one) { return one.call == call && one.from_bytes == from_bytes; });
+    return found != all.end() ? *found : all.emplace_back(CallTimes{std::string{call}, from_bytes, to_bytes, {}, {}});
+}
+
+void add_calls(CallTimes& times, double seconds, std::uint64_t count)
+{
+    const auto near = std::ranges::find_if(times.seconds, [seconds](double edge) {
+        return edge == seconds || (edge < seconds * 1.02 && edge > seconds * 0.98);
+    });
+    if (near != times.seconds.end()) {
+        times.counts[static_cast<std::size_t>(near - times.seconds.begin())] += count;
+        return;
+    }
+    const auto at = std::ranges::lower_bound(times.seconds, seconds) - times.seconds.begin();
+    times.seconds.insert(times.seconds.begin() + at, seconds);
+    times.counts.insert(times.counts.begin() + at, count);
+}
+
 StatusCounts count(const RunReport& report)
 {
     // In the order of Status.

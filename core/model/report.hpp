@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,13 @@ struct CallTimes {
     std::vector<double> seconds;  // the lower edges of the steps that hold any
     std::vector<std::uint64_t> counts;
 };
+
+// The times of one kind and these sizes among all; new ones without a count if there are none.
+[[nodiscard]] CallTimes& times_of(std::vector<CallTimes>& all, std::string_view call, std::uint64_t from_bytes,
+                                  std::uint64_t to_bytes);
+
+// Counts further calls in the step that begins there, to a fiftieth: the clock's steps differ by its calibration.
+void add_calls(CallTimes& times, double seconds, std::uint64_t count);
 
 // How the case's memory was released: the profile of its parameters, and whether recordings confirm it.
 struct ReleaseInfo {

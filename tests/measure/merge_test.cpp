@@ -89,6 +89,28 @@ TEST_CASE("a case gets the repetitions of all results, in their order", "[unit]"
     CHECK(made->run.tags.at("merged_from") == "r1 r2 r3");
 }
 
+TEST_CASE("the times of single calls are those of all parts", "[unit]")
+{
+    auto one = timed("atomic", {1.0});
+    one.call_times = {{"allocate", 16, 31, {1e-8, 3e-8}, {10, 1}}};
+    auto other = timed("atomic", {2.0});
+    // The clock's steps differ by its calibration. The second size and the releases are in this part only.
+    other.call_times = {{"allocate", 16, 31, {1.01e-8, 2e-8}, {5, 2}},
+                        {"allocate", 32, 63, {4e-8}, {7}},
+                        {"release", 16, 31, {1e-8}, {3}}};
+
+    const auto whole = merged({result("a", {one}), result("b", {other})});
+    REQUIRE(whole);
+    const auto& times = whole->cases[0].call_times;
+    REQUIRE(times.size() == 3);
+    CHECK(times[0].seconds == std::vector<double>{1e-8, 2e-8, 3e-8});
+    CHECK(times[0].counts == std::vector<std::uint64_t>{15, 2, 1});
+    CHECK(times[1].from_bytes == 32);
+    CHECK(times[1].counts == std::vector<std::uint64_t>{7});
+    CHECK(times[2].call == "release");
+    CHECK(times[2].counts == std::vector<std::uint64_t>{3});
+}
+
 TEST_CASE("a merged run spans its parts, and is unfinished when one is", "[unit]")
 {
     model::RunReport later = result("r2", {});

@@ -82,27 +82,7 @@ constexpr std::array<const char*, trace::call_kinds> call_names{"allocate", "rel
 model::CallTimes& times_of_class(model::CaseReport& report, const char* call, std::size_t size_class)
 {
     const std::uint64_t from = size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
-    const auto found = std::ranges::find_if(
-        report.call_times, [&](const model::CallTimes& one) { return one.call == call && one.from_bytes == from; });
-    if (found != report.call_times.end()) {
-        return *found;
-    }
-    return report.call_times.emplace_back(model::CallTimes{call, from, size_class == 0 ? 0 : from * 2 - 1, {}, {}});
-}
-
-// Steps of this repetition among those that the case has, by their lower edges to a tenth of a step.
-void add(model::CallTimes& times, double seconds, std::uint64_t count)
-{
-    const auto near = std::ranges::find_if(times.seconds, [seconds](double edge) {
-        return edge == seconds || (edge < seconds * 1.02 && edge > seconds * 0.98);
-    });
-    if (near != times.seconds.end()) {
-        times.counts[static_cast<std::size_t>(near - times.seconds.begin())] += count;
-        return;
-    }
-    const auto at = std::ranges::lower_bound(times.seconds, seconds) - times.seconds.begin();
-    times.seconds.insert(times.seconds.begin() + at, seconds);
-    times.counts.insert(times.counts.begin() + at, count);
+    return model::times_of(report.call_times, call, from, size_class == 0 ? 0 : from * 2 - 1);
 }
 
 // The counter that calls are timed by runs at one rate, so its steps are the same in every repetition to within its
@@ -118,8 +98,9 @@ void append_call_times(const StepMeasurements& measured, model::CaseReport& repo
             const auto& steps = measured.call_counts->counts[kind][size];
             for (std::size_t step = 0; step < steps.size(); ++step) {
                 if (steps[step] != 0) {
-                    add(times_of_class(report, call_names[kind], size),
-                        static_cast<double>(trace::CallTimeCounts::ticks_of(step)) * seconds_per_tick, steps[step]);
+                    model::add_calls(times_of_class(report, call_names[kind], size),
+                                     static_cast<double>(trace::CallTimeCounts::ticks_of(step)) * seconds_per_tick,
+                                     steps[step]);
                 }
             }
         }
