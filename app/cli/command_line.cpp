@@ -133,7 +133,10 @@ auto usage_error(const Command& root, std::string message, int argc, const char*
         known.emplace_back(command.name);
     }
     const bool command_given = !known.empty() && argc > 1 && argv[1][0] != '-';
-    if (command_given && std::ranges::find(known, std::string_view{argv[1]}) == known.end()) {
+    const bool is_hidden = command_given && std::ranges::any_of(root.hidden_commands, [&](const Command& command) {
+                               return command.name == argv[1];
+                           });
+    if (command_given && !is_hidden && std::ranges::find(known, std::string_view{argv[1]}) == known.end()) {
         return refuse(fmt::format("unknown command \"{}\"{}", argv[1], base::suggestion(argv[1], known)));
     }
     std::ranges::replace(message, '\n', ' ');

@@ -23,6 +23,7 @@ class WrongUsage(CliTest):
         # what, arguments, what stderr says
         ("no command", [], "(?i)usage"),
         ("unknown command", ["rnu", "small.json"], r'unknown command "rnu".*did you mean "run"'),
+        ("a hidden command that lacks an option", ["man"], "--date is required"),
         ("unknown option", ["run", "small.json", "--reptitions", "2"], '--reptitions.*; did you mean "--repetitions"\\?'),
         ("no scenario", ["run"], "scenario is required"),
         ("missing file", ["run", "missing.json"], r"missing\.json: cannot read: No such file"),
