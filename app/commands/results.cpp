@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -89,6 +90,15 @@ std::string file_name(std::string text)
     return text;
 }
 
+// Of a regular file; empty: there is none that can be read.
+std::string first_bytes(const std::string& path)
+{
+    const sys::UniqueFd file = sys::open_regular_file(path);
+    std::array<char, foreign_head_bytes> head{};
+    const auto bytes = sys::pread_text(file.get(), head);
+    return std::string{bytes.value_or("")};
+}
+
 }  // namespace
 
 base::Expected<model::RunReport> read_result(const std::string& path)
@@ -99,14 +109,19 @@ base::Expected<model::RunReport> read_result(const std::string& path)
 
 base::Expected<AnyResult> read_any_result(const std::string& path)
 {
-    const std::string text = MEMSWEEP_TRY(sys::read_file(path, largest_result_bytes));
-    if (std::string other = foreign_file(std::string_view{text}.substr(0, foreign_head_bytes)); !other.empty()) {
+    const auto text = sys::read_file(path, largest_result_bytes);
+    // What is no text is not read, and yet known by its first bytes.
+    const std::string head = text ? text->substr(0, foreign_head_bytes) : first_bytes(path);
+    if (std::string other = foreign_file(head); !other.empty()) {
         return refuse(std::move(other), path);
     }
-    if (reporters::is_fleet(text)) {
-        return MEMSWEEP_TRY(reporters::read_fleet(text, path));
+    if (!text) {
+        return base::fail(text.error());
     }
-    return MEMSWEEP_TRY(reporters::read_json(text, path));
+    if (reporters::is_fleet(*text)) {
+        return MEMSWEEP_TRY(reporters::read_fleet(*text, path));
+    }
+    return MEMSWEEP_TRY(reporters::read_json(*text, path));
 }
 
 base::Expected<void> check_one_stdin(const std::vector<std::string>& paths)

@@ -146,9 +146,10 @@ class ComingFrom(CliTest):
 
     def test_files_of_other_tools_are_named(self):
         for begin, name in (('{"dhatFileVersion":2', "DHAT"), ("desc: --x\ncmd: a\n", "massif"), ("memray\0\0", "memray"),
-                            ("heap profile: 1: 2 [3: 4] @ heapprofile\n", "gperftools"), ("heap_v2/524288\n", "jemalloc")):
+                            ("heap profile: 1: 2 [3: 4] @ heapprofile\n", "gperftools"), ("heap_v2/524288\n", "jemalloc"),
+                            ("# callgrind format\n", "callgrind"), ("PERFILE2\0\0", "perf")):
             (self.folder / "f").write_text(begin)
-            for command in (("import", "f", "-o", "t.mst"), ("report", "f"))[:1 if name == "memray" else 2]:
+            for command in (("import", "f", "-o", "t.mst"), ("report", "f")):
                 with self.subTest(command=command, name=name):
                     self.assertIn(name, self.expect(2, *command).errors)
 
