@@ -124,7 +124,9 @@ class Advising {
         report_.tool = model::this_tool();
         report_.machine = machine_;
         report_.taken = sys::utc_now();
-        report_.command = question.plan.cases.front().command()->run;
+        const model::CommandSpec& command = *question.plan.cases.front().command();
+        report_.command = command.run;
+        report_.is_script = command.shell;
         report_.wanted_at = question.at == WantedAt::peak ? "peak" : question.at == WantedAt::end ? "end" : "idle";
         report_.idle_seconds = sys::seconds_of(question.end.idle);
         report_.end_when = question.end.sign == model::EndSign::exit ? "" : model::to_text(question.end);

@@ -70,8 +70,9 @@ struct AdviceReport {
     model::ToolInfo tool;
     model::Machine machine;
     std::string taken;
-    std::vector<std::string> command;
-    std::string wanted_at;  // "peak", "end", "idle"
+    std::vector<std::string> command;  // the program and its arguments; one text where `is_script` is set
+    bool is_script{};                  // of /bin/sh
+    std::string wanted_at;             // "peak", "end", "idle"
     double idle_seconds{};
     std::string end_when;  // empty: the exit
     std::string keep;      // metric

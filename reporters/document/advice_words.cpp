@@ -17,7 +17,7 @@ std::string file_name(std::string_view path)
     return inert_text(std::string{path.substr(path.rfind('/') + 1)});
 }
 
-// "redis-server"; of an interpreter its script, too: "python3 load.py".
+// "redis-server"; of an interpreter its script, too: "python3 load.py"; of a script of the shell the first word.
 std::string program_name(const AdviceReport& report)
 {
     if (report.command.empty()) {
@@ -26,7 +26,7 @@ std::string program_name(const AdviceReport& report)
     constexpr auto interpreters = std::to_array<std::string_view>(
         {"python", "perl", "ruby", "node", "php", "lua", "java", "sh", "bash", "dash", "env"});
     const std::string_view first = report.command.front();
-    const std::string name = file_name(first.substr(0, first.find_first_of(" \t\n")));  // of a script the first word
+    const std::string name = file_name(report.is_script ? first.substr(0, first.find_first_of(" \t\n")) : first);
     const bool has_script =
         report.command.size() > 1 && !report.command[1].empty() && !report.command[1].starts_with('-') &&
         std::ranges::any_of(interpreters, [&](std::string_view one) { return name.starts_with(one); });

@@ -115,6 +115,16 @@ TEST_CASE("what a replay predicts is called so, beside what was run", "[unit]")
           std::string::npos);
 }
 
+TEST_CASE("a program keeps the blanks of its name, and a script of the shell is its first word", "[unit]")
+{
+    AdviceReport report = advice();
+    report.command = {"./my tools/load test"};
+    CHECK(headline_of(report).starts_with("load test, rss@end: "));
+    report.command = {"./serve --port 80 && true"};
+    report.is_script = true;
+    CHECK(headline_of(report).starts_with("serve, rss@end: "));
+}
+
 TEST_CASE("an interpreter is named with its script", "[unit]")
 {
     AdviceReport report = advice();
