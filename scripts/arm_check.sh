@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # memsweep for 64-bit Arm: cross-compiled, and run under qemu-user as far as that carries.
 #
-#   scripts/arm_check.sh [build | run [CHECKS]]    without a word both; CHECKS: a pattern of their names, as in 'unit: *'
+#   scripts/arm_check.sh [--short] [build | run [CHECKS]]    without a word both; CHECKS: a pattern of their names, as in 'unit: *'
 #
-# Libraries are unpacked into ~/.cache/memsweep/arm64, and the build is build/arm64. Programs start each other through a
-# binfmt_misc of their own namespace, which takes Linux 6.7 and neither root nor a change of this system. qemu emulates the
-# processor, and the kernel below it is this one: what is read, imported, reported, fitted and replayed is judged here, and
-# what the emulator itself has in /proc, counters and time is not.
+#   --short   a third of it: fewer unit tests, and no tests of scenarios
 #
-# Exit codes  0 all that ran passed; 1 something failed; 2 a tool is missing, or wrong usage
+# Libraries are unpacked into ~/.cache/memsweep/arm64. The build is build/arm64, where every file is compiled by itself:
+# scripts/check.sh --but-of then need not. Programs start each other through a binfmt_misc of their own namespace, which
+# takes Linux 6.7 and neither root nor a change of this system. qemu emulates the processor, and the kernel below it is
+# this one: what is read, imported, reported, fitted and replayed is judged here, and what the emulator itself has in
+# /proc, counters and time is not.
+#
+# Exit codes  0 all that ran passed; 1 something failed; 2 a tool is missing, or wrong usage; 3 this machine cannot do it: no
+#             network for the libraries, or a kernel before Linux 6.7
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -46,9 +50,9 @@ left_out=(
 )
 
 build() {
-    scripts/debian_root.sh --alone bookworm arm64 "$root" "${libraries[@]}"
-    cmake -G Ninja -S . -B build/arm64 --toolchain cmake/arm64.cmake -DCMAKE_BUILD_TYPE=Release \
-        -DMEMSWEEP_WARNINGS_ARE_ERRORS=ON -DMEMSWEEP_BUILD_BENCHMARKS=OFF \
+    scripts/debian_root.sh --alone bookworm arm64 "$root" "${libraries[@]}" || exit 3
+    cmake -G Ninja -S . -B build/arm64 --toolchain cmake/arm64.cmake -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-Og -DNDEBUG" \
+        -DMEMSWEEP_UNITY=OFF -DMEMSWEEP_WARNINGS_ARE_ERRORS=ON -DMEMSWEEP_BUILD_BENCHMARKS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
         -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
     cmake --build build/arm64 --target memsweep "${units[@]/#/test_}"
 }
@@ -140,12 +144,15 @@ run() {
 run_with_binfmt() {
     local magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
     local mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    unshare --user --map-root-user --mount true || exit 3
     # shellcheck disable=SC2016  # for the inner shell
     unshare --user --map-root-user --mount bash -c '
         mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
-            printf %s "$1" >/proc/sys/fs/binfmt_misc/register || exit 2
-        exec "$2" emulated "$3"' \
-        arm_check ":memsweep-aarch64:M::$magic:$mask:$(command -v qemu-aarch64):F" "$PWD/scripts/arm_check.sh" "$wanted"
+            printf %s "$1" >/proc/sys/fs/binfmt_misc/register || exit 3
+        shift
+        exec "$@"' \
+        arm_check ":memsweep-aarch64:M::$magic:$mask:$(command -v qemu-aarch64):F" \
+        "$PWD/scripts/arm_check.sh" ${short[@]+"${short[@]}"} emulated "$wanted"
 }
 
 for tool in aarch64-linux-gnu-g++ qemu-aarch64 cmake ninja unshare; do
@@ -154,6 +161,11 @@ for tool in aarch64-linux-gnu-g++ qemu-aarch64 cmake ninja unshare; do
         exit 2
     fi
 done
+short=()
+if [[ ${1:-} == --short ]]; then
+    units=(base model memory array trace) scenarios=() short=(--short)
+    shift
+fi
 wanted=${2:-*}
 case ${1:-both} in
 build) build ;;
@@ -164,7 +176,7 @@ both)
     ;;
 emulated) run ;;
 *)
-    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

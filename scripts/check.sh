@@ -5,6 +5,8 @@
 #   scripts/check.sh                  everything, as CI does
 #   scripts/check.sh --changed        clang-tidy only on the .cpp files that differ from HEAD; the rest is quick
 #   scripts/check.sh --no-tidy        without clang-tidy and without compiling
+#   scripts/check.sh --but-of DIR     everything; what the build in DIR, of MEMSWEEP_UNITY=OFF, has just compiled by itself is not
+#                                     compiled again
 #   scripts/check.sh --fix            format the files instead of checking their format, and stop there
 #
 # clang-tidy reads build/lint/compile_commands.json; headers are linted through the files that include them. Without
@@ -14,14 +16,20 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-fix=false tidy=all
-for argument in "$@"; do
+fix=false tidy=all built=()
+while [[ $# -gt 0 ]]; do
+    argument=$1
+    shift
     case "$argument" in
+    --but-of)
+        built=("${1:?--but-of needs a build folder}")
+        shift
+        ;;
     --fix) fix=true ;;
     --changed | --tidy-changed) tidy=changed ;;
     --no-tidy) tidy=none ;;
     -h | --help)
-        sed -n '2,13s/^# \{0,1\}//p' scripts/check.sh
+        sed -n '2,16s/^# \{0,1\}//p' scripts/check.sh
         exit 0
         ;;
     *)
@@ -114,7 +122,7 @@ for name in sys.stdin.read().split("\0"):
     database=build/lint/tidy count=${#units[@]} batching=(--alone) options=()
     if [[ $tidy == all ]]; then
         outcome=0
-        python3 scripts/compile_alone.py build/lint || outcome=$?
+        python3 scripts/compile_alone.py build/lint ${built[@]+"${built[@]}"} || outcome=$?
         report "every file by itself" "$outcome"
         batching=() options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
     fi

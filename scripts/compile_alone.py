@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compiles every .cpp file by itself, syntax and warnings only, as a build with MEMSWEEP_UNITY=OFF would.
 
-    scripts/compile_alone.py BUILD_DIR
+    scripts/compile_alone.py BUILD_DIR [OTHER_BUILD_DIR]
 
 A unity build hides a file that lacks an include or shadows a name. BUILD_DIR holds the compile_commands.json of a
-build that was configured with MEMSWEEP_UNITY=OFF. Prints what the compiler says; exit 1 when it refuses a file.
+build that was configured with MEMSWEEP_UNITY=OFF. The other build is configured so, too: files that it has compiled are
+left out here. Prints what the compiler says; exit 1 when it refuses a file.
 
 Half of what a test takes is Catch2's headers. They are compiled once, for the tests that include them, ahead of
 everything else: a test that lacks an include which Catch2 happens to have is not refused.
@@ -25,6 +26,10 @@ CATCH = "tests/support/catch.hpp"
 
 def includes_catch(entry):
     return f'#include "{CATCH}"' in pathlib.Path(entry["file"]).read_text()
+
+
+def output_of(words):
+    return words[words.index("-o") + 1]
 
 
 def words_of(entry):
@@ -57,19 +62,29 @@ def refusal(entry, ahead):
     return ran.stderr if ran.returncode else ""
 
 
+def compiled_in(build):
+    """The files of which the build has an object."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    return {entry["file"] for entry in entries
+            if (pathlib.Path(entry["directory"]) / output_of(shlex.split(entry["command"]))).is_file()}
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    done = compiled_in(pathlib.Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else set()
     entries = json.loads((build / "compile_commands.json").read_text())
     # A file of several targets is compiled once.
     entries = list({entry["file"]: entry for entry in entries
-                    if entry["file"].endswith(".cpp") and pathlib.Path(entry["file"]).is_file()}.values())
+                    if entry["file"].endswith(".cpp") and pathlib.Path(entry["file"]).is_file()
+                    and entry["file"] not in done}.values())
     test = next(filter(includes_catch, entries), None)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         ahead = precompiled(test, folder) if test else None
         refused = [text for text in pool.map(refusal, entries, itertools.repeat(ahead)) if text]
     for text in refused:
         print(text)
-    print(f"compile_alone: {len(entries)} files, {len(refused)} refused")
+    elsewhere = f", {len(done)} more in {sys.argv[2]}" if done else ""
+    print(f"compile_alone: {len(entries)} files, {len(refused)} refused{elsewhere}")
     return 1 if refused or not entries else 0
 
 
