@@ -54,7 +54,7 @@ MEMSWEEP_INLINE std::int32_t int32_of(Float value)
 {
     bool fits = value < static_cast<Float>(2147483648.0);
     if constexpr (same_type<Float, double>) {
-        fits = fits && value > -2147483649.0;  // what is above it is cut off to the lowest int32
+        fits = fits && value > -2147483649.0;  // a value just above it is truncated to the lowest int32
     } else {
         fits = fits && value >= -2147483648.0F;
     }
@@ -114,7 +114,7 @@ MEMSWEEP_INLINE To converted(From value)
     }
 }
 
-// Rounded to odd instead of to nearest: a half made of it is the double's, rounded once.
+// Rounds to odd instead of to nearest, so that a half made of the float is the double rounded once.
 MEMSWEEP_INLINE float single_for_half(double value)
 {
     const auto nearest = static_cast<float>(value);
@@ -140,17 +140,17 @@ MEMSWEEP_INLINE float single_from(From value)
     } else if constexpr (same_type<From, Bool>) {
         return static_cast<float>(value.value);
     } else {
-        return static_cast<float>(value);  // what rounds here lies beyond the largest half, and stays there
+        return static_cast<float>(value);  // a value that rounds here lies beyond the largest half, and stays there
     }
 }
 
-// Halves to floats and back: by F16C where the level has it, else by the functions of half.hpp.
+// Convert halves to floats and back: by F16C if the level has it, else by the functions of half.hpp.
 
 MEMSWEEP_INLINE void singles_from_halves(std::byte* __restrict out, const std::byte* __restrict in,
                                          std::size_t elements)
 {
     std::size_t i = 0;
-#ifdef __AVX512F__  // masks of all elements: GCC 12 warns of the uninitialised target in the forms without
+#ifdef __AVX512F__  // with full masks: GCC 12 warns of the uninitialised target in the unmasked forms
     for (; i + 16 <= elements; i += 16) {
         const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 2 * i));
         _mm512_storeu_ps(out + 4 * i, _mm512_maskz_cvtph_ps(0xFFFF, halves));
@@ -264,7 +264,7 @@ struct PlainLoop {
 
 template <typename... Type>
 struct Types {
-    // Each type to each other, by a loop that `Loop<From, To>::run` is.
+    // The loops from one type to all types, each of them `Loop<From, To>::run`.
     template <template <typename, typename> typename Loop, typename From>
     static constexpr std::array<CastLoop, element_kinds> from()
     {

@@ -2,10 +2,12 @@
 // between them at run time: one binary serves every machine of its architecture.
 //
 // Units    elements of a cast, bytes of a copy; no pointer need be aligned. Input and output do not overlap.
-// Cost     a cast runs at what memory gives, except halves without F16C and doubles to 64-bit integers below AVX-512.
-// Sources  values as NumPy's on x86: integers wrap; a float beyond int32 becomes int32's lowest value, from which 8 and
-//          16 bits are cut; int64 and uint32 likewise from int64; uint64 as GCC compiles it. The same at every level
-//          and on every architecture. Halves round to nearest even, NaNs keep their payload and become quiet.
+// Cost     a cast runs at the bandwidth of memory, except halves without F16C and doubles to 64-bit integers below
+//          AVX-512.
+// Sources  values as NumPy's on x86. Integers wrap. A float beyond int32 becomes int32's lowest value, whose low bits a
+//          type of 8 or 16 bits takes. Floats become int64, and uint32 through int64, by the same rule; they become
+//          uint64 as GCC compiles it. Halves round to nearest even; NaNs keep their payload and become quiet. Values
+//          are the same at every level and on every architecture.
 // Threads  immutable.
 #pragma once
 
@@ -58,10 +60,10 @@ struct CastTable {
     [[nodiscard]] bool streams() const noexcept { return streamed_copy != nullptr; }
 };
 
-// The best that this processor runs.
+// The best table that this processor runs.
 [[nodiscard]] const CastTable& cast_table() noexcept;
 
-// All that it runs, the plainest first.
+// All tables that this processor runs, the plainest first.
 [[nodiscard]] std::span<const CastTable* const> runnable_cast_tables() noexcept;
 
 // decimal has no conversions and no index.

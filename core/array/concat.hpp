@@ -2,7 +2,7 @@
 //
 // Sources  NumPy: promotion of every input's type (NEP 50), same_kind casting unless another is asked for, `out` or
 //          `dtype` but not both, negative axes from the end, no axis: each input flattened in row-major order. The
-//          result is column-major if every input is and not every one is row-major, too; otherwise row-major.
+//          result is column-major if every input is, unless every input is row-major too; otherwise row-major.
 // Cost     contiguous inputs: one copy or cast per slab; others as assign() says. Results too large to stay in the
 //          processor's caches bypass them, where pays_to_stream() says that this pays. Allocates the result and nothing
 //          else.

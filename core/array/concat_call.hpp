@@ -16,7 +16,7 @@ class ConcatCall {
   public:
     struct Result;
 
-    // Inputs as in the sweep: where two inputs of a layout are views of one array there, they are so here.
+    // Makes the inputs as the sweep does: two inputs that are views of one array there are so here, too.
     [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
 
     ConcatCall() = default;

@@ -34,8 +34,8 @@ class ElementMover {
     void strided(std::byte* out, std::int64_t out_stride, const std::byte* in, std::int64_t in_stride,
                  std::size_t elements) const noexcept;
 
-    // Rows of `out` times columns: in[row * in_row_stride + column * in_column_stride], by blocks that stay in L1 when
-    // neither direction of the input follows the output's. `out` is contiguous within a row.
+    // Moves in[row * in_row_stride + column * in_column_stride] to each row and column of `out`. It goes by blocks that
+    // stay in L1, for inputs neither of whose directions follows the output's. `out` is contiguous within a row.
     void crossed(std::byte* out, std::int64_t out_row_stride, std::size_t rows, const std::byte* in,
                  std::int64_t in_row_stride, std::int64_t in_column_stride, std::size_t columns) const noexcept;
 
@@ -49,8 +49,8 @@ class ElementMover {
 // Writes the elements of one layout into another of the same shape, whatever their strides. `out` and `in` are the
 // starts of the buffers that the layouts refer to.
 //
-// Cost     axes are merged and put into the output's order first. What is left is contiguous runs where both sides have
-//          them, blocks where the two lie across each other, and a strided walk otherwise. Allocates nothing.
+// Cost     axes are merged and put into the output's order first. Then it moves contiguous runs if both sides have
+//          them, blocks if the two lie across each other, and single elements otherwise. Allocates nothing.
 // Errors   layouts of different shapes are a bug.
 void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
             const Layout& in_layout) noexcept;

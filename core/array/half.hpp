@@ -42,7 +42,8 @@ namespace memsweep::array {
         const float sum = std::bit_cast<float>(magnitude) + 0.5F;
         half = std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(0.5F);
     } else {
-        // Half a unit of what is cut off, less one where the result would be even anyway; a carry may reach infinity.
+        // Adds half a unit of the last bit that stays, less one if that bit is 0: ties go to even. A carry may reach
+        // infinity.
         const std::uint32_t odd = (magnitude >> 13) & 1U;
         half = (magnitude - ((127U - 15U) << 23) + 0xFFFU + odd) >> 13;
     }

@@ -1,4 +1,4 @@
-// What runs once over the bytes of an array: fills, touches and checksums.
+// Functions that run once over the bytes of an array: fills, touches and checksums.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace memsweep::array {
 // The pages that [ptr, ptr + bytes) lies on, even in part. `page_bytes` is a power of two.
 [[nodiscard]] std::uint64_t pages_spanned(const void* ptr, std::uint64_t bytes, std::uint64_t page_bytes) noexcept;
 
-// Makes memory resident: the kernel provides a page at the first write to it. What is written is zero, so that memory
-// which reads as zeros still does. Returns the number of pages written: all that the range spans, or none.
+// Makes memory resident: the kernel provides a page at the first write to it. Writes zeros, so that memory that read as
+// zeros still does. Returns the number of pages written: all that the range spans, or none.
 //
 // Units    bytes, pages; a page is the system's base page, whatever backs it.
 // Cost     page: one store per page; full: one memset.
 std::uint64_t touch(void* ptr, std::uint64_t bytes, model::Touch touch) noexcept;
 
-// Writes data over memory as a program does that has something to say: every byte, and none of them zero, because some
-// processors write zeroes at twice the rate of anything else.
+// Writes over memory as a program with real data does: every byte, and none of them with zero, because some processors
+// write zeroes at twice the rate of anything else.
 //
 // Cost     one memset.
 void write_over(void* ptr, std::uint64_t bytes) noexcept;

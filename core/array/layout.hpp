@@ -19,7 +19,7 @@ namespace memsweep::array {
 inline constexpr std::size_t max_dimensions = 8;
 
 struct Layout {
-    // What lies beyond `dimensions` is indeterminate: writing and copying it would be most of an array's cost.
+    // Entries beyond `dimensions` are indeterminate: writing and copying them would be most of an array's cost.
     std::array<std::uint64_t, max_dimensions> shape;
     std::array<std::int64_t, max_dimensions> strides_bytes;
     std::uint64_t offset_bytes{};  // where element (0, 0, ...) lies, from the start of the buffer
@@ -104,8 +104,8 @@ struct Layout {
     }
 };
 
-// Python's slice of one axis. An absent bound is the end that `step` starts from or runs to, a negative bound counts
-// from the end, and a bound beyond the axis is cut to it. `step` is not 0.
+// Python's slice of one axis. An absent bound is the end that `step` starts from or runs to. A negative bound counts
+// from the end. A bound beyond the axis is cut to it. `step` is not 0.
 [[nodiscard]] Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start,
                             std::optional<std::int64_t> stop, std::int64_t step) noexcept;
 

@@ -1,11 +1,11 @@
-// From which size on a result is written past the caches, by streaming stores, which do not read the lines that they
-// overwrite.
+// The size of a result from which on it is written past the caches. Streaming stores do this; they do not read the
+// lines that they overwrite.
 //
-// Neither a processor's name nor the sizes of its caches tell where that begins to pay. With 2 MiB of L2 a core and a
-// large shared L3, a Xeon gained from 2.8 MB read and written in all; another, with 1 MiB of L2 and 36 MiB of L3, took
-// twice the time with 3.2 MB; an EPYC with 16 MiB of L3 for each took 1.3 times with 8 MB and 0.55 to 0.75 with 24 MB
-// and more, in between less or more by how the result is written. And a hypervisor may show caches that others use too.
-// So both kinds of store are tried on the machine itself.
+// Neither a processor's name nor the sizes of its caches tell where that begins to pay. A Xeon with 2 MiB of L2 a core
+// and a large shared L3 gained from 2.8 MB on, read and written in all. Another Xeon, with 1 MiB of L2 and 36 MiB of
+// L3, took twice the time with 3.2 MB. An EPYC with 16 MiB of L3 for each core took 1.3 times as long with 8 MB, and
+// 0.55 to 0.75 times with 24 MB and more; in between, it gained or lost by how the result is written. And a hypervisor
+// may show caches that others use too. So both kinds of store are tried on the machine itself.
 //
 // Units    bytes moved: read and written, together. Seconds.
 // Sources  Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores; glibc's
@@ -34,7 +34,8 @@ struct StreamingTrial {
 
 inline constexpr std::uint64_t never_streamed = std::numeric_limits<std::uint64_t>::max();
 
-// Where nothing was tried: what no cache in reach of a processor can hold. 0: such a cache is not known.
+// The sizes if nothing was tried: all that the caches of a processor can hold, L2 and L3 together. `l3_bytes` 0: not
+// known, so nothing is streamed.
 [[nodiscard]] std::uint64_t presumed_streaming_bytes(std::uint64_t l2_bytes, std::uint64_t l3_bytes) noexcept;
 
 struct StreamingSizes {
@@ -49,18 +50,18 @@ struct StreamingSizes {
 };
 
 // For each way of writing, the smallest tried size from which every trial was clearly faster. If there is none,
-// streaming begins beyond all that was tried, and never below what is presumed.
+// streaming begins beyond all sizes that were tried, and never below `presumed`.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
 // Tries both kinds of store on two inputs of data that are joined in both ways, from 2 to 64 MiB in all. The result
-// follows its inputs as in a heap: on an EPYC 9005 streaming 8 MB took 1.25 times as long as plain stores then, and 0.9
-// times where each lay in a mapping of its own. Empty where the table does not stream.
+// follows its inputs as in a heap, because the place matters. On an EPYC 9005 streaming 8 MB took 1.25 times as long as
+// plain stores there, and 0.9 times if each array lay in a mapping of its own. Empty: the table does not stream.
 //
 // Cost     some 150 ms, and 64 MiB while it lasts.
 // Errors   std::bad_alloc.
 [[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
 
-// Sets the sizes for this process, from now on. Before, what is presumed of its processor holds.
+// Sets the sizes for this process, from now on. Until then it uses presumed_streaming_bytes() of its processor.
 // Threads  set before other threads join arrays.
 void stream_from(const StreamingSizes& sizes) noexcept;
 [[nodiscard]] const StreamingSizes& streams_from() noexcept;
