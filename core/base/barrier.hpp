@@ -15,7 +15,7 @@ template <typename T>
     return pointer;
 }
 
-// Forces all stores so far to memory that `pointer` reaches to be made.
+// Makes the compiler carry out all stores so far to the memory that `pointer` reaches.
 inline void keep_stores(const void* pointer) noexcept
 {
     asm volatile("" : : "r"(pointer) : "memory");

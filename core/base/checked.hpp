@@ -21,7 +21,7 @@ __extension__ using uint128 = unsigned __int128;  // GCC and Clang on every 64-b
     return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional{product};
 }
 
-// For estimates that are refused only if they are absurd: the largest value stands for "too much".
+// Sums and products of estimates that are refused only if they are absurd: the largest value stands for "too much".
 [[nodiscard]] constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b)
 {
     return checked_add(a, b).value_or(std::numeric_limits<std::uint64_t>::max());

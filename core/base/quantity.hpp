@@ -34,7 +34,7 @@ template <std::integral Bytes>
 // The shortest text that parse_size reads back to exactly this value: "4KiB", "8000000".
 [[nodiscard]] std::string exact_size(std::uint64_t bytes);
 
-// The value with digits grouped and that many decimals: "29,967.5". What rounds to zero has no sign.
+// The value with digits grouped and that many decimals: "29,967.5". A value that rounds to zero has no sign.
 [[nodiscard]] std::string format_number(double value, int decimals);
 
 // A whole count with its digits grouped, "195,313"; a fraction with three significant digits, "19.5".

@@ -1,4 +1,5 @@
-// Recognises in an exception that the system refused a resource. That is no bug, and a kind of failure of its own.
+// Recognises in an exception that the system refused a resource. Such a refusal is no bug, but a failure of its own
+// kind.
 #pragma once
 
 #include <exception>
