@@ -19,11 +19,11 @@ namespace memsweep::device {
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_hip();  // compiled, never run
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_opencl();
 
-// One without a device, whose every call answers not_supported with this reason.
+// A runtime without a device, whose every call answers not_supported with this reason.
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
-// The first that has a device, CUDA before HIP before OpenCL; where none has, one without, whose absence() gives each
-// reason.
+// The first runtime that has a device: CUDA, then HIP, then OpenCL. If none has, a runtime without a device, whose
+// absence() gives the reason of each.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

@@ -1,5 +1,5 @@
-// Data that tells where it belongs: each 8-byte word is a mix of a seed and of its own position, so that bytes which
-// were dropped, doubled, shifted or left from an earlier sample are all seen.
+// Data that tells where it belongs: each 8-byte word is a mix of a seed and of its own position. So bytes that were
+// dropped, doubled, shifted or left from an earlier sample are all noticed.
 //
 // Units    bytes; positions count from the first byte of what the pattern was laid over.
 //
@@ -33,7 +33,7 @@ struct Mismatch {
     return mixed ^ (mixed >> 31U);
 }
 
-// Whatever is left of less than a word holds the first bytes of that word, in the machine's order.
+// If the last word does not fit, its first bytes in the machine's order fill the rest.
 void write_pattern(std::span<std::byte> bytes, Pattern pattern) noexcept;
 [[nodiscard]] Mismatch check_pattern(std::span<const std::byte> bytes, Pattern pattern) noexcept;
 

@@ -69,7 +69,7 @@ struct DeviceFacts {
     std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
     std::string environment;                   // what the process's variables ask of the driver; empty: nothing
     std::string uuid;                          // "GPU-8c3a…"; empty: not told
-    std::string part_of;                       // the uuid of the card that it is an instance (MIG) of; empty: it is one
+    std::string part_of;                       // the uuid of the card whose instance (MIG) it is; empty: it is a card
     std::string serial;                        // of the board; empty: not told
     std::optional<bool> has_ecc;               // its memory is checked
     std::optional<bool> is_partitioned;        // multi-instance GPU (MIG) is on
@@ -95,22 +95,22 @@ struct Clocks {
     bool is_throttled{};       // by heat or a failing supply, which pass: not by a limit that always holds
 };
 
-// What one direction of such a link carries at most, after encoding and packet headers of 256 byte payloads.
+// The most that one direction of such a link carries, after encoding and the packet headers of 256-byte payloads.
 // Sources  PCI Express Base Specification: 2.5 to 64 GT/s a lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
 //          (242 of 256 bytes) in 6; 24 bytes of framing, sequence, header and check a packet.
 [[nodiscard]] std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t lanes) noexcept;
 
-// From one device to another.
+// The link from one device to another.
 struct PeerLink {
     bool copies{};                         // a single copy takes both ends, however the runtime carries it out
     bool possible{};                       // one device can read and write the other's memory, once access is on
-    bool direct{};                         // it is on
+    bool direct{};                         // access is on
     std::string reason;                    // why not direct; empty when it is
     std::optional<std::uint32_t> nvlinks;  // between them, straight or through a switch
     bool through_switch{};
 };
 
-// What a runtime holds for its user at this moment, counted as it is asked for and given back.
+// Counts of the things that a runtime holds for its user at this moment.
 struct Holdings {
     std::uint64_t blocks{};
     std::uint64_t bytes{};
@@ -156,7 +156,7 @@ enum class Access : std::uint8_t { read, write };
 
 enum class Side : std::uint8_t { host, device };
 
-// What a driver is told of managed memory.
+// Hints for a driver about managed memory.
 enum class Advice : std::uint8_t {
     stay_on_device,  // it is moved there, and stays while there is room
     stay_on_host,    // it stays there, and the device's kernels use it over the link
@@ -185,20 +185,21 @@ class Runtime {
     [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
-    // Ordinary memory becomes registered memory until it is closed; the memory itself stays the caller's.
+    // Registers ordinary memory until the block is closed; the memory itself stays the caller's.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> close(MemoryId memory) = 0;
-    // The address of a block of device memory for other libraries of the same maker, in one space with those of the
+    // The address of a block of device memory for other libraries of the same maker, in one address space with the
     // host's memory; nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
-    // Makes a block of the kind mapped the processor's, at this address, until unmap gives it back to the device.
+    // Gives a block of the kind mapped to the processor, at the returned address, until unmap() gives it back to the
+    // device.
     [[nodiscard]] virtual base::Expected<std::byte*> map(MemoryId memory, Access access) = 0;
     [[nodiscard]] virtual base::Expected<void> unmap(MemoryId memory) = 0;
 
     [[nodiscard]] virtual base::Expected<StreamId> open_stream(std::uint32_t device) = 0;
     virtual base::Expected<void> close(StreamId stream) = 0;  // waits for its work
-    // Whether a device's processors prefer the kernels of some streams, and one whose kernels they prefer to all
-    // others.
+    // Whether a device prefers the kernels of some streams. open_urgent_stream() opens one whose kernels it prefers to
+    // all others.
     [[nodiscard]] virtual bool has_priorities(std::uint32_t /*device*/) const { return false; }
     [[nodiscard]] virtual base::Expected<StreamId> open_urgent_stream(std::uint32_t device);
     [[nodiscard]] virtual base::Expected<void> wait(StreamId stream) = 0;
@@ -206,11 +207,11 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual base::Expected<void> fill(StreamId stream, Address to, std::byte value,
                                                     std::uint64_t bytes) = 0;
-    // The same by a kernel of the device; blocks that kernels reach only. Multiples of 16 bytes.
+    // The same by a kernel of the device, and so only between blocks that kernels reach. Multiples of 16 bytes.
     [[nodiscard]] virtual base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                               std::uint64_t bytes) = 0;
-    // So many streams of its device copy by kernels at a time, this one among them: its kernels leave room for the
-    // others.
+    // Says that so many streams of its device copy by kernels at a time, this one among them. Its kernels then leave
+    // room for the others.
     [[nodiscard]] virtual base::Expected<void> share_device(StreamId /*stream*/, std::uint32_t /*streams*/)
     {
         return {};
@@ -221,17 +222,18 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                                  Pattern pattern) = 0;  // waits
 
-    // One work item follows a chain through [chain, chain + bytes), each of whose words is the offset in bytes of the
-    // next: so many loads, one after the other, from the offset that `place` holds, which then holds where they ended.
+    // One work item follows a chain through [chain, chain + bytes). Each word of the chain is the offset in bytes of
+    // the next. The item makes so many loads, one after the other, from the offset that `place` holds; `place` then
+    // holds the offset at which they ended.
     [[nodiscard]] virtual base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes,
                                                       std::uint64_t loads, Address place) = 0;
-    // Managed memory moves to the host (the node nearest to the device, if that can be named), or to the device.
+    // Moves managed memory to the host (the node nearest to the device, if that can be named), or to the device.
     [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
                                                         Side to) = 0;
 
     // Tells the driver of a whole block of managed memory how this device will use it.
     [[nodiscard]] virtual base::Expected<void> advise(std::uint32_t device, MemoryId managed, Advice advice);
-    // Bytes of the device's memory that nobody holds, of this process or another.
+    // Bytes of the device's memory that no process holds, neither this one nor another.
     [[nodiscard]] virtual base::Expected<std::uint64_t> free_bytes(std::uint32_t device) const;
 
     [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;  // happens once all before it is done
@@ -239,11 +241,11 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> wait(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<bool> happened(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<void> after(StreamId stream, EventId event) = 0;  // the stream waits for it
-    // By the device's clock; both must have happened on the same device.
+    // Seconds by the device's clock; both events must have happened on the same device.
     [[nodiscard]] virtual base::Expected<double> seconds_between(EventId first, EventId second) = 0;
 
-    // What is queued on the stream from here on waits until the latch is closed, so that the cost of queueing lies
-    // outside what events measure. close() answers timeout where the stream went on by itself before.
+    // Work that is queued on the stream from here on waits until the latch is closed, so that events do not measure the
+    // cost of queueing. close() answers timeout if the stream had gone on by itself.
     [[nodiscard]] virtual base::Expected<LatchId> hold(StreamId stream) = 0;
     virtual base::Expected<void> close(LatchId latch) = 0;
 };
@@ -322,8 +324,8 @@ class Memory {
 [[nodiscard]] base::Expected<Event> record(Runtime& runtime, const Stream& stream);
 [[nodiscard]] base::Expected<Latch> hold(Runtime& runtime, const Stream& stream);
 
-// What the processor finds where a device's memory is copied to it over this stream, 4 MiB at a time, compared with the
-// pattern: no kernel of any device has a part in it. Multiples of 8 bytes; waits.
+// Copies a device's memory to the host over this stream, 4 MiB at a time, and compares it with the pattern there. No
+// kernel of any device has a part in it. Multiples of 8 bytes; waits.
 [[nodiscard]] base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from,
                                                      std::uint64_t bytes, Pattern pattern);
 

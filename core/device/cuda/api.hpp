@@ -26,7 +26,7 @@ namespace memsweep::device::MEMSWEEP_API {
 #ifdef MEMSWEEP_HIP
 inline constexpr const char* api_name = "hip";
 inline constexpr const char* api_words = "HIP (compiled, never run)";
-inline constexpr const char* management_library = nullptr;  // AMD's tells other things by other calls
+inline constexpr const char* management_library = nullptr;  // AMD's has other calls, which tell other things
 
 [[nodiscard]] inline std::string architecture_of(const hipDeviceProp_t& properties)
 {
@@ -43,8 +43,8 @@ inline constexpr const char* management_library = "libnvidia-ml.so.1";
 }
 #endif
 
-// Where managed memory may lie. Only a version that can name a node of the host's memory does; where the driver refuses
-// that, the memory goes to the host without a node.
+// Where managed memory may lie. A node of the host's memory is named if this version of the library can do so. If the
+// driver refuses the node, the memory goes to the host without one.
 #if CUDART_VERSION >= 13000
 using Place = cudaMemLocation;
 [[nodiscard]] inline Place on_device(int device) noexcept

@@ -19,12 +19,12 @@ struct NvLink {
     bool is_to_switch{};
 };
 
-// What NVIDIA's management library knows of links, clocks and nodes: loaded when it is there, with declarations of our
-// own, because its header often is not.
+// NVIDIA's management library, which knows links, clocks and nodes. It is loaded if it is there, with declarations of
+// our own, because its header often is not.
 //
 // Sources  NVML API reference, libnvidia-ml.so.1.
 //
-// Errors   none: what cannot be asked is absent.
+// Errors   none: a value that cannot be had is absent.
 class Nvml {
   public:
     Nvml();
@@ -38,9 +38,9 @@ class Nvml {
     [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
     [[nodiscard]] std::optional<Clocks> clocks(const std::string& bus_address) const;
     [[nodiscard]] std::string driver_version() const;
-    // Those that are up.
+    // The links that are up.
     [[nodiscard]] std::vector<NvLink> nvlinks(const std::string& bus_address) const;
-    // Sets what tells this card from another of its kind, and how it is set up.
+    // Sets the facts that tell this card from another of its kind, and the facts about its settings.
     void identify(DeviceFacts& facts) const;
 
   private:
@@ -52,7 +52,7 @@ class Nvml {
     void* library_{};
 };
 
-// Set to anything but 0, every launch of a kernel waits until the kernel is done.
+// The variable that makes every launch of a kernel wait until the kernel is done, if it is set to anything but 0.
 inline constexpr const char* launch_blocking = "CUDA_LAUNCH_BLOCKING";
 
 struct FoundDevice {
@@ -64,8 +64,8 @@ struct FoundDevice {
     std::vector<NvLink> nvlinks;
 };
 
-// Links from one device straight to another; where there is none and both have links to switches, as many as the one
-// that has fewer has.
+// The links from one device straight to another. If there is none and both have links to switches, the links to
+// switches of the device that has fewer of them.
 struct LinksBetween {
     std::uint32_t count{};
     bool through_switch{};
@@ -76,9 +76,10 @@ struct LinksBetween {
 [[nodiscard]] base::Expected<int> count_devices();
 [[nodiscard]] base::Expected<std::vector<FoundDevice>> describe_devices(int count, const Nvml& nvml);
 
-// device: "cudaMalloc: cudaErrorMemoryAllocation (out of memory)"; budget where that is what it says.
+// device: "cudaLaunchKernel: cudaErrorLaunchFailure (unspecified launch failure)". budget: the code says that there is
+// no memory.
 [[nodiscard]] base::Error failure(const char* call, cudaError_t code);
-// After a call whose failure is nobody's business: otherwise the next launch would be blamed for it.
+// Call after a call whose failure does not matter; otherwise the next launch would be blamed for it.
 inline void forget_failure(cudaError_t code) noexcept
 {
     if (code != cudaSuccess) {

@@ -88,7 +88,7 @@
 #define cudaStream_t hipStream_t
 #define cudaSuccess hipSuccess
 
-// Another word for the same.
+// Another word for the same thing.
 #define cudaDevAttrAsyncEngineCount hipDeviceAttributeAsyncEngineCount
 #define cudaDevAttrConcurrentManagedAccess hipDeviceAttributeConcurrentManagedAccess
 #define cudaDevAttrGlobalMemoryBusWidth hipDeviceAttributeMemoryBusWidth
@@ -113,7 +113,7 @@
 #define cudaHostAllocWriteCombined hipHostMallocWriteCombined
 #define cudaMemoryAdvise hipMemoryAdvise
 
-// What comes nearest.
+// The nearest that HIP has.
 #define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // what registering needs
 #define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // it tells no more
 

@@ -1,4 +1,4 @@
-// What devices do by kernels, as functions that queue them.
+// Functions that queue the kernels of devices.
 //
 // Units    bytes; addresses that the device reaches.
 //
@@ -22,21 +22,23 @@ struct Grids {
     unsigned check{1};
 };
 
-// Every kernel, loaded now for the current device: loading waits for the device, which a latch may be holding. Its
-// grids are asked for now too, because attributes and occupancy cost as much as a small launch.
+// Loads every kernel for the current device now, because loading waits for the device, which a latch may be holding
+// later. Works out the grids now too, because asking for attributes and occupancy costs as much as a small launch.
 [[nodiscard]] cudaError_t preload_kernels(Grids& grids);
 
-// `most_blocks`: of the grids of the stream's device.
+// `most_blocks`: the kernel's value in the Grids of the stream's device.
 [[nodiscard]] cudaError_t queue_copy(cudaStream_t stream, unsigned most_blocks, void* to, const void* from,
                                      std::uint64_t bytes);
 [[nodiscard]] cudaError_t queue_pattern(cudaStream_t stream, unsigned most_blocks, void* to, std::uint64_t bytes,
                                         Pattern pattern);
-// Into found[0] how many words differ, into found[1] the lowest of them; set to 0 and the largest number before.
+// Writes the number of words that differ into found[0], and the lowest of them into found[1]. Before the call these
+// must be 0 and the largest number.
 [[nodiscard]] cudaError_t queue_check(cudaStream_t stream, unsigned most_blocks, const void* from, std::uint64_t bytes,
                                       Pattern pattern, unsigned long long* found);
-// One thread's loads, each of the offset of the next, from *place on; *place becomes where they ended.
+// One thread loads so many times, first at the offset *place; each load gives the offset of the next. *place becomes
+// the offset at which they ended.
 [[nodiscard]] cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t loads, void* place);
-// Until *word is `expected`; after ten seconds it goes on, and *gave_up becomes `expected`.
+// Holds the stream until *word is `expected`. After ten seconds the stream goes on, and *gave_up becomes `expected`.
 [[nodiscard]] cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
                                       volatile std::uint64_t* gave_up);
 

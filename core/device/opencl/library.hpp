@@ -57,7 +57,7 @@ namespace memsweep::device::opencl {
     X(clReleaseKernel, release_kernel)                                                                                 \
     X(clSetKernelArg, set_argument)                                                                                    \
     X(clEnqueueNDRangeKernel, run_kernel)
-// Those of shared virtual memory, which may be nullptr.
+// The functions of shared virtual memory, which may be nullptr.
 #define MEMSWEEP_OPENCL_SHARED_MEMORY(X)                                                                               \
     X(clSVMAlloc, svm_allocate)                                                                                        \
     X(clSVMFree, svm_free)                                                                                             \
@@ -78,7 +78,7 @@ struct Library {
 // "CL_OUT_OF_RESOURCES (-5)"
 [[nodiscard]] std::string name_of_code(cl_int code);
 
-// device: "clFinish: CL_OUT_OF_RESOURCES (-5)"; budget where the code says that there is no memory.
+// device: "clFinish: CL_OUT_OF_RESOURCES (-5)". budget: the code says that there is no memory.
 [[nodiscard]] base::Error failure(const char* call, cl_int code);
 [[nodiscard]] inline base::Expected<void> outcome(const char* call, cl_int code)
 {
