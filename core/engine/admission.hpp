@@ -22,7 +22,7 @@ struct RunOptions {
     std::function<bool(const model::CaseReport& ended)> ends_run;  // whether nothing follows it; empty: never
 };
 
-// What this machine has, for a plan's `requires`.
+// The facts of this machine that a plan's `requires` is checked against.
 struct Capabilities {
     std::uint64_t memory_bytes{};  // available; 0: it cannot be read
     std::uint64_t numa_nodes{};

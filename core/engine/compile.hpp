@@ -8,7 +8,7 @@
 
 namespace memsweep::engine {
 
-// Traces are compiled once for all cases of `traces`.
+// A trace is compiled once for all cases that share `traces`.
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case, PackedTraces& traces);
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case);
 

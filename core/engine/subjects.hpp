@@ -10,7 +10,7 @@
 
 namespace memsweep::engine {
 
-// The row of a subject's metric. What its repetitions measure is RowOf<Work>::Measured.
+// The row of a subject's metric. RowOf<Work>::Measured is the type of a repetition's measurements.
 template <typename Work>
 using RowOf = std::remove_cv_t<typename decltype(rows_of(std::declval<const Work&>()))::value_type::element_type>;
 

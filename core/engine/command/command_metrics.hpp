@@ -16,7 +16,7 @@ using CommandRow = MetricRow<model::CommandSpec, CommandRecord>;
 
 [[nodiscard]] std::span<const CommandRow> command_rows();
 
-// All of them.
+// The same rows for every program.
 [[nodiscard]] inline std::array<std::span<const CommandRow>, 1> rows_of(const model::CommandSpec& /*subject*/)
 {
     return {command_rows()};

@@ -1,9 +1,9 @@
 // Waits for the sign that a program has done its work, and reads its memory then.
 //
 // Units    bytes.
-// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program gives the sign and ends before anybody has seen it, its
-//          memory is read at its exit. /proc/PID/smaps_rollup of one process, else sys::sample_descendants and each
-//          smaps_rollup.
+// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program gives the sign and ends before the sign is seen, its
+//          memory is read at its exit. The memory of one process comes from /proc/PID/smaps_rollup, that of several
+//          from sys::sample_descendants and each smaps_rollup.
 // Cost     one reading: some ms for each GiB of 4 KiB pages.
 // Errors   `why_none` of the reading.
 // Threads  one, beside that of the ExitStop.

@@ -12,7 +12,7 @@
 
 namespace memsweep::engine {
 
-// `added`: what it is given beside its own words and variables, to be counted.
+// `added`: texts that the program is given so that it is counted, beside its own words and variables.
 [[nodiscard]] model::NameLengths name_lengths(const model::CommandSpec& command, const std::vector<std::string>& added);
 
 }  // namespace memsweep::engine

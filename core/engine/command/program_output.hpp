@@ -1,7 +1,7 @@
 // The output of foreign programs, taken from their pipes as it comes, so that no program ever waits for us.
 //
-// Cost     a read of at most 128 KiB at a time.
-// Memory   128 KiB for all; 2 KiB for last words; a checksum keeps no output.
+// Cost     a read of at most 64 KiB at a time.
+// Memory   64 KiB for all; 2 KiB for last words; a checksum keeps no output.
 // Errors   os: no pipe.
 // Threads  one for all of them: they share a buffer.
 #pragma once
@@ -25,7 +25,7 @@ class Drain {
     Drain(const Drain&) = delete;
     Drain& operator=(const Drain&) = delete;
 
-    // Opens a pipe that holds so much, or less if a limit says so; 0: as the kernel makes it.
+    // Opens a pipe that holds so many bytes, or fewer if a limit says so; 0: as many as the kernel's default.
     [[nodiscard]] base::Expected<void> open(int wanted_bytes = 0);
 
     // -1: nobody will ever write again, or it was never opened.
@@ -33,12 +33,12 @@ class Drain {
     [[nodiscard]] int write_end() const { return write_end_.get(); }
     void close_write_end() { write_end_.reset(); }
 
-    // Reads the bytes that wait now, or so many of them that others get their turn.
+    // Reads bytes that wait now, at most 64 KiB of them, so that other pipes get their turn.
     void read_some();
     // Reads the rest. Call after all writers have ended.
     void read_all();
 
-    // Also gets the bytes that are read. Empty: nobody does.
+    // Gets the bytes that are read, too. Empty: nobody does.
     using Listener = std::function<void(std::string_view bytes)>;
     void listen(Listener listener) { listener_ = std::move(listener); }
 

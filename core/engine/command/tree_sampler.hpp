@@ -28,7 +28,7 @@ class TreeSampler {
     void begin();
     void sample(pid_t of);
 
-    // The largest working set sampled; of several processes without the files that they map.
+    // The largest working set sampled. If there are several processes, it does not include the files that they map.
     [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
     // The most processes that a sample has seen at once.
     [[nodiscard]] std::uint64_t most_processes() const { return most_processes_; }

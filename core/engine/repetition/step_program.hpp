@@ -1,7 +1,7 @@
 // Steps compiled to plain instructions. A worker process receives them as bytes, and the interpreter walks them.
 //
-// Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
-// interpreter does nothing but the operation.
+// Every name is resolved to an index and every size is computed before the run. So the interpreter does nothing but the
+// operation between two clock reads.
 // Units    bytes, elements, nanoseconds as named.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace memsweep::engine {
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
 // Cost     two clock reads, a getrusage and a read of schedstat at each end of the timed steps; at each end of a phase
-//          all but the last.
+//          the same without schedstat.
 // Threads  one.
 class Stopwatch {
   public:
@@ -56,7 +56,7 @@ class Stopwatch {
   private:
     [[nodiscard]] Costs costs_of_memory() const;
 
-    // run_delay_ns too
+    // Includes run_delay_ns.
     [[nodiscard]] Costs costs_of_thread() const;
 
     const sys::Clock& clock_;
@@ -99,11 +99,11 @@ class Accounts {
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;
 
-    // Read at every sample and at the end, so that the highest fragmentation covers all of them.
+    // Called at every sample and at the end, so that the highest fragmentation covers all of them.
     [[nodiscard]] memory::PoolStats pool_stats();
 
-    // Counts the outstanding arrays. Those that earlier repetitions lost in this memory are among them, but belong to
-    // no name of this one.
+    // Counts the outstanding arrays. Arrays that earlier repetitions lost in this memory are among them, but belong to
+    // no name of this repetition.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);

@@ -14,8 +14,8 @@ namespace memsweep::engine {
 
 // Traces compiled for replay, each once.
 //
-// Memory   8 bytes an event and some 40 more for a resize or an exchange between threads, until it is destroyed and no
-//          program holds them.
+// Memory   8 bytes an event and some 40 more for a resize or an exchange between threads. They are kept until this
+//          object is destroyed and no program holds them.
 // Cost     30 to 60 ns an event, once for each trace, number of threads and speed.
 // Errors   as TraceReader::open, compile_replay and parse_moment.
 // Threads  one.

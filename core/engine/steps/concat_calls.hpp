@@ -53,7 +53,8 @@ class ConcatCalls {
 
     [[nodiscard]] memory::AllocStatus prepare(const Concat& concat);
 
-    // Checks the last result before it is dropped. The check lies between two parts of its time and is in neither.
+    // Checks the last result before it is dropped. The check lies between two parts of the call's time, and is in
+    // neither.
     [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call);
 

@@ -1,5 +1,5 @@
-// Replays a compiled trace in a fresh process with nothing else in it. Says what the allocator holds at the last event,
-// before anything else is freed, and what it still holds after it was asked to give memory back.
+// Replays a compiled trace in a fresh process with nothing else in it. Says how much the allocator holds at the last
+// event, before anything else is freed, and how much it still holds after it was asked to give memory back.
 //
 // A trace does not say what a program wrote into its blocks. So the replay writes a byte of each page of each block. A
 // program that leaves pages of its blocks unwritten holds less than its replay.

@@ -121,7 +121,7 @@ struct Handles {
     std::size_t in_use{};
     bool written{};  // its pages have been touched once, so that another write touches none anew
 
-    // Those that the name means now.
+    // The arrays that the name means now.
     [[nodiscard]] std::span<array::Array> meant() noexcept { return std::span{current}.first(in_use); }
     [[nodiscard]] std::span<const array::Array> meant() const noexcept { return std::span{current}.first(in_use); }
 
@@ -185,8 +185,8 @@ struct Refusal {
 // Threads  one at a time.
 class NamedArrays {
   public:
-    // Sized and constructed now, so that the pages they lie on belong to the baseline.
-    // `tags`: the blocks of its arrays carry their name; only one thread of a program can have that.
+    // Makes the handles in their final number now, so that the pages they lie on belong to the baseline.
+    // `tags`: the blocks of its arrays carry the arrays' names; only one thread of a program may ask for this.
     NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
         : memory_{memory}, counts_{counts}, tags_{tags},
           needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
@@ -335,7 +335,7 @@ class NamedArrays {
     // Adds the pages of the arrays to those touched, unless they have been written before.
     void count_first_touch(Handles& handles) { counts_.pages_touched += handles.first_touch(page_bytes_); }
 
-    // Drops all of them.
+    // Drops the arrays of all names.
     void forget()
     {
         for (Handles& handles : handles_) {

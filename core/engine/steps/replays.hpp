@@ -35,7 +35,7 @@ class Replays {
         sys::SharedRegion words;
         trace::Replayer replayer;
     };
-    // Whether nothing but malloc itself, or nothing at all, would stand below the calls.
+    // Whether the calls would go to malloc itself, or to nothing at all.
     [[nodiscard]] bool is_direct() const;
 
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,

@@ -22,7 +22,7 @@ using StepContext = StepRow::Context;
 [[nodiscard]] std::span<const StepRow> transfer_rows();
 [[nodiscard]] std::span<const StepRow> replay_rows();
 
-// All of them.
+// The rows of steps, of transfers and of replays.
 [[nodiscard]] inline std::array<std::span<const StepRow>, 3> rows_of(const StepProgram& /*subject*/)
 {
     return {step_rows(), transfer_rows(), replay_rows()};
@@ -96,7 +96,7 @@ template <typename Step>
     return std::ranges::any_of(program.instructions, is<Step>);
 }
 
-// Whether a thread of its own frees what a collection has found.
+// Whether a separate thread frees the memory that a collection has found.
 [[nodiscard]] bool queues(const StepProgram& program);
 
 // Whether memory lies idle between arrays: in the release mode's own store, or in a pool.

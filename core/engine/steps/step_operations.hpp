@@ -33,7 +33,7 @@ class StepOperations {
 
     void execute(const model::IdleStep& idle) { clock_.sleep_for(idle.duration); }
 
-    // The loader lets it stand in a parallel block alone.
+    // The loader accepts this step only in a parallel block.
     void execute(const model::Pass<SlotIndex>& /*pass*/) {}
 
     // Purges the pool first: the memory that it gives back then lies idle in the allocator.

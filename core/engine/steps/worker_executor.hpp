@@ -58,7 +58,7 @@ class WorkerExecutor final : public Executor {
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     std::optional<Worker> worker_;
-    bool looked_for_left_{};  // what drivers that were killed left in /dev/shm
+    bool looked_for_left_{};  // for files that killed drivers left in /dev/shm
 };
 
 }  // namespace memsweep::engine
