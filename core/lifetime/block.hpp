@@ -4,8 +4,8 @@
 //          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
 // Units    bytes.
 // Cost     one locked instruction to add a handle, one to drop it, two for the last one. None for a sole owner whose
-//          block nobody watches, and none where the count is local to a thread. That somebody watches stands in the
-//          count, so that one comparison tells the sole owner of an unwatched block.
+//          block nobody watches, and none if the count is local to a thread. The count includes the mark that somebody
+//          watches, so one comparison tells the sole owner of an unwatched block.
 // Memory   64 bytes, so that two blocks never share a cache line.
 // Threads  any thread may use the count and the once-flag at any time while the block's memory exists. The other fields
 //          belong to the thread that created the block, then to the one that released it.
@@ -39,8 +39,8 @@ struct alignas(64) Block {
     Discipline*
         discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
     Block* next{};     // in the list of blocks it waits on
-    // Steady clock: dropped; before that, where blocks have ages, made. A block that goes to a cache instead (`cached`)
-    // never floats, and has its place here.
+    // Steady clock: when the block was dropped; until then, if blocks have ages, when it was made. A block that goes to
+    // a cache instead (`cached`) never floats, and has its place() here.
     std::int64_t since_ns{};
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
@@ -52,7 +52,8 @@ struct alignas(64) Block {
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
-    // The number, below 0, of the place in a cache that kept the block last. Of one that none kept: no place's number.
+    // The number of the place in a cache that kept the block last, which is below 0. If no cache has kept the block,
+    // this is not the number of any place.
     [[nodiscard]] std::int64_t place() const noexcept { return since_ns; }
     void set_place(std::int64_t number) noexcept { since_ns = number; }
     [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept
@@ -61,9 +62,9 @@ struct alignas(64) Block {
     }
 };
 
-// Begins a new life, with its first handle, of a block that a thread's cache had kept. The count never passes through
-// 0: a thread that dropped a handle in the block's former life, and was overtaken before its swap, would release the
-// block.
+// Begins a new life, with its first handle, of a block that a thread's cache had kept. The count must not pass through
+// 0. Otherwise a thread that dropped a handle in the block's former life, and was overtaken before its swap, would
+// release the block.
 inline void begin_kept(Block& block) noexcept
 {
     block.count.store(1, std::memory_order_release);
@@ -110,13 +111,13 @@ struct Drop {
     bool last{};   // the caller released the block and must see to its freeing
     bool stray{};  // there was no handle left to drop; undone
 };
-// The rare parts of drop_handle: a count without locked instructions, and one that others may see at or below 0, which
-// `count` is what the drop has left.
+// The rare parts of drop_handle: a count without locked instructions, and a count at or below 0, which others may see.
+// `count`: what the drop has left.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 
-// The holder of the only handle on a block that nobody watches is alone with it: no other thread can add a handle.
-// False: it may not be the only one, and nothing has been dropped.
+// Drops the only handle on a block that nobody watches. No other thread can add a handle to such a block. False: the
+// handle may not be the only one, and nothing has been dropped.
 [[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
     if (block.count.load(std::memory_order_acquire) != 1) {
@@ -148,7 +149,7 @@ struct Drop {
     return !block.freed.exchange(true, std::memory_order_acq_rel);
 }
 
-// The same where nobody else can come to free this block.
+// The same, for a block that nobody else can come to free.
 [[nodiscard]] inline bool claim_free_alone(Block& block) noexcept
 {
     if (block.freed.load(relaxed)) {

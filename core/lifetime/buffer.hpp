@@ -70,10 +70,10 @@ class Buffer {
         }
     }
 
-    // The first handle on a block whose data, alignment and discipline are set, `bytes` of which are the buffer.
+    // The first handle on a block whose data, alignment and discipline are set. The buffer is its first `bytes` bytes.
     [[nodiscard]] static Buffer begin(Block& block, std::uint64_t bytes) noexcept
     {
-        void* const data = block.data;  // before the count is stored, behind which it would be loaded anew
+        void* const data = block.data;  // read before the count is stored, after which it would be loaded again
         lifetime::begin(block);
         return Buffer{&block, data, bytes};
     }
@@ -119,7 +119,7 @@ class Buffer {
   private:
     friend class Heap;
 
-    // Takes another's place in an empty handle.
+    // Moves another handle into this one, which is empty.
     void become(Buffer&& other) noexcept
     {
         data_ = other.data_;

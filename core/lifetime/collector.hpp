@@ -53,7 +53,7 @@ struct Request {
     Generation generation{Generation::youngest};
 };
 
-// Asks every trigger, whichever wants a collection first: each counts the allocation.
+// Asks every trigger, even after one wants a collection, because each counts the allocation.
 template <typename Question>
 Request ask(const std::vector<std::unique_ptr<Trigger>>& triggers, const Question& question)
 {
@@ -90,14 +90,14 @@ class Collector {
         return ask(triggers_, [=](Trigger& trigger) { return trigger.before_allocate(bytes, now); });
     }
 
-    // Call after the collection that an allocation came with: whether it comes with one more.
+    // Call after the collection that an allocation asked for. Says whether the same allocation asks for one more.
     [[nodiscard]] Request again() noexcept
     {
         const std::lock_guard lock{mutex_};
         return ask(triggers_, [](Trigger& trigger) { return trigger.again(); });
     }
 
-    // unreachable now, for the shadow to find
+    // Counts bytes that are unreachable now, for the shadow to find.
     void dropped(std::uint64_t bytes) noexcept
     {
         if (!shadow_.empty()) {
@@ -106,7 +106,7 @@ class Collector {
         }
     }
 
-    // by a collection
+    // Tells the triggers of bytes that a collection freed.
     void freed(std::uint64_t bytes) noexcept
     {
         if (has_triggers()) {

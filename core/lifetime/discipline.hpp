@@ -53,7 +53,7 @@ struct DisciplineStats {
     LatencySummary release_latency;
 };
 
-// What became of a manual free.
+// The outcome of a manual free.
 enum class ManualFree : std::uint8_t {
     disregarded,  // nothing happened: the mode has no manual free, or ignores it, or a second one is harmless
     done,
@@ -98,7 +98,7 @@ class Discipline {
         return nullptr;
     }
 
-    // Where handles put their blocks back themselves, and from where the heap takes them; nullptr: nowhere.
+    // The cache into which handles put their blocks back themselves, and from which the heap takes them; nullptr: none.
     [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.

@@ -1,4 +1,4 @@
-// Every release discipline, each in the file of its idea: what make_discipline() chooses from.
+// The release disciplines that make_discipline() chooses from, each in the file of its idea.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace memsweep::lifetime {
 
-// basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program. Of what is
-// dropped, make_sweep leaves the `garbage_fraction` to collections. `shadowed`: the program frees some of its memory
-// itself, here and below.
+// basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program. make_sweep
+// leaves only the `garbage_fraction` of dropped blocks to collections. `shadowed`, here and below: the program frees
+// some of its memory itself.
 [[nodiscard]] std::unique_ptr<Discipline> make_refcount(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_leak(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_deferred_batch(std::uint64_t batch, Reclaimer& reclaimer);
@@ -21,7 +21,7 @@ namespace memsweep::lifetime {
 [[nodiscard]] std::unique_ptr<Discipline> make_finalizer(const model::ReleaseSpec& spec, bool shadowed,
                                                          Reclaimer& reclaimer);
 
-// early_free_discipline.cpp: freed by the program itself; what it does not free is the fallback's.
+// early_free_discipline.cpp: freed by the program itself, or by the fallback if the program does not free it.
 [[nodiscard]] std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec,
                                                           std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer);
 

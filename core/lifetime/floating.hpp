@@ -1,5 +1,5 @@
-// Floating blocks: their last handle is gone, and their memory has not been freed yet. The list they wait on, how much
-// floats, and for how long each of them did.
+// Floating blocks: their last handle is gone, and their memory has not been freed yet. Here are the list that they wait
+// on, the count of floating bytes, and the times that blocks have floated.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ class FloatingGauge {
   public:
     void add(Block& block) noexcept;
 
-    // What remove() needs to know once the block is another buffer's.
+    // The facts that remove() needs when the block already belongs to another buffer.
     struct Leaving {
         std::uint64_t bytes{};
         std::int64_t since_ns{};
@@ -70,7 +70,7 @@ class FloatingGauge {
     ReleaseLatency latency_;
 };
 
-// visit(block) for each of a chain linked by `next`; the visitor may free it or link it elsewhere.
+// Calls visit(block) for each block of a chain linked by `next`. The visitor may free the block or link it elsewhere.
 template <typename Visit>
 void each_of_chain(Block* first, const Visit& visit)
 {
@@ -102,7 +102,7 @@ class PendingList {
         each_of_chain(oldest, [this](Block& block) { push(block); });
     }
 
-    // First pushed first, linked by `next`; nullptr when there is none.
+    // Takes all blocks, first pushed first, linked by `next`; nullptr: there is none.
     [[nodiscard]] Block* take_all() noexcept
     {
         Block* newest = head_.exchange(nullptr, std::memory_order_acquire);

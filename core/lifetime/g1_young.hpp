@@ -3,7 +3,7 @@
 // region had left when it was full serves the next buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
-//          share/gc/shared/threadLocalAllocBuffer.cpp: a buffer is a 50th of eden, at most half a region, and is given
+//          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. It is given
 //          up for a larger object only once less than a 64th of it is left.
 // Units    bytes.
 #pragma once
@@ -26,7 +26,7 @@ class G1Young final : public Trigger {
           small_{budget.bytes_per_array}, large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
     {
         begin_eden();
-        // What a program has used before its first array lies beside eden in part.
+        // A part of the memory that a program has used before its first array lies outside of eden.
         constexpr std::uint64_t beside = 350'000;
         static_cast<void>(make_small(budget.used_at_start - std::min(budget.used_at_start, beside)));
     }
@@ -145,9 +145,9 @@ class G1Young final : public Trigger {
     bool asked_{};
     std::uint64_t collections_{};  // that eden asked for, since the heap was shrunk
     std::uint64_t regions_{};      // free
-    std::uint64_t current_{};      // free in the region that is being filled,
-    std::uint64_t retained_{};     // in the one with the most space of those filled before,
-    std::uint64_t buffer_{};       // in the thread's buffer
+    std::uint64_t current_{};      // free in the region that is being filled
+    std::uint64_t retained_{};     // free in the region with the most space of those filled before
+    std::uint64_t buffer_{};       // free in the thread's buffer
     std::uint64_t buffer_size_{};
 };
 

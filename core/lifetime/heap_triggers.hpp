@@ -16,8 +16,9 @@ inline double smoothed(double old, double now, double factor)
     return std::max(factor * old + (1 - factor) * now, 1.0);
 }
 
-// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. What the
-// program used at first counts one buffer, and is given for a heap of 64 MiB.
+// Completes the budget of a Serial collector whose heap is given: eden follows from the heap, and thread-local buffers
+// are a 50th of eden. `used_at_start` is given for a heap of 64 MiB and includes one buffer of that heap, which is
+// replaced by one of this heap.
 inline model::ManagedBudget with_eden(model::ManagedBudget budget)
 {
     if (budget.heap.initial == 0 || budget.region != 0) {
@@ -32,9 +33,9 @@ inline model::ManagedBudget with_eden(model::ManagedBudget budget)
     return budget;
 }
 
-// What the thread-local buffer leaves unused of a full young generation. Small objects use it up. If an array does not
-// fit the rest of a buffer, it lies outside, and the collection comes with half a buffer left. Arrays that are larger
-// than any buffer always lie outside, and a whole one is left.
+// The bytes of a full young generation that the thread-local buffer leaves unused. Small objects use it up. If an array
+// does not fit the rest of a buffer, it lies outside, and the collection comes with half a buffer left. Arrays that are
+// larger than any buffer always lie outside, and a whole buffer is left.
 inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0) {
@@ -48,7 +49,8 @@ inline bool is_large(const model::ManagedBudget& budget)
     return budget.large_from != 0 && budget.garbage >= budget.large_from;
 }
 
-// What an array takes of the young generation; where objects do not cross regions, at least its share of one.
+// The bytes of the young generation that an array takes. If objects do not cross regions, this is at least the array's
+// share of a region.
 inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0 || is_large(budget)) {
@@ -86,7 +88,7 @@ class HeapTargetTrigger final : public Trigger {
         heap_ -= bytes >= spec_.counts_from ? std::min(bytes, heap_) : 0;
     }
 
-    // Its frees have been reported: the heap is what is left.
+    // The collection's frees have been reported before, so the heap is what is left.
     void collected(const Collection& collection) noexcept override
     {
         if (!collection.asked_for) {
@@ -139,7 +141,7 @@ class HeapTargetTrigger final : public Trigger {
 
 // Managed bytes beside native buffers: each buffer comes with its wrappers and with the garbage that the program makes
 // beside it. A collection comes when the next of these bytes no longer fit the young generation, or when large objects
-// have passed a budget of their own; the latter collection empties both.
+// have passed a budget of their own. A collection for large objects empties both.
 //
 // Sources  HotSpot's young generation (eden, TLABs; G1's regions, which it resizes after each collection, hence a first
 //          and a second budget, which it takes from the heap where that is given: g1_young.hpp); Mono's SGen (nursery,
@@ -162,8 +164,8 @@ class ManagedBudgetTrigger final : public Trigger {
         return young_asked_ || large_asked ? Due::now : Due::no;
     }
 
-    // What did not fit the young generation is the first of the emptied one. The large object that a collection came
-    // before is not counted.
+    // The array that did not fit the young generation is the first in the emptied one. The large object that a
+    // collection came before is not counted.
     void collected(const Collection& /*collection*/) noexcept override
     {
         const bool asked = std::exchange(young_asked_, false);

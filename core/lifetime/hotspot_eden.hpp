@@ -1,10 +1,10 @@
-// How large HotSpot makes eden, from the size of its heap: what `-Xlog:gc+heap` reports of a program that calls
-// System.gc() once before its work.
+// The size that HotSpot gives eden, worked out from the size of its heap. It is the size that `-Xlog:gc+heap` reports
+// for a program that calls System.gc() once before its work.
 //
 // Sources  OpenJDK 17, share/gc/serial/defNewGeneration.cpp (compute_new_size), share/gc/g1/g1Policy.cpp and
 //          g1HeapSizingPolicy.cpp, and the logs of 65 runs with heaps of 32 MiB to 1 GiB. G1 also follows times that it
-//          measures: what it expects of the first collections stands here as it was logged, and a heap with -Xms grows
-//          only where collections take more than a few percent of the time, which no table can tell.
+//          measures. Its expectations of the first collections stand here as they were logged. A heap with -Xms grows
+//          only if collections take more than a few percent of the time, which no table can tell.
 // Units    bytes.
 #pragma once
 
@@ -36,7 +36,7 @@ namespace memsweep::lifetime {
 // Eden under -XX:+UseG1GC: how many regions it has before each young collection, numbered from 0.
 class G1Eden {
   public:
-    // `per_array`: what each array takes of a region.
+    // `per_array`: the bytes of a region that each array takes.
     constexpr G1Eden(const model::HeapSizes& heap, std::uint64_t region, std::uint64_t per_array) noexcept
         : arrays_{per_array > region * 3 / 10 ? Arrays::very_large
                   : per_array > region / 8    ? Arrays::large
@@ -58,8 +58,8 @@ class G1Eden {
     static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
     // MaxHeapFreeRatio, 70 %, lets three regions in use keep seven more.
     static constexpr std::uint64_t least = 10;
-    // Until G1 knows how little survives, it leaves room to copy much; it grows the heap when four collections took
-    // more than 1 % of the time, which is about the sixth.
+    // Until G1 knows how little survives, it leaves room to copy much. It grows the heap once four collections have
+    // taken more than 1 % of the time, which happens at about the sixth collection.
     using Cautious = std::array<std::uint64_t, 6>;
     enum class Arrays : std::uint8_t { small, large, very_large };  // one that survives fills part of a region
     static constexpr Cautious of_small_arrays{2, 2, 2, 3, 4, all};
@@ -77,13 +77,14 @@ class G1Eden {
                                           : of_very_large_arrays;
     }
 
-    // G1MaxNewSizePercent, 60 %, of which survivors have one.
+    // 60 % of the regions (G1MaxNewSizePercent), less one for survivors.
     [[nodiscard]] static constexpr std::uint64_t most(std::uint64_t regions) noexcept
     {
         return std::max<std::uint64_t>(regions * 6 / 10, 2) - 1;
     }
 
-    // Two collections from what it expects them to cost, or G1NewSizePercent, 5 %; then as much as it may have.
+    // The first two edens follow from the cost that G1 expects of collections, or from G1NewSizePercent, 5 %. Later
+    // ones are as large as they may be.
     [[nodiscard]] constexpr std::uint64_t of_a_whole_heap(std::uint64_t collection) const noexcept
     {
         const std::uint64_t first = std::max({6 / per_region_, initial_ / 20, std::uint64_t{1}});

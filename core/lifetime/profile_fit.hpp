@@ -26,14 +26,14 @@ struct ModelLoop {
     std::uint64_t own_arrays{};
 };
 
-// The model's course of a loop. What a collection finds is released at once: how late a release thread comes is the
-// machine's.
+// The model's course of a loop. Arrays that a collection finds are released at once, because the delay of a release
+// thread depends on the machine.
 struct LoopCourse {
     std::vector<std::uint64_t> collections;  // the iterations that they come in
     std::uint64_t peak{};                    // most unreleased arrays at a time
-    std::uint64_t end{};                     // unreleased then
+    std::uint64_t end{};                     // arrays that are unreleased at the end
 };
-// `most_collections`: where the loop is given up.
+// `most_collections`: the loop is given up after so many.
 [[nodiscard]] LoopCourse replay_loop(const model::ReleaseSpec& spec, std::uint64_t iterations,
                                      std::uint64_t array_bytes, std::uint64_t most_collections = 1'000'000);
 
@@ -67,10 +67,10 @@ struct ProfileFit {
     double iterations_off{};      // per recorded collection
 };
 
-// Fits what all loops share and leaves the values in their specs. At least one loop.
+// Fits the constants that all loops share, and leaves the values in the loops' specs. There is at least one loop.
 [[nodiscard]] ProfileFit fit_profile(std::span<ModelLoop> loops);
 
-// Gives the loop what was fitted to others.
+// Gives a loop the values that were fitted to others.
 void apply(const ProfileFit& fit, model::ReleaseSpec& spec);
 
 [[nodiscard]] Agreement agreement(const ModelLoop& loop);

@@ -1,10 +1,10 @@
-// What a program on a real runtime recorded of a loop that makes and forgets one native buffer after another: the
-// recorders of tests/runtimes write it, and any program can.
+// Recordings of a loop that makes and forgets one native buffer after another, from programs on real runtimes. The
+// recorders of tests/runtimes write them, and any program can.
 //
 // A recording is CSV with a row per iteration, of which the columns i, unreleased and gc0 are read: the iteration, the
-// buffers not released yet, and the collections since the process began. Rows may be left out where neither a
-// collection nor a release comes. Where gc1 and gc2 stand too, the runtime counts its generations apart. A line
-// "# command: ..." before the header says how the program was started.
+// buffers not released yet, and the collections since the process began. Rows may be left out if neither a collection
+// nor a release comes in them. If there are columns gc1 and gc2 too, the runtime counts its generations separately. A
+// line "# command: ..." before the header says how the program was started.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Recording {
     bool counts_major_ones_twice{};    // gc1 is gc2 in every row, as in Mono
 
     [[nodiscard]] std::uint64_t iterations() const { return rows.back().iteration + 1; }
-    // The iterations that they came in, an iteration as often as there were.
+    // The iterations in which collections came; an iteration with several is listed once for each.
     [[nodiscard]] std::vector<std::uint64_t> collections() const;
     [[nodiscard]] std::uint64_t peak() const;  // most unreleased buffers at a time
 };
@@ -42,7 +42,7 @@ struct Recording {
 // Keys of "release", with their values as a profile writes them.
 using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;
 
-// What the command of a recording tells of the runtime and of the loop.
+// The facts about the runtime and the loop that the command of a recording tells.
 struct RecordedLoop {
     std::string profile;       // shipped, of such a runtime; empty: the command does not tell
     bool may_be_g1{};          // a JVM that was not told its collector

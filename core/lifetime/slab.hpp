@@ -1,4 +1,4 @@
-// Where a heap's control blocks come from, and the one place where the memory of a released block is freed.
+// The source of a heap's control blocks, and the one place where the memory of a released block is freed.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace memsweep::lifetime {
 
-// Where a heap's control blocks come from: mapped chunks, a free list for all threads and a short one for each, so that
-// making a buffer leaves no trace in the malloc heap that is being measured.
+// The source of a heap's control blocks: mapped chunks, a free list for all threads and a short one for each. So making
+// a buffer leaves no trace in the malloc heap that is being measured.
 //
 // Cost     plain loads and stores; a compare-and-swap for every `thread_batch` blocks that go one way only. Growing
 //          maps a chunk and writes all of it, so reserve first.
 // Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks, unmapped only at the end. A thread keeps at
 //          most `kept_by_thread` free blocks, which other threads cannot acquire.
 // Errors   a null pointer, or false, when the kernel refuses a chunk.
-// Threads  any; lock-free except while growing. The list of a thread that has ended goes to who has its slot next;
-//          threads that share a slot have none.
+// Threads  any; lock-free except while growing. The list of a thread that has ended goes to the thread that gets its
+//          slot next; threads that share a slot have no list.
 // Ownership  owns every block; a block's memory exists until the slab goes, whether it is in use or not.
 class BlockSlab {
   public:
@@ -105,14 +105,14 @@ class BlockSlab {
     void push(Block& first, Block& last) noexcept;
     [[nodiscard]] bool grow() noexcept;
 
-    // Low half: 1 + index of the first free block, 0 for none. High half: how often it was popped, so that a thread
+    // Low half: 1 + index of the first free block, 0 for none. High half: how often a block was popped. So a thread
     // that slept through a pop and a push of the same block cannot mistake the list for the one it read (ABA).
     std::atomic<std::uint64_t> head_{0};
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
     std::mutex growing_;
-    // The last two stay empty: threads that share a slot, and threads that have not asked for one yet. Those only give
-    // back, and asking would allocate.
+    // The last two stay empty. They are for threads that share a slot, and for threads that have not asked for one yet:
+    // these only give blocks back, and asking would allocate.
     std::array<Own, memory::thread_slots + 2> own_{};
 };
 
@@ -133,14 +133,14 @@ class Reclaimer {
         }
     }
 
-    // The same for who alone may free this block: without a locked instruction.
+    // The same without a locked instruction, for a caller that alone may free this block.
     void free_alone(Block& block) noexcept
     {
         if (claim_free_alone(block)) {
             void* const data = block.data;
             const std::uint64_t bytes = block.bytes;
             const std::size_t alignment = block.alignment();
-            // The block first, so that nothing is left to do after the last call.
+            // Gives the block back first, so that nothing is left to do after the last call.
             if (!slab_.recycle_own(block)) [[unlikely]] {
                 return free_beyond_own(block, data, bytes, alignment);
             }

@@ -1,5 +1,5 @@
-// Blocks with their memory, kept by the thread that dropped them and handed out again by exact size, without a lock, a
-// locked instruction or a call.
+// Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. This takes
+// no lock, no locked instruction and no call.
 //
 // Cost     a few nanoseconds to take or to put: a comparison with the cache and the size that the thread used last, and
 //          a load and a store of the block last put; older ones are in a list.
@@ -30,7 +30,7 @@ class ThreadCache {
     // Above 0, and no other cache ever has it.
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-    // A block of exactly this size; nullptr: there is none, or not so well aligned.
+    // A block of exactly this size; nullptr: there is none, or none that is aligned so well.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (!turn_to_shard()) {
@@ -41,7 +41,7 @@ class ThreadCache {
         return block;
     }
 
-    // Keeps a block without handles; false: there is no room for it, and it is as if it had never been here.
+    // Keeps a block without handles; false: there is no room for it, and it loses any place() that it had.
     [[nodiscard]] bool put(Block& block) noexcept
     {
         const bool kept = turn_to_shard() && turn_to_entry(block.bytes) && recent.entry->put(block);
@@ -49,9 +49,9 @@ class ThreadCache {
         return kept;
     }
 
-    // The same inline, if the thread's last call was about this cache and this size, or if a block goes back where it
-    // came from; nullptr and false where it is not so, or not so simple. Comparisons decide, which are predicted: a
-    // hash would make what is put wait for its size to be loaded, and what is taken next wait for that.
+    // The same inline for two simple cases: the thread's last call was about this cache and this size, or a block goes
+    // back where it came from. nullptr and false: neither is so, or more is to be done. Comparisons decide, because the
+    // processor predicts them: with a hash, a put would wait for the block's size, and the next take for the put.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -86,8 +86,8 @@ class ThreadCache {
     static constexpr std::uint64_t none = ~std::uint64_t{0};                   // no block is so large
     static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // no block was dropped so late
 
-    // Blocks of one size. A program that drops an array and makes the next one goes through `latest` alone: what is
-    // taken waits for what was put, but for no count and no list.
+    // Blocks of one size. A program that drops an array and makes the next one goes through `latest` alone. So taking a
+    // block waits for the block that was put, but for no count and no list.
     struct Entry {
         std::atomic<Block*> latest{nullptr};
         Block* older{};  // a list
@@ -156,9 +156,9 @@ class ThreadCache {
         std::array<Entry, entries> table{};
         std::atomic<std::uint64_t> misses{0};
     };
-    // What this thread last used: the entry of a size, in its shard of a cache. They may be gone with their cache,
-    // whose numbers no heap and no block has then. An entry is given another size, and with it another number, by its
-    // own thread alone, whose recent one it is from then on.
+    // The entry that this thread used last, in its shard of a cache. Both may be gone with their cache; then no heap
+    // and no block has their numbers. Only an entry's own thread gives it another size, and another number with it;
+    // from then on it is that thread's recent entry.
     struct Recent {
         std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // the cache's
         std::uint64_t bytes{none};                                        // then the entry is an empty one
@@ -197,7 +197,7 @@ class ThreadCache {
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, max_threads>> shards_;
-    std::atomic<std::size_t> shards_taken_{0};  // the first so many; more than there are: none is left
+    std::atomic<std::size_t> shards_taken_{0};  // the first so many are taken; more than there are: none is left
 };
 
 }  // namespace memsweep::lifetime

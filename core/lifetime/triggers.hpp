@@ -1,4 +1,4 @@
-// What makes a runtime collect: rules over what the program allocates and frees. They hold no memory of the program.
+// Rules that make a runtime collect. They follow what the program allocates and frees, and hold none of its memory.
 //
 // Units    bytes, nanoseconds of any monotonic clock.
 // Threads  one at a time: the owner of a trigger serialises its calls.
@@ -43,7 +43,7 @@ class Trigger {
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
     // The generation that the collection asked for looks at.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
-    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // at last, by whomever
+    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // really freed, by whomever
     virtual void collected(const Collection& /*collection*/) noexcept {}
 };
 
@@ -85,8 +85,9 @@ class AllocationCount final : public Trigger {
 };
 
 // CPython's cyclic collector. It collects the youngest generation when the container objects allocated minus those
-// deallocated pass a threshold, and the next one after every tenth collection of the one before. It collects the oldest
-// only when what has come to it since it was last looked at is a quarter of what it held then.
+// deallocated pass a threshold. It collects each older generation after every tenth collection of the one before. But
+// it collects the oldest only if the containers that came to it since it was last looked at are a quarter or more of
+// those that it held then.
 //
 // Each array makes its own containers, short-lived ones, and companions (a list of lists) that live until the next
 // array's are made. Containers freed go to a free list first: from there they are made again, and neither is counted. A
@@ -135,7 +136,7 @@ class CycleCounts final : public Trigger {
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
-    // Makes what is left of the containers beside the array, up to the one that passes the threshold.
+    // Makes the remaining containers beside the array, up to the one that passes the threshold.
     [[nodiscard]] Due make_the_rest(std::uint32_t temporary) noexcept
     {
         finished_ = young_ + std::max<std::uint64_t>(unmade_, temporary) <= spec_.generation0;
@@ -190,7 +191,7 @@ class CycleCounts final : public Trigger {
         }
     }
 
-    // What the interpreter itself has freed since its last collection, seen in CPython 3.11.
+    // Containers that the interpreter itself has freed since its last collection, as seen in CPython 3.11.
     static constexpr std::uint32_t freed_before = 3;
 
     model::CycleThresholds spec_;
@@ -199,22 +200,22 @@ class CycleCounts final : public Trigger {
     std::uint32_t beside_{};                // alive beside the last array that was finished
     std::uint32_t free_;                    // in the free list
     bool finished_{true};                   // nothing of the array at hand is left to make
-    bool asked_{};                          // for a collection that has not come yet,
-    Generation generation_{};               // this one
+    bool asked_{};                          // a collection is asked for that has not come yet
+    Generation generation_{};               // of the collection that was asked for last
     std::uint64_t arrays_{};                // containers of arrays that are not freed
     std::uint64_t made_{};                  // arrays' containers, since the oldest generation got some
     std::uint64_t passed_on_{};             // containers that came to the oldest generation since it was looked at
-    std::uint64_t long_lived_;              // what it held then
+    std::uint64_t long_lived_;              // containers that it held then
     std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected
     std::array<std::uint64_t, 3> collections_{};
 };
 
 // Triggers on native memory that a program registers with its runtime, because its own heap does not show it.
 
-// GC.AddMemoryPressure of CoreCLR. It compares what was added since the last full collection with a budget, which grows
-// with the ratio of additions to removals over the last collections, and it caps how often collections may come.
-// Removals never lower what was added since the last collection: a program that frees all it allocates is collected all
-// the same.
+// GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget, which
+// grows with the ratio of additions to removals over the last collections. It also caps how often collections may come.
+// Removals are not subtracted from the bytes added since the last collection. So a program that frees all it allocates
+// is collected all the same.
 //
 // Sources  dotnet/runtime, comutilnative.cpp (GCInterface::AddMemoryPressure), 64-bit constants.
 // Units    bytes.
@@ -245,7 +246,7 @@ class CoreClrPressure final : public Trigger {
         last_duration_ns_ = collection.end_ns - collection.start_ns;
     }
 
-    // What additions may reach before a collection is asked for.
+    // The bytes that additions may reach before a collection is asked for.
     [[nodiscard]] std::uint64_t budget() const noexcept
     {
         const std::uint64_t least = spec_.min_budget;
