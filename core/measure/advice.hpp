@@ -44,8 +44,8 @@ struct Judged {
 // gains less, or ten pairs have not shown the gain.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 
-// Proven: the program takes less than `at_most` times as long. That is said wrongly of at most one of a hundred
-// settings that take longer. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
+// Proven: the program takes less than `at_most` times as long. Of a hundred settings that take longer, at most one is
+// wrongly called proven. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
 // Whether a price may be advised: it is proven, or the estimate of the pairs, however few, is not above what is

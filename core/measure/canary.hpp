@@ -17,7 +17,7 @@
 namespace memsweep::measure {
 
 struct CanaryLimits {
-    std::size_t repeats_of_round{2};  // then the round is kept as it is, and what the canary took joins what is normal
+    std::size_t repeats_of_round{2};  // then the round is kept as it is, and its canary's times count as normal
     double repeats_per_round{
         0.25};  // for all rounds together, rounded up: a machine that is never quiet is measured too
 };

@@ -20,7 +20,7 @@ namespace memsweep::measure {
 [[nodiscard]] std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
                                                              std::string_view metric);
 
-// Their median; empty when no value is there.
+// The median of these values; empty when there is none.
 [[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
                                                 std::string_view metric);
 
@@ -52,7 +52,7 @@ struct CasePair {
     const model::CaseReport* candidate{};  // nullptr: only the base has it
 };
 
-// Pairs cases by scenario and case id: the base's cases in their order, then those only the candidate has.
+// Pairs cases by scenario and case id: the base's cases in their order, then the cases that only the candidate has.
 [[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
                                                std::span<const model::CaseReport> candidate);
 
@@ -107,7 +107,7 @@ struct PlaceMatrix {
         std::optional<double> value;
         std::optional<double> least;  // the least sample
         bool has_case{};
-        std::string reason;  // the case's, for having none
+        std::string reason;  // why the case has none
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
     model::Unit unit{};
@@ -119,10 +119,10 @@ struct PlaceMatrix {
     std::vector<std::vector<Cell>> cells;
 };
 
-// Where a name stands in the order of appearance; a new one is added.
+// The index of a name in the order of appearance; a new name is added.
 [[nodiscard]] std::size_t index_of(std::vector<std::string>& names, const std::string& name);
 
-// One for each scenario and setting of the other parameters that has cases with both nodes.
+// One matrix for each scenario and setting of the other parameters that has cases with both nodes.
 [[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 
 }  // namespace memsweep::measure

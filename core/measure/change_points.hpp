@@ -1,4 +1,4 @@
-// Where a sequence changes its level, and how surely.
+// Finds where a sequence changes its level, and says how surely it does.
 //
 // Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in a
 //          fixed family of overlapping intervals: the whole, its halves, their halves. So a rise that is taken back
@@ -31,7 +31,7 @@ class CutFinder {
     // The surest cut of all, whether or not it could be chance.
     [[nodiscard]] std::optional<Cut> best_cut(std::span<const double> values);
 
-    // Every cut whose p is at most `level`, in order; each p is that between its two neighbours.
+    // Every cut whose p is at most `level`, in order. Each p is computed from the values between the cut's neighbours.
     [[nodiscard]] std::vector<Cut> cuts(std::span<const double> values, double level);
 
   private:

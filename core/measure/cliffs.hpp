@@ -58,7 +58,7 @@ struct CliffSurvey {
 // Settings of the cliff's allocator that are tried together.
 using CliffSetting = std::vector<model::ChosenSetting>;
 
-// What decides where an allocator's limits lie.
+// The facts that decide where an allocator's limits lie.
 struct AllocatorFacts {
     std::string_view name;      // as model::allocators() has it
     std::string_view version;   // as the allocator says it, "2.36" or "5.3.0-0-g54e"; empty: not known
@@ -83,11 +83,11 @@ enum class CliffLimit : std::uint8_t {
     tcmalloc_release,  // no size: the rate at which freed pages are returned
 };
 
-// What a setting can do about a limit.
+// The effects that a setting can have on a limit.
 enum class LimitMoves : std::uint8_t {
     lifted,                // a setting lifts it
     lowered_only,          // a setting moves it down alone, which shows that it is this limit
-    compiled_in,           // nothing does
+    compiled_in,           // no setting moves it
     compiled_in_cost_set,  // a setting changes what lies above it
 };
 

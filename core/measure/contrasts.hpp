@@ -1,4 +1,4 @@
-// What a choice costs compared with another: release modes with refcount, trims with none, copies with views.
+// The cost of a choice compared with another: release modes with refcount, trims with none, copies with views.
 //
 // Errors   none: if a metric is absent, its part is left out. A case without any part has no contrast.
 // Ownership  contrasts point into the cases that they were made from.
@@ -54,8 +54,8 @@ struct CaseContrast {
 // `copy` from `false`.
 [[nodiscard]] std::vector<CaseContrast> case_contrasts(std::span<const model::CaseReport> cases);
 
-// What it costs a case to share a worker. It compares the time and page faults of the same case alone and inside a
-// sweep, and says how long each further fault took.
+// The cost of sharing a worker. This compares the time and page faults of the same case alone and inside a sweep, and
+// says how long each further fault took.
 //
 // Units    times and faults per call, array or repetition, whichever the case has; medians over the repetitions.
 // Sources  the ratio: Hodges-Lehmann, inside the sweep / alone. Time per fault: the difference of the times over the

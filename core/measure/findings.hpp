@@ -1,6 +1,6 @@
-// What a reader of a result should know first, as values. First comes what went wrong. Then comes what each release
-// mode costs compared with refcount, or what a probe found; last, what was left out. reporters/wording makes sentences
-// of them.
+// The facts that a reader of a result should know first, as values. First comes what went wrong. Then comes what each
+// release mode costs compared with refcount, or what a probe found; last, what was left out. reporters/wording makes
+// sentences of them.
 //
 // Units    those of each metric.
 // Errors   none: what is absent is left out.
@@ -32,7 +32,7 @@ enum class FindingKind : std::uint8_t {
 #undef MEMSWEEP_FINDING
 };
 
-// What changed in a case between two results, or between two values of an axis.
+// The changes of a case between two results, or between two values of an axis.
 struct ChangedCase {
     bool is_between{};  // two values of an axis
     std::optional<TimeContrast> time;
@@ -60,7 +60,7 @@ struct ChangedSites {
     std::uint32_t runs{};  // of each program, recorded
 };
 
-// What a verdict on replays rests on.
+// The figures that a verdict on replays rests on.
 struct ReplayFigures {
     ReplayVerdict of;
 };
@@ -104,9 +104,9 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
-// What a probe found about a machine's memory. These are its bandwidth and the gain of non-temporal stores; the latency
-// of a load by the size of the working set; the gain of several loads at once; and the cost of a page fault. Empty
-// without cases of a probe.
+// The findings of a probe about a machine's memory: its bandwidth and the gain of non-temporal stores; the latency of a
+// load by the size of the working set; the gain of several loads at once; and the cost of a page fault. Empty without
+// cases of a probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
 // Measurements of a probe that no memory can produce. Loads are faster in a larger working set or while other
@@ -120,7 +120,7 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // The worst contradiction of each kind. Latencies by size count separately for each kind of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
-// What makes a case's times less trustworthy than they look, and what to do about it.
+// Warnings that say what makes a case's times less trustworthy than they look, and what to do about it.
 //
 // Only one metric is judged: wall_time, or time_per_op if there is no wall_time. They differ by a constant factor, so
 // judging both would repeat everything.

@@ -13,7 +13,7 @@ namespace memsweep::measure {
 // "762.9 MiB", "18.0 ms", "13.4 GB/s", "1,953", "12.5 op/s".
 [[nodiscard]] std::string format_value(model::Unit unit, double value);
 
-// The text of a change, with a plus where it grows; what shows as zero has no sign.
+// The text of a change, with a plus if the change is positive; a text that shows zero has no sign.
 [[nodiscard]] std::string with_sign(double change, std::string text);
 
 // "+64", "-1.0 ms": a difference.

@@ -43,8 +43,8 @@ struct ScenarioFacts {
 // Whether a result is about a machine: made by `probe`, or by a scenario of the catalog that does its work.
 [[nodiscard]] bool is_probe(const model::RunReport& report);
 
-// How the machines of two probes differ, if both were probed in the same way: their comparison is about that. Empty:
-// they are no such probes, or of one kind of machine.
+// How the machines of two probes differ, if both were probed in the same way: this is what their comparison is about.
+// Empty: they are no such probes, or of one kind of machine.
 [[nodiscard]] std::string compared_machines(const model::RunReport& base, const model::RunReport& candidate);
 
 // "kernel 6.1 against 6.6", ...: settings that the fingerprints leave out, although numbers may depend on them.

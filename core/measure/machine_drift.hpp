@@ -40,8 +40,8 @@ struct MachineDrift {
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// The drift that explains a change in time or throughput: what is left without it is within the threshold. If several
-// do, the one that leaves least. nullptr: none explains the change.
+// The drift that explains a change in time or throughput: without it, the rest of the change is within the threshold.
+// If several drifts explain it, the one that leaves least. nullptr: none explains the change.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
 // The reason that says that this drift explains the change.

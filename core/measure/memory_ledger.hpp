@@ -147,7 +147,7 @@ struct MemoryLedger {
     [[nodiscard]] std::uint64_t program_bytes() const noexcept;
 };
 
-// Whose pages an area has, as far as the area tells.
+// The owner of an area's pages, as far as the area tells.
 enum class AreaRole : std::uint8_t {
     recorder,
     program_file,

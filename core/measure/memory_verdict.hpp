@@ -35,7 +35,7 @@ inline constexpr std::size_t memory_words = 13;
 [[nodiscard]] std::optional<MemoryWord> memory_word(std::string_view name);
 
 enum class KnownAllocator : std::uint8_t { glibc, jemalloc, mimalloc, tcmalloc, other };
-// By the file that malloc comes from.
+// The allocator, recognised by the file that malloc comes from.
 [[nodiscard]] KnownAllocator allocator_of_file(std::string_view path);
 [[nodiscard]] std::string_view name_of(KnownAllocator allocator);
 

@@ -16,8 +16,8 @@
 
 namespace memsweep::measure {
 
-// By how many characters the names of the two sides differ. 0: they do not, or a result says nothing of names. That is
-// so if it has steps, was not counted, or is of an earlier memsweep.
+// The number of characters by which the names of the two sides differ. 0: they do not, or a result says nothing of
+// names, because it has steps, was not counted, or is of an earlier memsweep.
 [[nodiscard]] std::uint64_t names_apart(const CasePair& pair);
 
 // The default threshold of an exact counter under names that are so far apart. For calls it stays below 1 %, however

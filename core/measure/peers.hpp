@@ -76,8 +76,8 @@ inline constexpr std::size_t min_peers = 8;
 // The probability that |z| of one of n like values is at least this, two-sided. n >= min_peers.
 //
 // z = |value - median| / (1.4826 c(n) MAD) over all n values, its own among them. The MAD of few values is itself
-// uncertain, so z has far heavier tails than a normal variable. Of 100 values, 1 lies beyond 4.0 among 8 values, and
-// beyond 2.6 among 10,000. Taking 3.5 for every n would name one healthy host of ten in small fleets.
+// uncertain, so z has far heavier tails than a normal variable. One z in 100 lies beyond 4.0 if n is 8, and beyond 2.6
+// if n is 10,000. Taking 3.5 for every n would name one healthy host of ten in small fleets.
 //
 // Sources  c(n): Croux and Rousseeuw 1992. Quantiles: 6,000,000 normal values in groups of n. Between the simulated n
 //          they are linear in 1/n, down to the normal quantiles at 1/n = 0. Between the simulated p they are linear in

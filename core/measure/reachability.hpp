@@ -27,7 +27,7 @@ using ReadMemory = std::function<std::size_t(std::uint64_t address, void* into, 
 struct Reachability {
     static constexpr std::uint32_t no_family = UINT32_MAX;
     std::vector<bool> is_reachable;           // by block, in the order of their addresses
-    std::vector<std::uint32_t> family;        // likewise, of those that are lost
+    std::vector<std::uint32_t> family;        // likewise, for the lost blocks
     std::vector<std::uint64_t> family_bytes;  // asked for
 };
 

@@ -27,7 +27,7 @@ enum class Rule : std::uint8_t {
     fleet_explains,   // --threshold judges it
     unit_is_shown,    // metrics in this unit are asked to be shown only
     is_shown,         // asked to be shown only
-    no_round,         // in which both sides were measured
+    no_round,         // there is none in which both sides were measured
 };
 
 // A case or a metric that one side lacks.
@@ -109,7 +109,7 @@ struct SlowerMachine {
     TimedWork work{};
     double by{};                // 0.12: 12 % slower
     double slower{}, faster{};  // what the work took
-    double share{1};            // such work is of the case
+    double share{1};            // the part of the case's time that is such work
     double left{};              // of the change, as a share of the base's median
     model::Unit unit{};
     Threshold threshold;
@@ -146,7 +146,7 @@ struct Reason {
                  FastestRuns>
         about{};
     std::uint64_t names_apart{};  // by how many characters the names differ, if that forgives a change
-    bool waited_unevenly{};       // to tell, and took the same processor time
+    bool waited_unevenly{};       // too unevenly to tell, and both sides took the same processor time
 
     [[nodiscard]] bool is_given() const { return about.index() != 0; }
 };

@@ -13,7 +13,7 @@
 //
 // Units    as the metrics'; shares of wall_time.
 // Sources  churn, half of its runs beside a load that came and went (a 2-core Xeon VM; docs/results.md). Of 435 pairs
-//          of runs of one binary, 243 had a false verdict without these rules, and two with them.
+//          of runs of one binary, 243 had a false verdict without these rules, and 2 with them.
 #pragma once
 
 #include <cstddef>

@@ -8,9 +8,9 @@
 // is like malloc's, or most of their many callers do not differ. Then the site is the caller that differs.
 //
 // A site differs if the runs of the two programs lie further apart than the runs of either scatter. If nothing varies,
-// two runs of each program show it. Else there are five. If a program is then compared with itself, 1 site in 10,000 is
-// named whose figures scatter continuously, and 2 in 1,000 whose figures are one of two values (simulated). Such
-// programs are not told of a change of less than 0.02 % of the whole.
+// two runs of each program show it. Else there are five. If a program is then compared with itself, false sites are
+// named: of sites whose figures scatter continuously 1 in 10,000, of sites whose figures are one of two values 2 in
+// 1,000 (simulated). For programs that vary, changes of less than 0.02 % of the whole are not reported.
 //
 // Units    bytes, counts, of one run.
 // Cost     some 1 us a stack and run; and for a function that asks on n lines, n^2 steps of 5 ns.

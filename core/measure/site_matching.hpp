@@ -81,7 +81,7 @@ class MatchedStacks {
     const SiteFrames& frames_;
     Sides sides_;
     std::vector<std::uint32_t> functions_;  // by frame
-    std::vector<SitePlace> places_;         // the first is that of no stack
+    std::vector<SitePlace> places_;         // the first stands for no stack
     std::array<std::map<FunctionAndLine, std::uint32_t>, 2> place_of_;
     std::set<std::string> nameless_modules_;
     std::vector<Chain> chains_;

@@ -78,7 +78,7 @@ struct ReturnedBytes {
 struct SiteReturn {
     ReturnedBytes as_it_is;
     ReturnedBytes after_request;
-    std::uint32_t runs{};  // replays whose median each figure is
+    std::uint32_t runs{};  // each figure is the median of so many replays
 };
 [[nodiscard]] SiteReturn site_return(const ReplayedHeap& whole, const ReplayedHeap& without, std::uint32_t runs,
                                      const std::optional<ReplayCheck>& check);

@@ -30,7 +30,7 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
 // 1; major faults 1; queue depth 5 % and 1; exact sizes 0.1 % but at most 4 KiB; other exact counters 0.
 [[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
-// Times of one event, as opposed to those of all that a case does: a latency, a pause.
+// Whether a metric is the time of one event (a latency, a pause), and not of all that a case does.
 [[nodiscard]] bool is_of_one_event(std::string_view metric);
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);

@@ -29,8 +29,8 @@ struct TimeContrast {
 // True when `other` is shown to be slower.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
 
-// Where the extra time of one case over another went. The parts are page faults, calls into the allocator, waiting for
-// a collector or a finalizer, waiting for a processor, and what none of these explains. Each part is the difference
+// The parts of the extra time of one case over another: page faults, calls into the allocator, waiting for a collector
+// or a finalizer, waiting for a processor, and the rest that none of these explains. Each part is the difference
 // between the two cases.
 //
 // Units    seconds: per operation where both cases have time_per_op, else over their timed steps.
@@ -60,7 +60,7 @@ struct Attribution {
 // The parts are measured one by one. If they add up to more than this share, they do not split the extra time.
 inline constexpr double most_explained = 1.2;
 
-// What the load of the machine added to a time of a case, compared with the same case on a quieter machine. The parts
+// The time that the load of the machine added to a case, compared with the same case on a quieter machine. The parts
 // are waiting for a processor, and a higher price of the same page faults.
 //
 // Units    seconds: per operation for time_per_op and call_time_mean, else over the timed steps.
@@ -81,7 +81,8 @@ struct MachineContrast {
 [[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
                                                               const model::CaseReport& slower, std::string_view metric);
 
-// True when what is left without the machine's part is within the threshold. `base` is what thresholds refer to.
+// True if the rest of the extra time, without the machine's part, is within the threshold. `base`: the value that the
+// threshold refers to.
 [[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
 
 }  // namespace memsweep::measure
