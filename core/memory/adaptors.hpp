@@ -52,7 +52,7 @@ class Adaptor : public MemoryResource {
 // Counts exactly what passes through it; the counters may lie in memory that another process watches.
 //
 // Cost     as Counters: a few plain additions per call.
-// Threads  bytes are added once the upstream has granted them and subtracted once it has taken them back, so while a
+// Threads  bytes are added once the upstream has granted them, and subtracted once it has taken them back. So while a
 //          free is under way they still count as live.
 template <typename Upstream>
 class Counting final : public Adaptor<Counting<Upstream>, Upstream> {

@@ -37,8 +37,8 @@ class MallocResource final : public MemoryResource {
     }
 
   private:
-    // Whether malloc aligns so unasked. Not for 0 bytes: malloc may answer with a null pointer, which would look like a
-    // refusal.
+    // Whether malloc itself aligns enough. False for 0 bytes, because malloc may answer them with a null pointer, which
+    // would look like a refusal.
     [[nodiscard]] static bool is_for_malloc_itself(std::size_t bytes, std::size_t alignment) noexcept
     {
         const std::size_t below = alignment - 1;

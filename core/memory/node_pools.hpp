@@ -95,7 +95,7 @@ class OwnerMap {
 
 class NodePools final : public Pool {
   public:
-    // `nodes`: those with memory, below 64; at least one.
+    // `nodes`: the nodes that have memory; at least one, with numbers below 64.
     NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes,
               std::size_t page_bytes)
     {

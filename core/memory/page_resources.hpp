@@ -116,13 +116,13 @@ class SharedResource final : public MemoryResource {
 // Units    bytes; a file is rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
 // Cost     six to eight system calls per allocation, two or three per deallocation. /dev/shm writes zeros when it
-//          reserves, so its pages exist before the first touch, which still costs a minor fault each.
+//          reserves, so its pages exist before the first touch. The touch of each still costs a minor fault.
 // Memory   the file's storage is reserved before it is mapped, so a full file system refuses the allocation. Otherwise
 //          a later touch would be a SIGBUS. New files read as zeros.
 // Errors   shm_full, disk_full; out_of_memory: no file or no mapping can be made.
 // Threads  any.
 // Ownership  a name in /dev/shm lives as long as its allocation. If a process dies, its names stay: see
-//          remove_shared_memory_of, and sys::remove_left_shared_memory for those of a killed driver.
+//          remove_shared_memory_of, and sys::remove_left_shared_memory for the names of a killed driver.
 class FileResource final : public MemoryResource {
   public:
     // An empty folder: named shared memory.

@@ -32,7 +32,7 @@ struct PagesAdvised {
 // knows no blocks.
 [[nodiscard]] PagesAdvised trim(void* ptr, std::uint64_t bytes, model::TrimHow how) noexcept;
 
-// Brings them in, those shared with neighbours included.
+// Brings the pages of a block in, including those that it shares with its neighbours.
 [[nodiscard]] PagesAdvised prefetch(void* ptr, std::uint64_t bytes, model::PrefetchHow how) noexcept;
 
 // How a stream goes through its memory.

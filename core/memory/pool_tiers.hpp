@@ -138,7 +138,7 @@ class ThreadTier {
 
       private:
         static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
-        static Magazine without_blocks;                           // for a request of so many bytes
+        static Magazine without_blocks;                           // serves a request of so many bytes
         static constexpr std::size_t places = 64;
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {

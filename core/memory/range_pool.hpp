@@ -192,7 +192,7 @@ class RangePool final : public Pool {
         return AllocStatus::ok;
     }
 
-    // The left one grows by the right one, which must be free and in no bin.
+    // Grows the left range by the right one, which must be free and in no bin.
     [[nodiscard]] Number joined(Number left, Number right) noexcept
     {
         RangeRecords::Range& first = ranges_.record(left);

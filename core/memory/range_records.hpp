@@ -37,7 +37,7 @@ class RangeRecords {
     [[nodiscard]] const Range& record(Number number) const noexcept { return ranges_[number - 1]; }
     [[nodiscard]] Range& record(Number number) noexcept { return ranges_[number - 1]; }
 
-    // 0: there are no more.
+    // Adds a record; 0: there is no room for another.
     [[nodiscard]] Number add(const Range& range) noexcept
     {
         Number number = unused_;
