@@ -1,5 +1,5 @@
-// What allocators may be told, in one table: every setting's name, how it becomes environment, its bounds and where it
-// is documented; and which settings are worth trying on a program, in which order and under which conditions.
+// The settings of allocators in one table: every setting's name, how it becomes environment, its bounds and where it is
+// documented. Also which settings are worth trying on a program, in which order and under which conditions.
 //
 // Units    sizes in bytes, durations in nanoseconds; a variable gets the unit that its allocator reads.
 // Sources  glibc: "Memory Allocation Tunables" of its manual, 2.26 to 2.42 (`ld.so --list-tunables` lists those of this
@@ -38,7 +38,7 @@ struct AllocatorSetting {
     std::uint64_t min{};
     std::uint64_t max{};
     std::string_view help;
-    std::span<const std::string_view> words{};  // those of the kind `word`
+    std::span<const std::string_view> words{};  // the words of the kind `word`
     bool is_raw{};                              // no scenario may say it: too easily misread, or for old versions alone
 };
 
@@ -79,7 +79,7 @@ struct ChosenSetting {
 // The environment that gives an allocator these settings. All of them are in the table.
 [[nodiscard]] Variables to_variables(std::string_view allocator, std::span<const ChosenSetting> chosen);
 
-// What separates the elements of a variable that holds a list; empty: it holds one value.
+// The character that separates the elements of a variable that holds a list; empty: it holds one value.
 [[nodiscard]] std::optional<char> list_separator(std::string_view variable);
 
 // Sets a variable beside those that are there: a list gets one more element, which wins; any other is replaced.
@@ -96,7 +96,7 @@ enum class TryOnly : std::uint8_t {
 
 struct AllocatorChoice {
     std::string_view allocator;
-    std::array<ChosenSetting, 3> chosen{};  // those without a name are none
+    std::array<ChosenSetting, 3> chosen{};  // entries without a name are unused
     TryOnly only{};
     bool adds_thread{};  // by itself: it must not be tried where the program changes its user
 

@@ -2,8 +2,8 @@
 // `wall_time.median < 2ms`, `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
 //
 // Grammar  [point "."] metric "." stat op number unit?  |  "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
-//          |  "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number: the difference of the two over that of the
-//          axis' values, second less first. It cancels costs that every case has once
+//          |  "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number: the difference of the two values divided
+//          by the difference of the axis' values, second less first. It cancels costs that every case has once
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
 // Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
 //          fit the metric.

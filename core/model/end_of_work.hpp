@@ -25,7 +25,7 @@ struct EndOfWork {
     EndSign sign{};
     std::string text;                 // the file's path, or the regular expression
     std::chrono::nanoseconds idle{};  // the memory is read so long after the sign
-    // It may come before the exit.
+    // Whether the sign may come before the exit.
     [[nodiscard]] bool has_sign() const noexcept { return sign != EndSign::none && sign != EndSign::exit; }
     friend bool operator==(const EndOfWork&, const EndOfWork&) = default;
 };

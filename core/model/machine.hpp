@@ -1,5 +1,5 @@
-// What a result records of its machine, of the memsweep that measured, and of the run's place among many processes.
-// Also checks of the machine's properties on which numbers depend.
+// The facts that a result records about its machine, about the memsweep that measured, and about the run's place among
+// many processes. Also checks of the machine's properties on which numbers depend.
 //
 // Units    bytes and counts. Empty text and absent numbers: not known.
 #pragma once

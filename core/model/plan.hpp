@@ -85,7 +85,7 @@ inline constexpr std::string_view placement_axis = "placement";
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
 // The time that a repetition waits, settling included.
 [[nodiscard]] double idle_seconds(const std::vector<Step>& steps);
-// Whether a repetition takes time beyond these.
+// Whether a repetition takes time beyond written_bytes() and idle_seconds().
 [[nodiscard]] bool replays_or_transfers(const std::vector<Step>& steps);
 
 // The mechanisms by which its steps and its memory trim, each once.

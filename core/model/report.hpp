@@ -129,7 +129,7 @@ struct ReleaseInfo {
     std::string mode;
     std::string profile;  // empty: none
     bool modelled{};      // a rule decides when collections come
-    bool verified{};      // ... that recordings of the runtime confirm
+    bool verified{};      // recordings of the runtime confirm that rule
 };
 
 // The malloc of the case's worker, when the case names one.

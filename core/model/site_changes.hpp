@@ -26,7 +26,7 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
 // The change of one metric at a site, which is larger than the scatter of the runs of either program.
 struct SiteChange {
     std::string site;                  // "parse_row (table.cpp:210)" of the candidate, or of the base if it is gone
-    std::vector<std::string> through;  // functions through which it asks for memory, as xmalloc; the innermost first
+    std::vector<std::string> through;  // functions that ask for memory on its behalf, such as xmalloc, innermost first
     std::vector<std::string> callers;  // of the stack that changes most, the innermost first
     SiteIn in{};
     double base{}, candidate{};      // medians of the runs

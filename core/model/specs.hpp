@@ -274,8 +274,8 @@ struct Pressure {
     PressureRule rule{PressureRule::none};
     std::uint64_t min_budget{4U << 20U};  // coreclr: gross additions that are always allowed
     double max_ratio{10};                 // coreclr: additions over removals that raise the budget most
-    std::uint64_t managed_heap{};         // coreclr: size of the managed heap, of which
-    double heap_share{1.0 / 3.0};         //          this share is a budget too
+    std::uint64_t managed_heap{};         // coreclr: size of the managed heap
+    double heap_share{1.0 / 3.0};         // coreclr: share of the managed heap that is a budget too
     double duty{5};                       // coreclr: collections lie this many collection times apart
     bool counts_idle{};                   // also register idle memory of a pool: a mistake worth showing
     std::uint64_t capacity{};             // cuda: size of the device's memory; 0: nothing triggers
@@ -334,8 +334,8 @@ struct ArenaSpec {
 struct CacheSpec {
     std::uint32_t per_size{8};             // blocks kept of one size
     std::uint64_t limit_bytes{1U << 30U};  // kept in all
-    std::uint64_t from_bytes{1};           // pool: smaller arrays bypass it,
-    std::uint64_t below_bytes{};           //       and those of this size and more; 0: none do
+    std::uint64_t from_bytes{1};           // pool: smaller arrays bypass it
+    std::uint64_t below_bytes{};           // pool: arrays of this size and more bypass it; 0: none do
     std::uint64_t stack_bytes{4U << 20U};  // stack: the region; what does not fit comes from the resource
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
@@ -373,7 +373,7 @@ struct ReleaseSpec {
     CacheSpec cache;
     SafetySpec safety;
     bool modelled{};    // a profile's parameters decide when collections come
-    bool unverified{};  // ... and no recording of that runtime has confirmed them
+    bool unverified{};  // no recording of that runtime has confirmed those parameters
     friend bool operator==(const ReleaseSpec&, const ReleaseSpec&) = default;
 };
 
@@ -383,7 +383,7 @@ struct ReleaseSpec {
 // Whether only one thread at a time may use it.
 [[nodiscard]] bool is_single_threaded(ResourceKind resource);
 
-// Whether threads of the harness's own free arrays, or look after idle memory, beside the program.
+// Whether threads of the harness free arrays, or look after idle memory, beside the program.
 [[nodiscard]] bool frees_beside_the_program(const MemorySpec& memory, const ReleaseSpec& release);
 
 // Why steps of this case cannot run in several threads at once; empty when they can.

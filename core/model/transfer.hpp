@@ -59,7 +59,7 @@ struct TransferEnd {
     Kind kind{};
     HostKind host{};
     std::optional<std::uint32_t>
-        number;  // the NUMA node's or the device's; absent: wherever the kernel puts it; each device
+        number;  // the NUMA node's or the device's; absent: of a node, the kernel's choice; of a device, each
     std::optional<std::uint32_t> rank;  // absent: this process's own
     friend bool operator==(const TransferEnd&, const TransferEnd&) = default;
 };
@@ -67,8 +67,8 @@ struct TransferEnd {
 struct Mover {
     enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
     Kind kind{};
-    std::optional<std::uint32_t> number;  // the NUMA node's or the device's; absent: those beside the ends
-    std::optional<std::uint32_t> engine;  // which of a device's several
+    std::optional<std::uint32_t> number;  // the NUMA node's or the device's; absent: as the ends decide
+    std::optional<std::uint32_t> engine;  // which of a device's several engines
     friend bool operator==(const Mover&, const Mover&) = default;
 };
 
@@ -106,8 +106,8 @@ struct RankNeed {
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
 [[nodiscard]] bool names_rank(const TransferSpec& spec);
 
-// Whether "gpu*" stands at either end; and the transfers that it stands for with so many devices: no device sends to
-// itself.
+// Whether "gpu*" stands at either end. for_each_device() gives the transfers that it stands for with so many devices;
+// no device sends to itself.
 [[nodiscard]] bool names_each_device(const TransferSpec& spec);
 [[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
 
@@ -159,10 +159,10 @@ struct TransferOptions {
     std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles, to a second
     std::uint64_t pinned_budget_bytes{};                                 // 0: a quarter of the available memory
     bool fresh{};                                                        // memory is made and given back in every turn
-    std::uint64_t chain{};                                               // kernels that the device runs on what arrived
-    bool keep{true};             // between them it stays on the device; else it goes back and forth
-    std::uint64_t work_bytes{};  // that the program reads itself in every turn
-    bool blocking{};             // after it has waited; else while the bytes are under way
+    std::uint64_t chain{};                                               // kernels that the device runs on the data
+    bool keep{true};             // the data stay on the device between these kernels; else they go back and forth
+    std::uint64_t work_bytes{};  // bytes that the program itself reads in every turn
+    bool blocking{};             // it reads them after it has waited; else while the transfers are under way
     friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
 
