@@ -3,8 +3,9 @@
 // Units    seconds per load of one chain.
 //
 // Sources  as multichase (Google): a random order of the lines of a group of pages, then of the next group, whose order
-//          is random too. So the loads of a group share translation misses. Of each four lines one is visited before
-//          any second one: a line that the hardware fetches beside another is long gone when its turn comes.
+//          is random too. So the loads of a group share translation misses. One of every four lines is visited before
+//          any second one of the four. So a line that the hardware fetches beside another is long gone when its turn
+//          comes.
 //
 // Memory   links are written into the memory that is passed in; building needs 8 bytes for each block of a group.
 #pragma once

@@ -1,4 +1,4 @@
-// The cases of the probe of devices as a table, which devices each is measured on, and the copies that it makes.
+// The cases of the device probe as a table, the devices that each is measured on, and the copies that it makes.
 //
 // Sources  The names are those of nvbandwidth (NVIDIA) where it has them, so that both tools' files can be joined by
 //          them. The direction of the data is in the facts of each case, never in a caption.
@@ -42,12 +42,13 @@ enum class CaseKind : std::uint8_t {
     beyond,  // managed memory that may be more than the card has room for: see ManagedWay
 };
 
-// How managed memory comes to the kernel that reads it: by faults, by the driver's own call before each part is read,
-// or not at all, where the driver is advised to keep it on the host, in reach of the device.
+// How managed memory comes to the kernel that reads it: by faults; by the driver's own call before each part is read;
+// or not at all, if the driver is advised to keep it on the host, in reach of the device.
 enum class ManagedWay : std::uint8_t { on_demand, prefetched, advised };
 
-// What a call waits for: a kernel of one work item, the same while kernels of another stream fill the device (by a
-// stream of usual priority, or of the highest), an event, nothing, a copy there and back.
+// What a call waits for. launch: a kernel of one work item. launch_beside, urgent_launch_beside: the same while kernels
+// of another stream fill the device, on a stream of usual priority or of the highest. event: an event. idle_wait:
+// nothing. round_trip: a copy there and back.
 enum class DeviceCall : std::uint8_t { launch, launch_beside, urgent_launch_beside, event, idle_wait, round_trip };
 
 struct DeviceCase {
@@ -75,15 +76,15 @@ struct Ends {
 // Whether every device takes part at once.
 [[nodiscard]] bool is_of_all(CaseKind kind) noexcept;
 
-// Whether it goes from one device to another.
+// Whether a case of this kind goes from one device to another.
 [[nodiscard]] bool is_of_pairs(CaseKind kind) noexcept;
 
-// Those of the runtime that were asked for; all, where none was.
+// The runtime's devices that were asked for; all of them, if none was.
 [[nodiscard]] std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime);
 
-// The devices, or the pairs, that a case is measured on; one, where it is of all devices or there is no pair.
-// Of the pairs at most so many: the nearest first, so that with a multiple of the number of devices each of them is as
-// often the first and the second as every other one.
+// The devices, or the pairs of devices, that a case is measured on. It is one entry if the case is of all devices, or
+// if there is no pair. At most `max_pairs` pairs are taken, those of near numbers first. If that is a multiple of the
+// number of devices, every device is equally often the first and the second of a pair.
 [[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
                                         std::optional<std::uint32_t> max_pairs = std::nullopt);
 
@@ -98,7 +99,8 @@ struct HostSide {
 };
 [[nodiscard]] HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts);
 
-// The copies of a case, each of so many bytes; where the case is of both directions, the second half is the other one.
+// The copies of a case, each of so many bytes. If the case is of both directions, the second half of the copies goes in
+// the other direction.
 [[nodiscard]] std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends,
                                               const std::vector<std::uint32_t>& devices, std::uint64_t bytes);
 
@@ -106,11 +108,12 @@ struct HostSide {
 [[nodiscard]] std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
                                 const device::Runtime& runtime);
 
-// The fact `link`: as it was under load (`when` says at which moment), at rest before, and what it could be.
+// Sets the fact `link`: the link as it was under load (`when` says at which moment) and at rest before, and the best
+// that it could be.
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
 
-// The facts `clocks` and `held_back_by`, in the same way.
+// Sets the facts `clocks` and `held_back_by` in the same way.
 void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
                      const std::optional<device::Clocks>& at_rest);
 
@@ -118,15 +121,17 @@ void set_clock_facts(model::CaseReport& report, const std::optional<device::Cloc
 //
 // Units    bytes, seconds.
 //
-// Sources  Loads: one work item follows a random cycle over lines of 128 bytes, none of which it meets twice within a
-//          sample, so that nothing fetched beside a line answers; the last load tells whether it followed. Of a
-//          device's memory: twice as much as its last cache holds is written before each sample, so that of the chain
-//          nothing is left there. Of that cache: a cycle over a quarter of it, followed once before each sample. Chains
-//          in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the ring of
-//          core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call for
-//          managed memory. Memory beyond the card: blocks of the device's own memory, the ballast, are taken until
-//          only so much of it is left as the case wants, so that a card of 80 GiB is measured as one of 1 GiB, within
-//          a second and without as much memory of the host; a kernel copies the managed block part by part.
+// Sources  Loads: one work item follows a random cycle over lines of 128 bytes. It meets no line twice within a sample,
+//          so nothing that was fetched beside a line answers. The last load tells whether it followed the cycle.
+//          (Chains in order, as nvbandwidth's, keep a DRAM page and a translation open.)
+//          For loads of a device's memory, twice as much as its last cache holds is written before each sample, so that
+//          nothing of the chain is left there.
+//          For loads of that cache, the cycle covers a quarter of it and is followed once before each sample.
+//          Staged copies: the ring of core/transfer/staged_copy.cpp, its ends made anew for each sample.
+//          Prefetches: the driver's own call for managed memory.
+//          Memory beyond the card: blocks of the device's own memory, the ballast, are taken until only as much is left
+//          as the case wants. So a card of 80 GiB is measured as one of 1 GiB, within a second and without as much
+//          memory of the host. A kernel copies the managed block part by part.
 //
 // Errors   those of device::Runtime; wrong data fail the case.
 struct DeviceTask {
@@ -135,16 +140,17 @@ struct DeviceTask {
     const DeviceCase& what;
     Ends ends;
     std::uint64_t bytes{};       // that a copy of this probe moves
-    std::uint64_t load_bytes{};  // that a kernel copies, of those that fill the device
+    std::uint64_t load_bytes{};  // that each of the kernels copies that fill the device
 };
 
-// What registering ordinary memory costs, and giving it back.
+// Measures the cost of registering ordinary memory, and of giving it back.
 [[nodiscard]] base::Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report);
 
-// Seconds per load of a kernel from host memory, a peer's or its own.
+// Measures the seconds per load of a kernel from the host's memory, a peer's or its own.
 [[nodiscard]] base::Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report);
 
-// Seconds per call of the runtime that is waited for: a kernel, an event, a copy there and back, or nothing.
+// Measures the seconds per call of the runtime that is waited for: a kernel, an event, a copy there and back, or
+// nothing.
 [[nodiscard]] base::Expected<void> measure_calls(const DeviceTask& task, model::CaseReport& report);
 
 // Sets samples of so many loads or calls each, as seconds per one of them; skips a case that has none.

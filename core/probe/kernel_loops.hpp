@@ -28,7 +28,7 @@ struct Line {
     Vector part[line_vectors];
 };
 
-// Of the level: past the caches, to an address that is a multiple of 64.
+// Each level has its own: writes a line past the caches, to an address that is a multiple of 64.
 [[maybe_unused]] MEMSWEEP_INLINE void stream_line(double* to, const Line& line);
 [[maybe_unused]] MEMSWEEP_INLINE void finish_streams();
 
@@ -232,7 +232,7 @@ std::uint64_t run_read(const Operands& given) noexcept
 // side by side. These differences matter on a Xeon whose cores wait for their own misses (docs/probe.md). On a Xeon of
 // the Granite Rapids kind copies of 8 pages side by side are 1 to 2 % faster if loads and stores alternate. Line by
 // line with a prefetch, reads there are 2 to 4 % and updates 10 % faster than in the best of the other forms. On an
-// EPYC 9005 reads by one thread are 6 to 12 % faster over four pages in turn, so reads also try 2 and 4 pages line by
+// EPYC 9005 reads by one thread are 6 to 12 % faster over four pages in turn. So reads also try 2 and 4 pages line by
 // line, with and without a prefetch.
 inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
 inline constexpr Walk walks[]{{0, 1, lines_at_once},

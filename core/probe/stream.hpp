@@ -62,8 +62,8 @@ class StreamArrays {
     // Writes values into a, from that chunk on, that no kernel leaves there.
     void poison(std::size_t first_chunk, std::size_t count, sys::PinnedThreads& pool);
 
-    // What is wrong with a after the kernel has gone over poisoned chunks as often as `visits` says (0: not at all), in
-    // words with the place; empty if every element is right.
+    // Says what is wrong with a, and where, after the kernel has gone over poisoned chunks as often as `visits` says
+    // (0: not at all). Empty if every element is right.
     [[nodiscard]] std::string check(Kernel kernel, double scalar, const Visits& visits, sys::PinnedThreads& pool) const;
 
     // The mapping of all three arrays.
