@@ -2,7 +2,7 @@
 //
 // Sources  posix_spawn(3) of core/sys/launcher, which says why it is there; pidfd_open (Linux 5.3).
 // Cost     two more processes, small and without a dynamic linker: about 0.3 ms before the program's time begins.
-// Errors   os: the kernel refused, or the program cannot be run (`where` is what it was said of).
+// Errors   os: the kernel refused, or the program cannot be run (`where` is the file or the folder in question).
 // Threads  one at a time.
 // Ownership  a launcher that was not told to start its program ends with this object. The program and all that it has
 //          started end with the GuardedProgram. They also end with this process, even if SIGKILL ends it: they are

@@ -29,7 +29,7 @@ namespace memsweep::sys {
 
 class ExitStop {
   public:
-    // Of the next process that `parent` makes by itself; parent is let go then. `look` gets the process.
+    // Attaches to the next process that `parent` makes by itself, and lets `parent` go then. `look` gets the process.
     [[nodiscard]] static base::Expected<std::unique_ptr<ExitStop>> attach_to_child_of(pid_t parent,
                                                                                       std::function<void(pid_t)> look);
 
@@ -39,7 +39,7 @@ class ExitStop {
 
     // Waits until the process has been looked at, or has ended without that. False: neither happened within this time.
     [[nodiscard]] bool wait(std::chrono::nanoseconds patience) const;
-    // Whether another thread went on 0.3 s later. Call after wait().
+    // Whether another thread still ran 0.3 s after the main thread's end. Call after wait().
     [[nodiscard]] bool is_outlived() const;
 
   private:

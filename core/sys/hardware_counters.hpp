@@ -27,7 +27,7 @@ class HardwareCounters {
     // Counts the work of this process's descendants from their exec on.
     explicit HardwareCounters(pid_t process) noexcept;
 
-    // Call after those have ended.
+    // Call after these descendants have ended.
     [[nodiscard]] HardwareCounts read() const noexcept;
 
   private:

@@ -49,7 +49,7 @@ class Channel {
     // At least one byte: an empty message could not be told from the peer's end.
     [[nodiscard]] base::Expected<void> send(std::string_view bytes, std::optional<int> fd = std::nullopt) noexcept;
 
-    // Waits for the next message, without a timeout for ever.
+    // Waits for the next message; without a timeout, it waits for ever.
     [[nodiscard]] base::Expected<Message> receive(std::span<char> buffer,
                                                   std::optional<std::chrono::nanoseconds> timeout) noexcept;
 

@@ -36,8 +36,8 @@ namespace memsweep::sys {
 // "kvm", "vmware", "kvm+docker", "docker", "none"; "hypervisor" for one that gives no name. `root` ends with a slash.
 [[nodiscard]] std::string virtualisation(const std::string& root, std::string_view cpuinfo);
 
-// What DAMON, the kernel's access monitor, does on this machine. If it pages memory out, it decides the cost of a first
-// touch or a re-touch, and not the allocator.
+// The work of DAMON, the kernel's access monitor, on this machine. If it pages memory out, it decides the cost of a
+// first touch or a re-touch, and not the allocator.
 //
 // Sources  /sys/kernel/mm/damon/admin/kdamonds/*: state, operations and the schemes' actions; "enabled" of the modules
 //          damon_reclaim and damon_lru_sort. Most of these only root may read.

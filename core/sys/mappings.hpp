@@ -4,9 +4,9 @@
 // Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst); PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
 //          Documentation/admin-guide/mm/pagemap.rst), and before it the entries of pagemap. Both need only rights over
 //          the process. The frames of pages would need more, and are not read.
-// Exact    for a process that stands: then the pages of a mapping are what its Rss says. A page that the kernel is just
-//          moving is in Rss, but is not found here. So if rss_bytes() and resident_bytes() differ, all is read again,
-//          at most twice.
+// Exact    for a process that is stopped: then the pages of a mapping are what its Rss says. A page that the kernel is
+//          just moving is in Rss, but is not found here. So if rss_bytes() and resident_bytes() differ, all is read
+//          again, at most twice.
 // Cost     smaps: 3 to 5 us a mapping. PAGEMAP_SCAN: some 0.1 ms a resident GiB in huge pages, 4 ms in small ones.
 // Memory   some 200 bytes a mapping, and 24 a run of pages in one state.
 // Errors   os: the process is gone, or belongs to somebody else; invalid_input: a text that no kernel prints.

@@ -17,7 +17,7 @@
 
 namespace memsweep::sys {
 
-// Where an output path leads: to a file that can be replaced, or to something that can only be written to.
+// The target of an output path: a file that can be replaced, or something that can only be written to.
 //
 // Errors   io: the path is empty or names a directory, its links go in circles, a parent cannot be searched, or
 //          somebody else may have planted a part of it (below). `where` is the path as given.

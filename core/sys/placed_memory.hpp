@@ -49,13 +49,14 @@ struct PlacedRequest {
 
 class PlacedMemory {
   public:
-    // Bound, and every page resident.
+    // Memory that is bound, with every page resident.
     [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
 
-    // Bound, and no page resident: for callers that touch it by several threads, or time the touch.
+    // Memory that is bound, with no page resident: for callers that touch it by several threads, or time the touch.
     [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
 
-    // Neither bound nor touched. `bytes` is rounded up to whole pages of that kind, and starts on one.
+    // Memory that is neither bound nor touched. It starts on a page of that kind, and `bytes` is rounded up to whole
+    // ones.
     [[nodiscard]] static base::Expected<PlacedMemory> map(std::uint64_t bytes, model::PageKind pages,
                                                           const std::string& root = "/");
 

@@ -28,7 +28,7 @@ namespace memsweep::sys {
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
-// The governor of one processor ("": its frequency is not scaled), and those of all of them.
+// The governor of one processor ("": its frequency is not scaled), and the governors of all processors.
 [[nodiscard]] std::string governor(std::uint32_t cpu, const std::string& root = "/");
 [[nodiscard]] std::set<std::string> governors(const std::string& root = "/");
 
@@ -60,7 +60,7 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // Limits the thread to these processors from now on. None: to the processors of before the first call.
+    // Limits the thread to these processors from now on. Empty: to the processors of before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:

@@ -13,10 +13,10 @@
 // Threads  call from the main thread, because the kernel ties tracing to the thread that began it. SIGCHLD, SIGINT,
 //          SIGTERM, SIGHUP and SIGQUIT stay blocked meanwhile, so no thread begun before may take signals. Wait for no
 //          other child meanwhile.
-// Ownership  if we are killed, what is followed ends with us (PTRACE_O_EXITKILL).
+// Ownership  if we are killed, the followed process ends with us (PTRACE_O_EXITKILL).
 //
-// Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on, to what is
-// followed too. If the command has ended, those of the terminal are passed on as SIGTERM.
+// Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on to it, and
+// to the followed process too. If the command has ended, signals of the terminal are passed on as SIGTERM.
 #pragma once
 
 #include <sys/types.h>
@@ -36,8 +36,8 @@ namespace memsweep::sys {
 // Whether a child may be traced. Tries it with one.
 [[nodiscard]] base::Expected<void> can_trace();
 
-// A moment at which the program stands. `thread` is one whose /proc folder shows the memory; that of a first thread
-// that has ended shows none. `since`: when the first thread was stopped for it.
+// A moment at which the program is stopped. `thread`: a thread whose /proc folder shows the memory; the folder of a
+// first thread that has ended shows none. `since`: when the first thread was stopped for it.
 struct StoppedMoment {
     pid_t process{};
     pid_t thread{};
@@ -51,11 +51,11 @@ struct StoppedEnd {
     std::chrono::steady_clock::time_point since;
 };
 
-// The callbacks for a program. During each call but `meanwhile`, all of its threads stand.
+// The callbacks for a program. During each call but `meanwhile`, all of its threads are stopped.
 struct ProgramStops {
-    // Asked of each process of the command that has become another program, before that runs, until it says yes. That
-    // process is followed. If none has come 2 s after the command's end, none of the others is called. Absent: the
-    // command is followed.
+    // Called for each process of the command that has become another program, before that program runs, until it says
+    // yes; that process is followed. If it has said yes to none 2 s after the command's end, the other callbacks are
+    // not called. Absent: the command itself is followed.
     std::function<bool(pid_t process)> is_wanted;
 
     // Called at most once. It is not called if the machine kills the program too fast for any of its threads to get
@@ -68,9 +68,9 @@ struct ProgramStops {
     std::uint32_t call_mark{};  // 0: the program does not call
     std::function<void(const StoppedMoment&, std::uint32_t value)> at_call;
 
-    // Called every `pause` from the program's exec on. True: stop it, and call at_asked. A stop that takes longer than
-    // two seconds is given up. Where a program is wanted, it is called with 0 too, before it begins and after its end.
-    // Absent: nobody asks.
+    // Called every `pause` from the program's exec on. True: stop the program, and call at_asked. A stop that takes
+    // longer than two seconds is given up. If is_wanted is given, this is also called with 0, before the wanted program
+    // begins and after its end. Absent: nobody asks.
     std::function<bool(pid_t process)> meanwhile;
     std::function<void(const StoppedMoment&)> at_asked;
     std::chrono::nanoseconds pause{};
@@ -78,7 +78,7 @@ struct ProgramStops {
 
 class StoppedAtEnd {
   public:
-    // Runs the command to its end, and to that of the program that is followed.
+    // Runs the command to its end, and to the end of the program that is followed.
     [[nodiscard]] static base::Expected<ExitStatus> run(const SpawnOptions& program, const ProgramStops& stops);
 };
 

@@ -51,7 +51,7 @@ class PinnedThreads {
 // A second thread that sleeps as long as it lives. With it the C library takes its locks, and std::shared_ptr counts
 // with locked instructions, as in any program that has threads.
 //
-// Memory   when the constructor returns, the thread sleeps and has touched every page that it ever will, so it changes
+// Memory   when the constructor returns, the thread sleeps and has touched every page that it ever will. So it changes
 //          no working set that is read later. Its stack never becomes huge pages, even if the machine gives them to all
 //          memory (transparent_hugepage/enabled: always).
 // Errors   std::system_error if a thread, a descriptor or its stack cannot be had.

@@ -88,8 +88,8 @@ struct Topology {
 // for this machine. A difference of a hundredth is forgiven.
 //
 // If memory was plugged in after the start, the kernel's figures of its nodes, which hwloc reads, miss it. Then the
-// total stands for the machine, and for its only node. In a container /proc/meminfo may show a limit, so the nodes have
-// more. Then the nodes stand. Either way the drawing shows both figures, and contradicted_bytes is set.
+// total counts for the machine, and for its only node. In a container /proc/meminfo may show a limit, so the nodes have
+// more. Then the nodes' figures count. Either way the drawing shows both figures, and contradicted_bytes is set.
 void check_memory(Topology& topology, std::uint64_t kernel_bytes);
 
 // Caches that are alike.

@@ -14,12 +14,12 @@
 
 namespace memsweep::sys {
 
-// With which the command is seized (PTRACE_SEIZE).
+// The options with which the command is seized (PTRACE_SEIZE).
 [[nodiscard]] unsigned long first_options(const ProgramStops& stops);
 
 [[nodiscard]] sigset_t awaited_signals();
 
-// How the command ended, once it and what is followed have.
+// Traces until the command and the process that is followed have ended. Returns how the command ended.
 [[nodiscard]] ExitStatus trace_to_end(pid_t command, const ProgramStops& stops);
 
 }  // namespace memsweep::sys

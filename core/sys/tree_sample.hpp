@@ -31,7 +31,7 @@ struct TreeSample {
     std::uint64_t major_faults{};
     std::vector<pid_t> sharers;         // sorted; processes that may have pages in common
     std::uint64_t sharers_bytes{};      // their part of working_set_bytes
-    bool several_have_shared_memory{};  // which may become more shared at any time; pages shared by fork only less
+    bool several_have_shared_memory{};  // its pages may gain sharers at any time; pages shared by fork only lose some
 };
 
 [[nodiscard]] TreeSample sample_descendants(pid_t process);
