@@ -26,8 +26,8 @@ inline constexpr std::uint64_t held_by_any = 1'500'000;  // the tables of two re
 inline constexpr std::uint64_t bytes_of_a_thing = 64;    // so many bytes of text count as one thing
 inline constexpr std::uint64_t things_of_a_thread = 4;   // with its share of a process
 
-// What a log may hold, by its size on disk. A line that names a block has at least 4 bytes ("+ 0" of heaptrack), so a
-// log that is not compressed never meets the bound.
+// The most things that a log may hold, by its size on disk. A line that names a block has at least 4 bytes ("+ 0" of
+// heaptrack), so a log that is not compressed never meets the bound.
 [[nodiscard]] constexpr std::uint64_t most_held_by_log(std::uint64_t file_bytes) noexcept
 {
     constexpr std::uint64_t bytes_each = 4;
@@ -48,7 +48,7 @@ inline constexpr Bound most_events_held{.of_any = 4ULL << 20U, .times = 64};
 // The size of a trace's chunks after decompression. At 2 bytes an event, any trace may have 100 million events.
 inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 
-// Chunks that are open at the same time, one of each thread. Those that memsweep writes have 256 KiB at most.
+// Chunks that are open at the same time, one of each thread. The chunks that memsweep writes have 256 KiB at most.
 inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
 inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // in a trace: a recorder writes 1 MiB, twice

@@ -1,7 +1,7 @@
-// Estimates the figures of stacks in a trace that has stacks only for a sample. Of all other blocks it has the callers
-// and the sizes.
+// Estimates the figures of stacks in a trace that has stacks only for a sample of its blocks. For all other blocks it
+// has the callers and the sizes.
 //
-// A stratum holds the blocks that were called for from one address, in sizes of one power of two. Its figures are known
+// A stratum holds the blocks that were requested from one address, in sizes of one power of two. Its figures are known
 // exactly. They are divided among its stacks in the proportions of the sampled blocks, each of which counts for the
 // blocks that it stands for. If a stratum's sample has nothing of a figure, the sample of its address in all sizes is
 // taken for it. If that has nothing either, the figure goes to a stack of the address alone. So the sums by address are
@@ -37,7 +37,7 @@ class CallerStrata {
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
 
-    // Where a block with this node counts. A node of an address alone is no sample.
+    // The place where a block with this node counts. A node of an address alone is no sample.
     [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
     void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);

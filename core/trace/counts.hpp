@@ -1,5 +1,5 @@
-// What recorders that keep no log left in a folder (format/count_layout.hpp), summed over a program and the processes
-// that it started.
+// The counts that recorders without a log left in a folder (format/count_layout.hpp), summed over a program and the
+// processes that it started.
 //
 // Sums     calls and bytes asked for are sums over all process images. The peak is the largest of any one image. Images
 //          that run side by side reach their peaks at times that do not repeat, and images that follow one another
@@ -35,7 +35,7 @@ struct ServedProgram {
     friend bool operator==(const ServedProgram&, const ServedProgram&) = default;
 };
 
-// What counting a tree of processes has left.
+// The result of counting a tree of processes.
 struct CountedTree {
     Counts counts;
     std::uint64_t refused{};                    // processes for which no file could be made, or not every size kept

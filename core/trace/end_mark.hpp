@@ -4,7 +4,7 @@
 // If the threads run on meanwhile, they are looked at one after the other: the mark is where each stood then.
 //
 // Memory   some 40 bytes a thread that is in the middle of a chunk, and one chunk.
-// Errors   those of reading. A damaged mark counts as none.
+// Errors   errors of reading are passed on. A damaged mark counts as none.
 // Threads  one; memsweep may take full chunks out of the recordings meanwhile.
 #pragma once
 

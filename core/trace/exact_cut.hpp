@@ -2,10 +2,10 @@
 // is read up to the cut has every event that was recorded by then, and no other. The clock could not do that, because a
 // thread is stamped once in 64 events.
 //
-// Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they stand. Each thread's
-// events in the chunk that it writes are counted where they lie, in the mapped file. Every chunk before is whole, and
-// every later chunk has a later clock. The cut stays valid for a trace made of the recording at any later time, even if
-// the processes went on or were killed.
+// Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they are stopped. Each
+// thread's events in the chunk that it writes are counted where they lie, in the mapped file. Every chunk before is
+// whole, and every later chunk has a later clock. The cut stays valid for a trace made of the recording at any later
+// time, even if the processes went on or were killed.
 //
 // In flight  a thread may stand between a real call and its event: an allocation is recorded after the call, a free
 //            before it. That is at most one event of each thread, of a call that the program has not seen return. If a
@@ -14,7 +14,7 @@
 //
 // Cost     a system call a slot, and 20 ns an event of the chunks that are being written.
 // Memory   some 40 bytes a thread, and one chunk.
-// Errors   those of reading.
+// Errors   errors of reading are passed on.
 // Threads  one; memsweep may take full chunks out of the recording meanwhile.
 #pragma once
 
@@ -49,7 +49,8 @@ struct ExactCut {
     std::vector<ThreadCut> threads;
 };
 
-// Adds the process of an image, whose threads stand. If the process became several programs, give the last one's image.
+// Adds the process of an image. Its threads must be stopped. If the process became several programs, give the last
+// one's image.
 [[nodiscard]] base::Expected<void> add_to_cut(const RecordedImage& image, ExactCut& cut);
 
 }  // namespace memsweep::trace

@@ -1,6 +1,6 @@
-// What a trace says of one process's heap at the point up to which it is read. It has the live blocks, and when and at
-// which site each was made. It has the pages that blocks have lain in, who mapped what, and where the stacks of threads
-// lie. And it says how long blocks have lived, by call site.
+// The facts that a trace tells about one process's heap, at the point up to which it is read. They are the live blocks,
+// and when and at which site each was made; the pages that blocks have lain in; who mapped what; where the stacks of
+// threads lie; and how long blocks have lived, by call site.
 //
 // Once a page is mapped anew, it counts as one in which no block has lain.
 //
@@ -81,7 +81,7 @@ class HeapHistory {
     [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
     // The number of threads that asked for at least a twentieth of all bytes.
     [[nodiscard]] std::size_t allocating_threads() const noexcept { return allocating_threads_; }
-    // The lives of all blocks, and of those of each site.
+    // The lifetimes of all blocks, and of the blocks of each site.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
     // Bytes that were freed at each site: in all, and in blocks of at most small_block bytes.

@@ -140,8 +140,8 @@ class RecycledNumbers {
 // Follows the blocks of a trace from event to event. Each live block has a recycled number, its tag.
 class BlockWalk {
   public:
-    // What one event does. If an allocation finds another block at its address, it replaces that block, whose free was
-    // not recorded. `made` may have the number of `freed`, never that of `replaced`.
+    // The effects of one event. If an allocation finds another block at its address, it replaces that block, whose free
+    // was not recorded. `made` may have the number of `freed`, but never the number of `replaced`.
     struct Change {
         std::optional<LiveBlock> freed;     // by a free, or as the old block of a realloc
         std::optional<LiveBlock> replaced;  // by `made`

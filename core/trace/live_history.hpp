@@ -15,7 +15,7 @@ class LiveHistory {
   public:
     static constexpr std::size_t max_steps = 512;
 
-    // What a process holds after the next event.
+    // The bytes that a process holds after the next event.
     struct Held {
         std::uint32_t process{};
         std::uint64_t bytes{};

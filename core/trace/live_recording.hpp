@@ -2,8 +2,8 @@
 //
 // Cost     a look reads the header of each slot in use; a chunk that it takes costs 20 ns an event.
 // Memory   64 KiB, and a header for each chunk that waits.
-// Errors   those of the taker of the bytes. A chunk that cannot be read, or lies behind one that is never written
-//          whole, is left to the end.
+// Errors   errors of the function that takes the bytes are passed on. A chunk that cannot be read, or lies behind one
+//          that is never written whole, is left to the end.
 // Threads  one at a time; the process writes meanwhile.
 #pragma once
 

@@ -32,7 +32,7 @@ class Placement {
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
-    // Where a block lies, and its size as rounded up.
+    // The place of a block, and its size as rounded up.
     struct Extent {
         std::uint64_t address{};
         std::uint64_t size{};
@@ -60,7 +60,7 @@ struct PlacementPolicy {
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
-// All policies, in the order in which they are shown; and those of each source.
+// All policies, in the order in which they are shown; and the policies of each source file.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
 [[nodiscard]] std::span<const PlacementPolicy> hole_policies();
 [[nodiscard]] std::span<const PlacementPolicy> class_policies();
@@ -147,7 +147,7 @@ class Segments {
     RecycledNumbers numbers_;
 };
 
-// What a policy keeps of each block.
+// A value that a policy keeps for each block.
 template <typename Value>
 class PerBlock {
   public:

@@ -1,6 +1,6 @@
-// What a trace says of its processes beside their events and call stacks. It names the objects that were loaded, the
-// code that called for each mapping, and the places of threads' stacks. It also has the block sizes that the allocator
-// tells.
+// The facts that a trace tells about its processes beside their events and call stacks. These are the objects that were
+// loaded, the code that called for each mapping, and the places of threads' stacks. There are also the block sizes that
+// the allocator tells.
 //
 // Cost     some 100 ns for each chunk of this kind, once.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
@@ -37,7 +37,7 @@ struct ThreadStack {
     std::uint64_t first_ticks{};  // when its thread was begun to be recorded
 };
 
-// What malloc_usable_size said of blocks of this size and alignment.
+// The answer of malloc_usable_size for blocks of this size and alignment.
 struct UsableSize {
     std::uint32_t process{};
     std::uint64_t size{};

@@ -3,9 +3,8 @@
 //
 // Sizes are rounded up to 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments of 2 MiB,
 // blocks below 10 MiB from segments of 20 MiB; larger ones have segments of their own in steps of 2 MiB. A request
-// takes the smallest cached block the largest cached block of its stream and pool that fits; of equal ones, the lowest.
-// Expandable segments grow by pages of 2 and 20 MiB instead. If a segment would exceed the capacity, cached ones are
-// given back first.
+// takes the smallest cached block of its stream and pool that fits; of equal ones, the lowest. Expandable segments grow
+// by pages of 2 and 20 MiB instead. If a segment would exceed the capacity, cached ones are given back first.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; held to

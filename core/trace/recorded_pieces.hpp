@@ -3,7 +3,7 @@
 //
 // Cost     a system call a slot.
 // Memory   a header a chunk.
-// Errors   those of reading. A slot without a chunk, or with another one than before, is passed over.
+// Errors   errors of reading are passed on. A slot without a chunk, or with another one than before, is passed over.
 // Threads  any.
 #pragma once
 
@@ -36,7 +36,7 @@ using StreamEnds = std::map<std::uint32_t, StreamEnd>;  // streams of one proces
 
 [[nodiscard]] bool stands_in(const StreamEnds& ends, const ChunkHeader& header);
 
-// Whether it is there whole.
+// Reads a structure at this offset. False: it is not there whole.
 template <typename Structure>
 base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
 {

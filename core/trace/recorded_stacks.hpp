@@ -2,8 +2,8 @@
 //
 // Cost     some 10 ns a node.
 // Memory   the nodes of one chunk, some MiB.
-// Errors   those of reading, and of the taker of the bytes. A file that its process has not begun has no stacks. A file
-//          that is cut off has those before the cut.
+// Errors   errors of reading, and of the function that takes the bytes, are passed on. A file that its process has not
+//          begun has no stacks. A file that is cut off has the stacks before the cut.
 // Threads  one; the process may write meanwhile.
 #pragma once
 

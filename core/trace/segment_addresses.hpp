@@ -1,5 +1,6 @@
-// Guesses where CUDA's driver would put a new segment, from where it has put those of a trace. PyTorch takes the cached
-// block with the lowest address among those of one size. So what it reserves depends on the addresses.
+// Guesses where CUDA's driver would put a new segment, from the places where it has put the segments of a trace.
+// PyTorch takes the cached block with the lowest address among those of one size. So the amount that it reserves
+// depends on the addresses.
 //
 // The rule was read off five recorded runs (CUDA 13, H200): a segment goes to the lowest hole that fits. If there is
 // none, a multiple of 32 MiB is reserved below all others. If a recorded segment cannot have been such a reservation,

@@ -26,7 +26,7 @@ enum class SnapshotAt : std::uint8_t {
 struct Snapshot {
     std::uint32_t process{};  // as the trace calls it
     SnapshotAt at{};
-    std::uint64_t stopped_nanoseconds{};  // how long it stood
+    std::uint64_t stopped_nanoseconds{};  // how long it was stopped
     ExactCut cut;                         // of that process
     sys::AddressSpace space;
 
@@ -41,7 +41,8 @@ struct Snapshot {
     std::string recorder_folder;
 };
 
-// Writes its chunks, of kind `snapshot` (docs/trace-format.md). `number`: each snapshot of a process has another one.
+// Writes the chunks of a snapshot, of kind `snapshot` (docs/trace-format.md). `number`: every snapshot of a process has
+// another one.
 [[nodiscard]] base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number);
 
 // A snapshot of a trace, before it is read.

@@ -123,7 +123,7 @@ class ChunkStacks {
     StacksDecoder callers_;
     std::vector<std::uint32_t> caller_numbers_;  // nodes of the table, by the numbers of the chunk
     const StackTable* table_{};
-    std::uint32_t last_{};  // of the chunk, and what it is in the table
+    std::uint32_t last_{};  // the last node of the chunk; `number_` is its number in the table
     std::uint32_t number_{};
     bool has_strange_{};
 };

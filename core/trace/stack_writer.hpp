@@ -2,7 +2,7 @@
 //
 // Cost     some 50 ns a frame that is looked up.
 // Memory   some 60 bytes a node, and one chunk.
-// Errors   those of the taker of the bytes, from outcome().
+// Errors   errors of the function that takes the bytes, from outcome().
 // Threads  one.
 #pragma once
 

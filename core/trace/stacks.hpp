@@ -27,7 +27,8 @@ namespace memsweep::trace {
 struct StackSampling {
     std::uint64_t mean_bytes{};  // between two samples; 0: all allocations have stacks
     [[nodiscard]] bool is_exact() const noexcept { return mean_bytes == 0; }
-    // What a block of this size stands for. If sampled, its count is in parts of a block: `unit` of them make one.
+    // The blocks that a block of this size stands for. In a sample the count is in parts of a block, `unit` of which
+    // make one block.
     [[nodiscard]] AllocationLedger::Weight weight_of(std::uint64_t size) const;
     static constexpr std::uint64_t unit = 256;
 };

@@ -77,7 +77,7 @@ class Accounting {
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
-    // By Event::module.
+    // The mapped memory by Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
     // The part of totals() that needs no summing up.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
@@ -124,7 +124,7 @@ struct Space {
     std::uint32_t device{};
 };
 
-// What one process did.
+// The figures of one process.
 struct ProcessSummary {
     std::uint32_t process{};
     std::string program{};  // the file that it ran, or several with commas; empty: not recorded

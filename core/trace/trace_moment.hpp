@@ -33,9 +33,9 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 
 // Whether the trace may go on behind the moment.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// How many events of the trace come before the moment, in the reader's order. `process`: the process of the peak;
-// absent: that of all together. The reader is at its first event before and after. For the end of the work the number
-// is unbounded; instead, the reader reads no further from then on.
+// How many events of the trace come before the moment, in the reader's order. `process`: the process whose peak is
+// meant; absent: the peak of all together. The reader is at its first event before and after. For the end of the work
+// the number is unbounded; instead, the reader reads no further from then on.
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
 // The moment by the clock of the stamps. For the end, the time of the last event of `process`. Takes another reading.

@@ -6,7 +6,8 @@
 // still in the recordings. The header comes last of all.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
-// Errors   invalid_input: the file is no trace; those of reading, and of the taker of the bytes.
+// Errors   invalid_input: the file is no trace. Errors of reading, and of the function that takes the bytes, are passed
+//          on.
 // Threads  one at a time.
 #pragma once
 

@@ -35,7 +35,7 @@ class EventStream {
     [[nodiscard]] bool next(TraceFile& file, Event& event);
     // The time at which the next chunk begins. The open chunk must be read to its end first.
     [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
-    // The latest time at which the events read so far were over.
+    // The time by which all events read so far had happened, at the latest.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }

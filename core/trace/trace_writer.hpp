@@ -1,8 +1,9 @@
-// Writes events into a trace file, in the order they are given. They are one stream, whatever threads they are of.
+// Writes events into a trace file, in the order they are given. They are one stream, whatever threads they belong to.
 //
 // Cost     10 ns an event, compression included.
 // Memory   two chunks, of 256 KiB unless told, and a ChunkSealer.
-// Errors   io: what the taker of the bytes refused. After an error further events are dropped; finish() says so again.
+// Errors   errors of the function that takes the bytes. After an error further events are dropped; finish() returns the
+//          error again.
 // Threads  one.
 #pragma once
 

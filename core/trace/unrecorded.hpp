@@ -1,9 +1,9 @@
 // Programs of a recorded or counted tree that ran without the recorder. Processes with the recorder note what they
 // start (format/start_layout.hpp). Looks at the tree from outside find what a program without the recorder starts.
 //
-// Exact    for every program that a process with the recorder starts by the C library's calls. What a program without
-//          the recorder starts is found only if it lives until a look; that program's entry warns that more may be
-//          missing.
+// Exact    for every program that a process with the recorder starts by the C library's calls. If a program without the
+//          recorder starts another, that one is found only if it lives until a look; the starter's entry warns that
+//          more may be missing.
 // Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
 // Cost     a look takes some 10 us a process, and 0.1 ms for each program that it has not seen before.
 // Errors   none: a look skips a process that has ended. If the file cannot be made, nothing is noted.

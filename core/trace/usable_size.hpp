@@ -39,7 +39,7 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return std::max(rounded_up(std::min(size, most_size) + header, chunk_step), smallest_chunk);
 }
 
-// What malloc_usable_size says of a block in a heap. `alignment`: 16 or less if none was asked for.
+// The answer of malloc_usable_size for a block in a heap. `alignment`: 16 or less if none was asked for.
 [[nodiscard]] constexpr UsableRange usable_in_heap(std::uint64_t size, std::uint64_t alignment = 0) noexcept
 {
     const std::uint64_t least = chunk_bytes(size) - header;
@@ -47,9 +47,9 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return {least, least + (is_aligned ? smallest_chunk : smallest_chunk - chunk_step)};
 }
 
-// What malloc_usable_size says of a block with a mapping of its own, as blocks have from M_MMAP_THRESHOLD on. Its
-// address lies 16 bytes behind the beginning of a page. With an alignment the block begins anywhere in its mapping, and
-// reaches to the mapping's end.
+// The answer of malloc_usable_size for a block with a mapping of its own, as blocks have from M_MMAP_THRESHOLD on. The
+// block's address lies 16 bytes behind the beginning of a page. With an alignment the block begins anywhere in its
+// mapping, and reaches to the mapping's end.
 [[nodiscard]] constexpr UsableRange usable_in_mapping(std::uint64_t size, std::uint64_t page_bytes,
                                                       std::uint64_t alignment = 0) noexcept
 {

@@ -21,7 +21,7 @@ class EventEncoder {
     using Byte = std::uint8_t;
 
     constexpr EventEncoder() = default;
-    // What a new chunk begins with: its header's rotation and first_ticks.
+    // Begins a new chunk, with its header's rotation and first_ticks.
     constexpr EventEncoder(unsigned rotation, std::uint64_t first_ticks) noexcept
         : last_ticks_{first_ticks}, rotation_{rotation}
     {

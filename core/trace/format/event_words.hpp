@@ -7,12 +7,12 @@
 //   bits 48-63  a size below 64 KiB
 //
 // A word of the event `stack` stands directly before the event that it belongs to. Its bits from 11 on are the number
-// of a call stack (stack_recording.hpp). In a word of the event `caller`, these bits are a return address. It is that
-// of all following events that give a block and have no stack, up to the next such word or the end of the chunk.
+// of a call stack (stack_recording.hpp). In a word of the event `caller`, these bits are a return address. It belongs
+// to all following events that give a block and have no stack, up to the next such word or the end of the chunk.
 //
 // Events that do not fit (other addresses, larger sizes, rarer events) take the long form. Each value is two words
-// tagged `operand`: bits 3-34 are the lower half of the value, then the upper half. The word that says what they are
-// follows. If no such word follows an operand, the process died in the middle of that call.
+// tagged `operand`: bits 3-34 are the lower half of the value, then the upper half. Then follows the word that says
+// what the values are. If no such word follows an operand, the process died in the middle of that call.
 //
 // Memory   none, and no library: the recorder includes this file.
 // Threads  words belong to one thread; a signal handler of that thread may write others in between.
@@ -55,8 +55,8 @@ enum class WordEvent : std::uint8_t {
     thread_stack,   // address, size: that of the thread that records it
     usable_size,    // size, alignment (0: malloc's), what malloc_usable_size says of such a block
     stamp,          // ticks; only in the short form
-    stack,          // the number of the next event's; only in a form of its own
-    caller,         // where the calls return to that the next events are of which have no stack; likewise
+    stack,          // number of the next event's call stack; only in a form of its own
+    caller,         // return address of the calls behind the next events that have no stack; likewise
 };
 inline constexpr unsigned word_events = 18;
 

@@ -1,20 +1,20 @@
 // The messages between memsweep and the recorder of a traced process, at the process's end.
 //
-// The recorder calls for a look at the process (tracer_call_look), and the threads stand during it. Then it forks a
-// copy and tells the copy's number (tracer_call_copied). The process goes on and ends. The copy closes its descriptors
-// and reads from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the copy's memory. When memsweep writes a byte
-// to the FIFO, the copy tries the request. When the FIFO has no writer any more, the copy ends.
+// The recorder calls for a look at the process (tracer_call_look), during which all threads are stopped. Then it forks
+// a copy and tells the copy's number (tracer_call_copied). The process goes on and ends. The copy closes its
+// descriptors and reads from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the copy's memory. When memsweep
+// writes a byte to the FIFO, the copy tries the request. When the FIFO has no writer any more, the copy ends.
 //
-// The answer is <process>.0.given in the folder of the recording, in lines. The first is one of
+// The answer is the file <process>.0.given in the folder of the recording, in lines. The first line is one of
 //
 //   malloc_trim 67108864 4096     the request, and the anonymous memory (smaps_rollup) before and after it, bytes
 //   refused 11                    no copy of the process could be made, or it could not be asked: errno
 //
-// the second has what the process's own children had done before, which the copy is not one of:
+// The second line is about the process's own children up to then, without the copy:
 //
 //   children 195313 25600         page faults of those that it has waited for, and the peak of the largest in KiB
 //
-// and the rest are figures that the allocator had of itself before the request:
+// The other lines are figures that the allocator had of itself before the request:
 //
 //   says stats.allocated 70336    bytes
 //

@@ -44,8 +44,8 @@ struct ImageFacts {
     std::uint32_t process{};
     std::uint32_t parent{};
     std::uint32_t slots{};              // that the file has room for
-    std::uint64_t start_ticks{};        // by the clock behind the stamps, read together with
-    std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
+    std::uint64_t start_ticks{};        // by the clock behind the stamps
+    std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC, read together with start_ticks
     std::uint64_t start_unix_ns{};
     std::uint64_t append_at{};         // the place for the next chunk that finds no slot
     std::uint64_t lost_events{};       // events that found no slot, or came after recording stopped
@@ -94,8 +94,8 @@ struct Slot {
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
 
-// What memsweep tells the library, in the environment. The options, with commas between them: count, stacks[=BYTES],
-// give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen, namespace=INODE.
+// The variables by which memsweep tells the library its orders. The options, with commas between them: count,
+// stacks[=BYTES], give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen, namespace=INODE.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable = "MEMSWEEP_RECORD_OPTIONS";
 

@@ -5,7 +5,7 @@
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order they were taken
 //
-// An entry's program has an image that begins in the process of the entry, in its namespace, at its time or later, and
+// An entry's program has an image if one begins in the entry's process and namespace, at the entry's time or later, and
 // before the next entry of that process. If there is no such image, the program ran without the recorder.
 //
 // Memory   none, and no library: the recorder includes this file.

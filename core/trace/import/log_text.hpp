@@ -33,9 +33,9 @@ struct LogSource {
     std::string name{};  // for messages
 };
 
-// "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one within the other
-// (four layers at most), each from `piece_bytes` (4 at least) at a time, up to most_decompressed() of bounds.hpp.
-// Zeroes behind the last member of gzip or frame of zstd are padding.
+// Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one
+// within the other (four layers at most). At most most_decompressed() of bounds.hpp comes out. Zeroes behind the last
+// member of gzip or frame of zstd are padding. `piece_bytes`: each layer is read so many bytes at a time, at least 4.
 [[nodiscard]] base::Expected<LogSource> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
 [[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
@@ -65,7 +65,7 @@ class LogText {
     // The next line without its end, valid until the next call; false at the end. No line follows one that is too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // What ended the last line. A carriage return at the end of the log counts as a newline.
+    // The end of the last line that line() returned. A carriage return at the end of the log counts as a newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
     // Exactly this many bytes, valid until the next call; fewer at the end.
     [[nodiscard]] std::string_view bytes(std::size_t count);

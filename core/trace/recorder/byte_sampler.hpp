@@ -32,7 +32,7 @@ class ByteSampler {
         unsampled = draw_gap(every);
         return true;
     }
-    // Where the first one may lie.
+    // Draws the bytes before the next sampled one.
     [[nodiscard]] std::uint64_t draw_gap(std::uint64_t every) noexcept
     {
         constexpr unsigned bits = 52;

@@ -29,8 +29,8 @@
 namespace memsweep::trace::recorder {
 
 // Call once if stacks are asked for, before the first image begins. `kept` lies in memory that a forked child finds
-// zeroed. `every`: only a sample of the allocations has stacks, so many bytes apart on average (a Poisson process, so
-// that a block of z bytes is in it with 1 - e^(-z / every)); 0: of all.
+// zeroed. `every`: only a sample of the allocations has stacks, so many bytes apart on average (a Poisson process: a
+// block of z bytes is in the sample with the probability 1 - e^(-z / every)); 0: all allocations have stacks.
 void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept;
 // Call for an image that begins, with its lock held. A negative errno: it has no stacks.
 [[nodiscard]] long begin_stacks(const char* recording_path, std::uint32_t process) noexcept;

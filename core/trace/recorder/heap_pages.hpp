@@ -1,7 +1,7 @@
 // Says how much memory a process held that can only be blocks. A recording of all allocations must account for it. It
-// is the largest working set (VmHWM) without files, shared memory, the program's data, the stacks, and what the program
-// and its libraries have mapped for themselves. Each of these is subtracted at its size, not at its resident pages, and
-// a mapping counts for good. So the figure is a lower bound; for a program that maps much it is 0.
+// is the largest working set (VmHWM) less files, shared memory, the program's data, the stacks, and the mappings that
+// the program and its libraries have made for themselves. Each of these is subtracted at its size, not at its resident
+// pages, and a mapping counts for good. So the figure is a lower bound; for a program that maps much it is 0.
 //
 // Units    bytes.
 // Sources  proc_pid_status(5).

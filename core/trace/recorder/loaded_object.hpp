@@ -25,7 +25,7 @@ class LoadedObject {
     // The object in which this address lies. If there is none, an object without anything.
     [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
 
-    // visit(object, path), in the order in which the linker looks for names, until one returns true.
+    // Calls visit(object, path) in the order in which the linker looks for names, until a call returns true.
     template <typename Visit>
     static void visit_all(Visit visit) noexcept
     {

@@ -5,9 +5,9 @@
 // for all calls that Python makes of Python. A value that the loop keeps in its frame marks its place on the stack, so
 // neither its address nor its name is needed.
 //
-// A thread reads only what it alone changes, and between two of its own instructions. So what it finds is whole. The
-// exception is the code of a call that is ending, which is recognised. A signal's handler might find less, so nothing
-// is read below one. A pointer to anything but a code object is not followed.
+// A thread reads only data that it alone changes, and it does so between two of its own instructions. So the data are
+// whole. The exception is the code of a call that is ending, which is recognised. In a signal's handler the data may be
+// half changed, so nothing is read there. A pointer to anything but a code object is not followed.
 //
 // Not seen  calls before the interpreter is initialised and once it is being finalised; calls beyond the bounds below;
 //           in 3.11, calls of other interpreters than the thread's first; and, as in tracebacks, calls that have not
@@ -73,7 +73,7 @@ struct PythonVersion {
 [[nodiscard]] bool has_python() noexcept;
 
 void walk_python(PythonCalls& calls) noexcept;
-// False: the call is none any more. The texts lie in `room`, cut if it is too small.
+// Looks up the line that a call executes. False: the call is over. The texts lie in `room`, cut if it is too small.
 [[nodiscard]] bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,4 +1,4 @@
-// The functions in front of which the recorder stands: those of the next library, found by the dynamic linker.
+// The functions that the recorder stands in front of. They are the next library's, found by the dynamic linker.
 //
 // Until they are found, blocks come from a small arena in the library, because dlsym may allocate itself. Blocks of the
 // arena are neither freed nor recorded.

@@ -33,8 +33,8 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
-// Zeroed memory for the recorder itself, or a negative errno. It is left out of core dumps (MADV_DONTDUMP). By that
-// flag an observer tells it from the program's memory.
+// Zeroed memory for the recorder itself, or a negative errno. It is left out of core dumps (MADV_DONTDUMP), and that
+// flag tells an observer that it is not the program's memory.
 [[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
 {
     const long at =

@@ -1,5 +1,5 @@
-// What the recorder does if the program starts another one. The other one is to be recorded too. If it is not,
-// `memsweep record` shall know.
+// Follows the programs that the recorded program starts. They are to be recorded too. If one is not, `memsweep record`
+// must know.
 //
 // Each exec and posix_spawn leaves a note of which program begins in which process (format/start_layout.hpp). The new
 // environment may lack the recorder's entry of LD_PRELOAD, or its variables. Examples are `env -i`, a wrapper that sets

@@ -2,8 +2,8 @@
 // which nothing is to be set up, stamped or flushed. The longer way is in thread_log.cpp.
 //
 // Cost     some 15 instructions an event.
-// Memory   a log per thread, in memory that a forked child finds zeroed. By that it learns that it is another process
-//          and that the slots are its parent's, also after a raw clone(2).
+// Memory   a log per thread, in memory that a forked child finds zeroed. The zeroes tell the child, also after a raw
+//          clone(2), that it is another process and that the slots are its parent's.
 // Threads  a log belongs to the thread whose `current` it is. A signal handler may allocate while its thread is in the
 //          inline code: then it writes its words behind those that the thread has reserved. If the thread is on the
 //          longer way, the handler leaves its events in `deferred`, and the thread records them when it is done.
@@ -59,7 +59,7 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t thread;
     std::uint32_t number;  // among the image's
     bool is_taken;
-    bool takes_inline;          // so that `next` tells what has been written since
+    bool takes_inline;          // words are written inline, so `next` tells what has been written since
     std::uint64_t noted_begin;  // begin of the object that was last looked up among the noted ones
     std::uint64_t noted_end;
     std::array<CallEvent, 30> deferred;
@@ -102,7 +102,7 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
     return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
 }
 
-// Reserves by one instruction. So a signal handler reserves either before or behind.
+// Reserves by one instruction. So a signal handler reserves its words either before these or behind them.
 [[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
 {
 #if defined(__x86_64__)
@@ -145,8 +145,8 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
     if constexpr (tag != WordTag::nothing) {
         constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
         LogCursor& log = *current;
-        // A handler may open another window in between. It begins with a stamp where this one ends: of two words the
-        // second would stand in the place of the handler's event.
+        // A handler may open another window in between. That window begins with a stamp where this one ends. If this
+        // call writes two words, the second would stand in the place of the handler's event.
         std::uint64_t limit = 0;
         if constexpr (call == Call::realloc) {
             limit = log.limit_of_allocations;
@@ -175,22 +175,22 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
     return record_otherwise(call, address, size, other, place_of_return(__builtin_return_address(0)));
 }
 
-// What `memsweep record` asks of the recorder. It stands in the environment, so it reaches every program that is
+// The orders of `memsweep record` to the recorder. They stand in the environment, so they reach every program that is
 // started.
 struct Choice {
     std::uint64_t min_size{};       // bytes, by malloc_usable_size
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
-    bool only_chosen{};            // the process that shall be recorded alone has a file of that ending
+    bool only_chosen{};            // only the process that has a file of the ending chosen_ending is recorded
     bool counts{};                 // keep no log
     bool stacks{};                 // of allocations
     bool gives_back{};             // try at the end what the allocator would return
-    std::uint64_t stacks_every{};  // a sample of them, so many bytes apart on average; 0: of all
+    std::uint64_t stacks_every{};  // only for a sample of them, so many bytes apart on average; 0: for all
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
-    // Whether callers are recorded of blocks without a stack.
+    // Whether callers are recorded for blocks without a stack.
     [[nodiscard]] bool callers() const noexcept { return stacks && stacks_every != 0; }
 };
 

@@ -1,4 +1,4 @@
-// What a thread remembers of its earlier stacks, and the frames that are being followed.
+// The earlier stacks that a thread remembers, and the frames that are being followed.
 //
 // Memory   some 60 KiB a thread, of which it touches what it needs.
 // Threads  each thread its own; a signal handler uses `nested` alone.
@@ -27,7 +27,7 @@ struct Frame {
     Registers registers;
     std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it is the same as this one's
     std::uint32_t node{};      // during a search: the number of addresses up to here
-    bool is_remembered{};      // two words show that it is left in the same way: its return address and that one
+    bool is_remembered{};      // its return address and the word at saved_at show that it is left in the same way
 };
 
 template <std::uint32_t most>
@@ -52,7 +52,7 @@ struct RecentNode {
 };
 inline constexpr unsigned recent_bits = 9;
 
-// What was last found of an evaluation of Python.
+// The last findings about an evaluation of Python.
 struct RecentEvaluation {
     std::uint64_t marker;
     std::uint64_t key;
@@ -60,7 +60,7 @@ struct RecentEvaluation {
 
 // A forked child finds it unchanged, because it may return into code that was reading it.
 struct ThreadStacks {
-    std::uint32_t level;  // how often the thread is here
+    std::uint32_t level;  // how many times the thread is in this code, in handlers too
     std::uint32_t depth;  // frames remembered
     std::uint32_t root;   // the node under which they begin
     std::uint32_t evaluations_count;

@@ -5,7 +5,7 @@
 // or the only thread has not freed it since. It asks the allocator that gave the block. If the library behind malloc
 // has no malloc_usable_size, it asks nobody.
 //
-// Cost     a look at each allocation that the inline code does not take, and at those of a window of events together.
+// Cost     a look at each allocation that the inline code does not take; the others are looked at window by window.
 // Memory   16 KiB. It must lie in memory that a forked child finds zeroed; it begins anew there.
 // Errors   for sizes from 64 KiB on, and aligned ones, it asks at most max_others.
 // Threads  any, without a lock.

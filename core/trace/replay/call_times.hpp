@@ -4,7 +4,7 @@
 //          even on every machine that is fit to measure on.
 // Cost     two readings of the counter a call, some 16 ns; the times include them.
 // Memory   2 x 48 x 128 counts of 4 bytes a thread.
-// Threads  one; add() joins those of several.
+// Threads  one; add() joins the counts of several threads.
 #pragma once
 
 #include <array>

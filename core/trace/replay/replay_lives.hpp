@@ -5,7 +5,7 @@
 // behind it, or with its process. In a trace without exits, it ends with its last event.
 //
 // Units    events, by their number from 1; bytes.
-// Cost     of the survey: that of reading the trace.
+// Cost     the survey costs a reading of the trace.
 // Memory   some 100 bytes a thread.
 // Threads  one.
 #pragma once

@@ -19,7 +19,7 @@ namespace memsweep::trace {
 using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
 // How much more memory may be live because the order between threads is lost within a step. It is a 64th of the peak,
-// but at least this much, which cannot be told from a process's own.
+// but at least this much: so little cannot be told from a process's own memory.
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 
@@ -36,8 +36,8 @@ class ReplaySteps {
         bool leaves{};  // the thread has had a part of a step before
     };
 
-    // Call before a thread's event. It allocates `bytes` while `live_bytes` are live. Returns the step that the thread
-    // has to enter first; empty: it is in it.
+    // Call before a thread's event, which allocates `bytes` while `live_bytes` are live. Returns the step that the
+    // thread has to enter first; empty: it is in that step already.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
