@@ -115,7 +115,7 @@ class UnifiedBuffer {
     base::Expected<void> finish();
     [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
 
-    // Replaces the contents from host memory, or copies them there. These ask for write_host and ensure_host.
+    // Replaces the contents from host memory, or copies the contents there. They ask for write_host and ensure_host.
     base::Expected<void> assign(std::span<const std::byte> contents);
     base::Expected<void> copy_out(std::span<std::byte> into);
 
