@@ -52,12 +52,20 @@ CgroupLevel read_level(const std::string& directory, bool v2)
     return level;
 }
 
+std::string place_of(const std::string& root, const CgroupMount& mount)
+{
+    return root + mount.point.substr(1);
+}
+
 // The mount of a hierarchy that leads deepest. Of several that lead as deep it is the last, which covers the others.
-const CgroupMount* best_mount(const std::vector<CgroupMount>& mounts, bool v2, std::string_view path)
+// One that this process cannot reach counts only if there is no other.
+const CgroupMount* best_mount(const std::string& root, const std::vector<CgroupMount>& mounts, bool v2,
+                              std::string_view path)
 {
     const CgroupMount* best = nullptr;
     for (const CgroupMount& mount : mounts) {
-        if (mount.v2 == v2 && (v2 || mount.memory)) {
+        const bool is_reached = best == nullptr || ::access(place_of(root, mount).c_str(), X_OK) == 0;
+        if (mount.v2 == v2 && (v2 || mount.memory) && is_reached) {
             const bool deeper =
                 best == nullptr || directory_in_mount(mount, path).size() >= directory_in_mount(*best, path).size();
             best = deeper ? &mount : best;
@@ -69,11 +77,11 @@ const CgroupMount* best_mount(const std::vector<CgroupMount>& mounts, bool v2, s
 void add_levels(const std::string& root, const std::vector<CgroupMount>& mounts, bool v2, CgroupMemory& memory)
 {
     const auto path = cgroup_path(read_kernel_text(root + "proc/self/cgroup").value_or(""), v2);
-    const CgroupMount* const mount = path ? best_mount(mounts, v2, *path) : nullptr;
+    const CgroupMount* const mount = path ? best_mount(root, mounts, v2, *path) : nullptr;
     if (mount == nullptr) {
         return;
     }
-    const std::string point = root + mount->point.substr(1);
+    const std::string point = place_of(root, *mount);
     for (std::string below = directory_in_mount(*mount, *path);; below.erase(below.rfind('/'))) {
         if (::access((point + below).c_str(), F_OK) == 0) {
             memory.levels.push_back(read_level(point + below, v2));
