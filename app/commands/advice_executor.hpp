@@ -1,4 +1,4 @@
-// Runs of a program under settings that are tried on it, each held to what the program does as it is.
+// Runs a program under the settings that are tried on it, and compares each run with what the unchanged program does.
 //
 // A run that crashes, ends otherwise, prints something else or is served by another malloc than it should be is no
 // result, however little memory it took.
@@ -25,12 +25,13 @@ enum class AdviceFault : std::uint8_t {
     inert,   // the setting does not reach the program
 };
 
-// The case of the program as it is.
+// The case of the unchanged program.
 inline constexpr const char* as_it_is_id = "advise/as it is";
 
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
-    // `reads_moment`: a run without its memory at the end is none. `patience`: with a run that begins now.
+    // `reads_moment`: a run counts only if its memory was read at the end. `patience`: the time left for a run that
+    // begins now.
     AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
                    std::function<std::chrono::nanoseconds()> patience);
 
@@ -41,7 +42,7 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& report) override;
 
-    // Of the case of this name; none where all its runs were good.
+    // The fault of this case; `none` if all its runs were good.
     [[nodiscard]] AdviceFault fault_of(const std::string& case_id) const;
 
     // What the program prints varies from run to run, so that nothing can be told by it.
@@ -50,7 +51,7 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     // Runs beyond those that were asked for, because the program was gone before its memory could be read.
     [[nodiscard]] std::uint32_t repeats() const { return repeats_; }
 
-    // What the program's memory was, as it is, the last time.
+    // The memory of the unchanged program in its last run.
     [[nodiscard]] const engine::Moment& moment() const { return moment_; }
 
   private:
@@ -62,8 +63,8 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     bool reads_moment_;
     std::function<void(const std::string&)> note_;
     std::function<std::chrono::nanoseconds()> patience_;
-    std::string running_;   // the case; empty: nobody said, and it is the program as it is
-    std::string checksum_;  // of what the program prints as it is
+    std::string running_;   // the case; empty: not given, so the unchanged program
+    std::string checksum_;  // of the output of the unchanged program
     bool varies_{};
     std::uint32_t repeats_{};
     engine::Moment moment_;

@@ -1,13 +1,14 @@
-// A recording of a program of which `advise` is asked, and what allocators and their settings hold when it is replayed.
+// Records the program that `advise` is asked about. Replays the recording to see how much memory allocators hold under
+// their settings.
 //
-// Of several processes the one that had the most bytes live is replayed. Where the command says when its work is done,
-// the recording is replayed up to then: to within the 64 events of a thread that one stamp covers.
+// If there are several processes, the one that had the most bytes live is replayed. If the command says when its work
+// is done, the replay ends then, to within the 64 events of a thread that one stamp covers.
 //
 // Units    bytes.
 // Cost     recording: a run of the program; one reading of the trace, and one compilation, for all replays.
 // Memory   of the compiled trace, and in another process what the program held.
-// Errors   those of the recording, of reading and compiling it; budget: this machine has not the memory left, or nobody
-//          the patience; those of replay_residence.
+// Errors   those of the recording, of reading and compiling it; budget: this machine has too little memory left, or the
+//          time is up; those of replay_residence.
 // Threads  one, beside that which seals the recording.
 #pragma once
 
@@ -35,19 +36,21 @@ class AdviceReplays {
     // `rest`: how long the program rests before its memory is read.
     AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSignals& signals);
 
-    // Runs the program, and returns whose malloc served it. `patience`: with the run and what it takes to have a trace.
+    // Runs the program, and returns whose malloc served it. `patience`: the time left for the run and for making its
+    // trace.
     [[nodiscard]] base::Expected<trace::CountedTree> record(const engine::CommandExecutor& commands,
                                                             const engine::CompiledCase& compiled,
                                                             const engine::RunLimits& limits,
                                                             std::chrono::nanoseconds patience);
 
-    // Whose malloc served it in a recording that was cut off, too.
+    // Whose malloc served the program; known even if the recording was cut off.
     [[nodiscard]] const trace::CountedTree& seen() const { return seen_; }
 
-    // After a recording, before replays of it. `patience`: with reading it; what follows takes a part of that again.
+    // Call after a recording and before replays of it. `patience`: the time left for reading the trace; compiling takes
+    // a part of that time again.
     [[nodiscard]] base::Expected<void> compile(std::chrono::nanoseconds patience);
 
-    // `patience`: for one replay.
+    // `patience`: the time left for one replay.
     [[nodiscard]] base::Expected<engine::ReplayResidence> on(const model::AllocatorSpec& allocator,
                                                              std::chrono::nanoseconds patience);
 

@@ -1,7 +1,7 @@
 // What `memsweep advise` does: looks at a program as it is, tries settings of allocators on it, and says which to take.
 //
 // Cost     real runs of the program: two to look at it, then those of schedule::AdviceSearch.
-// Errors   invalid_input: there is no such program; os: it fails as it is.
+// Errors   invalid_input: there is no such program; os: it fails without any setting.
 #pragma once
 
 #include <chrono>

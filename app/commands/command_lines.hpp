@@ -19,7 +19,7 @@ namespace memsweep::app {
 
 struct RunCommand;
 
-// What goes with programs alone, and stands in no scenario.
+// Options that only programs have, and scenarios do not.
 struct CommandLines {
     std::vector<std::string> names;    // --command-name, one for each text
     std::vector<std::string> prepare;  // scripts: one for all programs, or one for each

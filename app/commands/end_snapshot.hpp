@@ -1,4 +1,5 @@
-// Reads the state of a recorded program while it stands. Afterwards asks the copy of the program to give memory back.
+// Reads the state of a recorded program while it is stopped. Afterwards asks the copy of the program to give memory
+// back.
 //
 // Errors   those of reading; not_supported: nothing was recorded of the program.
 #pragma once
@@ -28,8 +29,8 @@ struct RecordedBy {
     std::string folder;
 };
 
-// Takes a snapshot of a process that stands. If the process has become other programs (execve(2)), it is of the last
-// one. The caller fills in how long the process stood.
+// Takes a snapshot of a stopped process. If the process has executed other programs (execve(2)), the snapshot is of the
+// last one. The caller fills in how long the process was stopped.
 [[nodiscard]] base::Expected<trace::Snapshot> take_snapshot(const RecordedBy& recorded, pid_t process, pid_t thread,
                                                             trace::SnapshotAt at);
 
@@ -74,7 +75,7 @@ class ProgramCopy {
     ProgramCopy& operator=(ProgramCopy&&) = delete;
     ~ProgramCopy();
 
-    // Call while the process stands and has this copy. The copy becomes our child when the process ends.
+    // Call while the process is stopped and has this copy. The copy becomes our child when the process ends.
     void take(pid_t process, pid_t copy);
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
     // Null: the memory of the copy may not be read.

@@ -1,5 +1,5 @@
-// Explains the memory of a program at one moment, from what the kernel said of it when it stood and what the recorder
-// has written until then.
+// Explains the memory of a program at one moment, from what the kernel reported while it was stopped, and from what the
+// recorder had written by then.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
 // Errors   those of the recording, and of reading it.
@@ -30,20 +30,21 @@ struct ExplainedMoment {
     const trace::Snapshot* snapshot{};
     const sys::ForeignMemory* memory{};  // as it was then; null: it is not there
     const MemoryContents* contents{};    // what was found in it before; null: nothing was looked for
-    std::string why_no_memory;           // of neither of them; a sentence without its full stop
+    std::string why_no_memory;           // if both are null, why; a sentence without its full stop
     std::function<CopyAnswer()> ask;     // called once the memory has been read
     OtherProcesses others;
-    ReturnsBasis* returns{};            // gets what its sites are removed by; null: nobody asks
+    ReturnsBasis* returns{};            // gets the basis for removing call sites; null: nobody asks
     std::vector<std::string> warnings;  // further ones
 };
 
-// Whether a recording left out no block by its size or by chance: what lies on a page is not known of another.
+// Whether a recording has all blocks. If it left out some, by size or by chance, it is not known what lies on a page.
 [[nodiscard]] bool has_all_blocks(const trace::Facts& facts);
 
 // `path`: a trace that has the moment. Reads it once.
 [[nodiscard]] base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
                                                            const sys::ForeignMemory& memory);
-// Where its resident pages came from, without its call sites and what is in its memory. Reads the trace once.
+// The ledger of the program's resident pages, without call sites and without the contents of memory. Reads the trace
+// once.
 [[nodiscard]] base::Expected<measure::MemoryLedger> ledger_of(const std::string& path, const trace::Snapshot& snapshot);
 // Names call sites, too, which may take longer than all else.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,

@@ -4,7 +4,8 @@
 //   {"format": "memsweep-project", "version": 1, "results": "bench/results", "baselines": "bench/baselines",
 //    "gate": "bench/gate.json", "thresholds": {"wall_time": "5%"}}
 //
-// It is the first of that name from the working folder upwards. One of another format, as a scenario, is none.
+// The file is the first of that name from the working folder upwards. A file in another format, such as a scenario,
+// does not count.
 //
 // Units    paths are relative to the file's folder.
 // Errors   invalid_input: not JSON, an unknown key, a value that is no text; names the file and the key.

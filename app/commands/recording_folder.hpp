@@ -40,7 +40,7 @@ struct LeftRecordings {
     std::optional<std::string> unfinished;             // the trace that was begun while they ran
 };
 
-// `looks`: at the tree while it ran.
+// `looks`: what was seen of the process tree while it ran.
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 

@@ -42,7 +42,7 @@ class RememberedRuns final : public engine::Executor {
     // Runs are made by `inner`. Without a path none is remembered.
     explicit RememberedRuns(engine::Executor& inner) : inner_{inner} {}
 
-    // `timeout`: a run that was ended earlier, for another reason than itself, is not kept.
+    // `timeout`: a run that something else ended earlier is not kept.
     [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity,
                                             std::chrono::nanoseconds timeout);
 

@@ -1,10 +1,10 @@
-// What a recorded program would hold without some of its call sites: its trace replayed with and without them, under
-// its allocator, up to one moment.
+// Finds out what a recorded program would hold without some of its call sites. Replays its trace with and without them,
+// under its allocator, up to one moment.
 //
 // Units    bytes.
 // Cost     a reading of the trace, and three replays, for each answer.
 // Memory   of the compiled trace, and in another process what the program held.
-// Errors   those of reading and compiling the trace; budget: the machine has not the memory left; those of replay_heap.
+// Errors   those of reading and compiling the trace; budget: the machine has too little memory left; those of replay_heap.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class SiteRemoval {
 
     SiteRemoval(RemovalBasis basis, const sys::StopSignals& signals);
 
-    // By node of the trace's stacks, those that are left out; empty: the whole.
+    // `nodes`: for each node of the trace's stacks, whether it is left out; empty: none is.
     [[nodiscard]] base::Expected<measure::ReplayedHeap> without(std::vector<bool> nodes);
 
   private:

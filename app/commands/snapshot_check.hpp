@@ -1,6 +1,6 @@
-// The replay of everything beside what a recorded program held, where its trace has a snapshot of that.
+// Compares the replay of a whole trace with what the recorded program held, if the trace has a snapshot of that.
 //
-// Cost     a reading of the trace, and the replay, where that has not been made.
+// Cost     a reading of the trace, and the replay if it has not been made yet.
 // Errors   those of reading, and of SiteRemoval.
 #pragma once
 
@@ -20,8 +20,8 @@ struct AskedTicks {
     std::uint64_t ticks{};  // by the clock of the stamps
 };
 
-// Of one process the snapshot nearest to a moment; of its end that of the end, where there is one. Absent: the trace
-// has none of that process. The process is absent where the trace has only one.
+// The snapshot of a process that is nearest to a moment; for the end of the process, the snapshot at the end if there
+// is one. Absent: the trace has no snapshot of that process. `process` is absent if the trace has only one.
 [[nodiscard]] base::Expected<std::optional<trace::Snapshot>>
 nearest_snapshot(const std::string& trace, std::optional<std::uint32_t> process, const AskedTicks& moment);
 
@@ -30,7 +30,7 @@ struct SnapshotAnswer {
     std::string why_not;  // a sentence
 };
 
-// `basis`: of the replay of everything up to some moment; `whole`: its replay, where it is up to the snapshot's cut.
+// `basis`: of the replay of everything up to some moment; `whole`: that replay, if it ends at the snapshot's cut.
 [[nodiscard]] base::Expected<SnapshotAnswer> check_with_snapshot(const trace::Snapshot& snapshot, RemovalBasis basis,
                                                                  const AskedTicks& moment,
                                                                  const std::optional<measure::ReplayedHeap>& whole,

@@ -1,8 +1,8 @@
-// The snapshots of a program that is recorded, and the mark of the end of its work: taken while it stands, kept in the
-// folder of the recording, and put into its trace when that is made. So a full disk or a kill costs the snapshot that
-// was being written, and nothing else.
+// Takes snapshots of a program that is recorded, and the mark of the end of its work, while the program is stopped.
+// They are kept in the folder of the recording, and put into its trace when that is made. So a full disk or a kill
+// costs only the snapshot that was being written.
 //
-// Of the command's own process, whatever it becomes by exec; not of those that it starts.
+// Snapshots are of the command's own process, whatever it becomes by exec, and not of processes that it starts.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace memsweep::app {
 inline constexpr const char* snapshot_ending = ".snapshot";
 inline constexpr const char* mark_ending = ".mark";
 
-// Marks this moment in a recording. The program may run on, or stand, or have ended.
+// Marks this moment in a recording. The program may be running, be stopped, or have ended.
 [[nodiscard]] base::Expected<void> mark_end_of_work(const std::string& folder, const std::string& sign);
 
 struct SnapshotChoice {
@@ -39,11 +39,12 @@ class SnapshotsMeanwhile {
     {
     }
 
-    // Holds while this object does. `pause`: the longest between two calls of its `meanwhile`.
+    // Valid as long as this object. `pause`: the longest time between two calls of its `meanwhile`.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
-    // The end is now, not where the program ends.
+    // Takes the snapshot at the end now, instead of at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
-    // Once the program has ended. The first error, and of how many snapshots.
+    // Call once the program has ended. Afterwards problem() is the first error, and lost() the number of lost
+    // snapshots.
     void finish() { write_waiting(); }
     [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }

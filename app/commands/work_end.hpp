@@ -24,7 +24,7 @@ namespace memsweep::app {
 // The value of --end-when, for every command that has it.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
-// How a program ended that was asked to or not: one that was, and has obeyed, has done what it should.
+// How a program ended. One that was asked to end, and has obeyed, counts as successful.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 
 class WorkEnd {
@@ -45,7 +45,7 @@ class WorkEnd {
     void finish() { output_.finish(); }
 
     [[nodiscard]] bool was_seen() const noexcept { return seen_at_.has_value(); }
-    // Whether it has come by now, seen or not.
+    // Whether the sign has come by now, whether look() saw it or not.
     [[nodiscard]] bool has_come() const { return was_seen() || sign_.has_come(); }
     [[nodiscard]] std::string text() const { return model::to_text(sign_.end()); }
     [[nodiscard]] sys::ExitStatus judged(const sys::ExitStatus& ended) const { return judged_end(ended, has_asked_); }

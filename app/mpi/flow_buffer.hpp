@@ -1,7 +1,7 @@
 // The memory that one end of a flow sends from or receives into: of the kind and on the node that its place names.
 //
-// Where it lies is asked of the kernel after every page was touched (move_pages). What a processor does not reach, the
-// memory of a device, has words on the host beside it: to_wire() and from_wire() carry them over.
+// After every page was touched, the kernel is asked where the memory lies (move_pages). The memory of a device, which a
+// processor does not reach, has a buffer on the host beside it; to_wire() and from_wire() copy between the two.
 //
 // Errors   not_supported: this machine has no such memory, or MPI does not take it, and why; os; device.
 // Ownership  what MPI may still write to after a test was given up must be kept.

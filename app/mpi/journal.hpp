@@ -1,9 +1,10 @@
 // What one rank has measured, on disk after every step: its own cases, and both ends' view of the links it takes part
 // in.
 //
-// A link is a case with the parameters `from` and `to`. Of all links of one pattern the host's own figure is its best
-// one, sending and receiving apart: a slow peer does not make its peers slow, and who is slow is so with all of them.
-// Transfers of scenarios are cases of the scenario's name, with its axes, and are held to its assertions.
+// A link is a case with the parameters `from` and `to`. For each pattern, a host's own figure is its best link,
+// separately for sending and receiving. So a slow peer does not make its peers look slow, and it is slow itself with
+// all of them. Transfers of scenarios are cases under the scenario's name, with its axes, and are checked by its
+// assertions.
 //
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
 #pragma once
@@ -26,7 +27,7 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    // The numbers of the tests of which this rank has sent its part.
+    // The numbers of the tests whose part this rank has sent.
     [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);

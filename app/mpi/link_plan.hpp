@@ -1,7 +1,7 @@
 // Which ranks send to which, one test after the other: by pattern, or as the transfers of scenario files and of the
 // command line say. Every rank computes the same list.
 //
-// Each transfer step is one test: its transfers run at once, and whoever is named in none of them waits. A repetition
+// Each transfer step is one test: its transfers run at once, and a rank that none of them names waits. A repetition
 // is a sample, and sends "times" messages.
 #pragma once
 
@@ -45,7 +45,7 @@ struct Flow {
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
-    // Set for the test of a scenario. Where a value is empty or 0, the command line's holds.
+    // Set for the test of a scenario. If a value is empty or 0, the command line's is used.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};
@@ -61,7 +61,7 @@ struct LinkTest {
 [[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                   std::uint32_t samples);
 
-// Where this many ranks are not what a plan needs, its tests say so and are not run.
+// If a plan needs another number of ranks, its tests say so and are not run.
 void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests);
 
 }  // namespace memsweep::mpi
