@@ -4,7 +4,7 @@
 // Units    bytes.
 // Cost     a reading of the trace, and three replays, for each answer.
 // Memory   of the compiled trace, and in another process what the program held.
-// Errors   those of reading and compiling the trace; budget: the machine has too little memory left; those of replay_heap.
+// Errors   those of reading and compiling the trace; budget: too little memory is left; those of replay_heap.
 #pragma once
 
 #include <cstdint>

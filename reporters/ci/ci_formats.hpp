@@ -25,8 +25,8 @@ namespace memsweep::reporters {
 // spreadsheet would read the alteration as data. Import untrusted results into a spreadsheet as text.
 
 // run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status
-// One row per repetition per metric, `params` as compact JSON. A case without any value has one row that shows its
-// status.
+// One row per repetition and metric; `params` is "count=100/mode=refcount". A case without any value has one row that
+// shows its status.
 void write_csv(const model::RunReport& report, TextSink& sink);
 
 // run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,outliers,status
@@ -46,7 +46,7 @@ void write_csv(const HistoryReport& report, TextSink& sink);
 // host,scenario,case,metric,unit,better,n,median,mad,z,q,verdict: a row per host and quantity.
 void write_csv(const FleetReport& report, TextSink& sink);
 
-// What a node-health script wants of one result: a line of JSON if its host is bad, nothing if it is well.
+// One result for a node-health script: a line of JSON if its host is bad, nothing if it is well.
 // {"host","healthy":false,"run_id","evidence":[{"kind":"case","case","status","text"}]}
 // Sources  every case that failed, crashed or ran out of time, every failed limit and assertion of severity fail.
 void write_health(const model::RunReport& report, TextSink& sink);
@@ -91,7 +91,7 @@ void write_gha_bigger(const model::RunReport& report, TextSink& sink);   // metr
 //          of at most 1,024 bytes: a longer one is cut.
 void write_bmf(const model::RunReport& report, TextSink& sink);
 
-// For Prometheus and for what reads OpenMetrics: the median of every metric of every case that ended ok.
+// For Prometheus and for readers of OpenMetrics: the median of every metric of every case that ended ok.
 //
 // Units    base units, as the end of a name says: _bytes, _seconds, _bytes_per_second, _operations_per_second.
 // Sources  Prometheus text format 0.0.4, as node_exporter's textfile collector and `promtool check metrics` want it;
@@ -111,18 +111,19 @@ void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with
 void write_junit(const model::RunReport& report, TextSink& sink);
 // A test per judged metric; it fails on what gates.
 void write_junit(const ComparisonReport& report, TextSink& sink);
-// One test for the program, which fails where it leaks, and one for each site that does.
+// One test for the program, which fails if it leaks, and one for each site that leaks.
 void write_junit(const LeaksReport& report, TextSink& sink);
 
-// The verdict as a badge, for a README or the page of a pull request: SVG of 20 pixels' height, of no font but what the
-// reader has.
+// The verdict as a badge, for a README or the page of a pull request: SVG, 20 pixels high, in a font that the reader
+// has.
 void write_badge(const model::RunReport& report, TextSink& sink);
 void write_badge(const ComparisonReport& report, TextSink& sink);  // the worst of its comparisons
 
 // Chrome trace events, for Perfetto and chrome://tracing.
 //
-// A case is a process; its repetitions follow each other with a gap, whenever they really ran, so that the same case's
-// phases (X), curves (C) and named points (i) share one axis. Phases that overlap lie on tracks of their own.
+// A case is a process; its repetitions follow each other with a gap, whatever the times at which they ran, so that the
+// same case's phases (X), curves (C) and named points (i) share one axis. Phases that overlap lie on tracks of their
+// own.
 //
 // Units    `ts` and `dur` in microseconds, counters in the unit of their quantity.
 // Sources  "Trace Event Format", the four kinds of event that Perfetto imports without a loss: M, X, C and i.

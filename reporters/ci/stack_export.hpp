@@ -1,4 +1,4 @@
-// Call stacks with what they have of memory, for the viewers of others.
+// Writes call stacks with their memory figures, for viewers of other tools.
 //
 // Units    bytes, counts.
 // Cost     some 100 ns a frame of each stack.

@@ -4,8 +4,8 @@
 //
 // Cost     some 300 ns an event.
 // Memory   the live blocks.
-// Errors   invalid_input, naming the trace: an event whose block takes what is live beyond 64 bits. No log holds such,
-//          and none is read: the text ends before it.
+// Errors   invalid_input, naming the trace: an event whose block takes what is live beyond 64 bits. No log can hold
+//          such an event, and importers refuse it: the text ends before it.
 #pragma once
 
 #include <string>

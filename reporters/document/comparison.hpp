@@ -24,11 +24,12 @@ struct ComparisonReport {
 
 [[nodiscard]] Document document(const ComparisonReport& report);
 
-// What a result of `run --against` comes to as a comparison, with the description that the result has; empty: it is no
-// such result.
+// The comparison that a result of `run --against` holds, with the result's description; empty: it is another kind of
+// result.
 [[nodiscard]] std::optional<ComparisonReport> comparison_report(const model::RunReport& report);
 
-// What is shown of it below that comparison, which tells its call sites.
+// The part of the result that is shown below that comparison. The comparison shows the call sites, so they are left
+// out.
 [[nodiscard]] model::RunReport without_sites(model::RunReport report);
 
 [[nodiscard]] Headline headline(const measure::Comparison& comparison);

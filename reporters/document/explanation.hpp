@@ -35,7 +35,7 @@ struct Explanation {
     std::uint64_t event{};       // that the recording had then
     double seconds{};            // since the recording began
     std::string at;              // the moment: "end", "peak", "time"
-    double stopped_seconds{};    // how long the program stood for it
+    double stopped_seconds{};    // how long the program was stopped for it
     std::string ended_by;        // "exit code 0"; empty: not known
     measure::MemoryLedger ledger;
     std::uint64_t page_bytes{4096};
@@ -47,15 +47,15 @@ struct Explanation {
     measure::TriedRequest tried;
     std::vector<measure::AllocatorFigure> allocator_says;  // in a copy of the program
     measure::MemoryVerdict verdict;
-    std::vector<ExplainedSite> sites;  // those that have anything, the most first; the ledger's numbers are others
+    std::vector<ExplainedSite> sites;  // sites that have memory, the most first; the ledger numbers them differently
     std::optional<std::size_t> main_site;
-    std::optional<measure::ReplayCheck> replay_check;  // of everything, where it was replayed
+    std::optional<measure::ReplayCheck> replay_check;  // of the whole trace, if it was replayed
     std::string no_returns;                            // why no site was removed; empty: some were, or nobody asked
     bool is_one_of_several{};                          // the program has started others, which may be what matters
     std::vector<std::string> warnings;                 // inert
 };
 
-// Of the figures that allocators have of themselves: glibc's of the blocks that it mapped one by one.
+// glibc's own figure for the blocks that it mapped one by one.
 inline constexpr std::string_view mapped_blocks_figure = "hblkhd";
 // What a figure counts, and what its difference from the ledger is.
 [[nodiscard]] std::string_view meaning_of_figure(std::string_view name);

@@ -1,4 +1,4 @@
-// How far a figure is from a limit that it is held against.
+// How far a figure is from a limit that it is checked against.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace memsweep::reporters {
 
-// As a share of the limit: 0.1 is a tenth better than asked, -0.1 a tenth worse. Absent where there is no figure, where
-// the limit is 0 or none to be better than (==, !=), or where several cases are compared.
+// As a share of the limit: 0.1 is a tenth better than asked, -0.1 a tenth worse. Absent if there is no figure, if the
+// limit is 0, if no figure can be better than the limit (==, !=), or if several cases are compared.
 [[nodiscard]] std::optional<double> room_left(const model::AssertionResult& result);
 
 // The limit whose figure has the least room, of those that hold; nullptr: there is none.

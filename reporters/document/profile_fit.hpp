@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 
 struct JudgedRecording {
     lifetime::Agreement agreement;
-    bool is_check{};  // held out of the fit
+    bool is_check{};  // not used for the fit
 };
 
 struct ProfileReport {
@@ -23,7 +23,7 @@ struct ProfileReport {
     lifetime::ProfileFit fit;
     std::vector<JudgedRecording> recordings;
 
-    [[nodiscard]] std::uint64_t recorded_collections() const;  // that were fitted to
+    [[nodiscard]] std::uint64_t recorded_collections() const;  // of the recordings that were used for the fit
 };
 
 // "managed_bytes is 18000: ..."

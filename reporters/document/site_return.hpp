@@ -1,5 +1,5 @@
-// What removing call sites of a program returns, as replays of its trace with and without them say: of `explain`, for
-// its top sites, and of `whatif`.
+// What removing call sites of a program returns, by replays of its trace with and without them. `explain` reports it
+// for its top sites, `whatif` for the sites that are asked for.
 //
 // Units    bytes, as core/measure/site_return.hpp has them.
 #pragma once
@@ -17,7 +17,7 @@ namespace memsweep::reporters {
 
 struct Explanation;
 
-// What a replay is asked to give back by: "malloc_trim".
+// The request by which a replay is asked to give memory back: "malloc_trim".
 [[nodiscard]] std::string_view request_of(measure::KnownAllocator allocator);
 
 // A snapshot of the trace, and the replay of everything up to it.
@@ -32,24 +32,24 @@ struct CheckedSnapshot {
 struct WhatIfReport {
     std::string trace;
     std::vector<std::string> asked;  // names of --without
-    std::vector<std::string> sites;  // that they are, inert
+    std::vector<std::string> sites;  // call sites that they match, inert
     std::string until;               // empty: the trace's end
     std::string on;                  // the allocator, with its settings
     measure::KnownAllocator allocator{};
-    std::optional<std::uint32_t> process;  // of several, the one that is replayed
+    std::optional<std::uint32_t> process;  // the replayed one, if there are several
     std::string program;                   // that it ran, inert; empty: not known
     measure::ReplayedHeap whole;
     measure::ReplayedHeap without;
     std::uint32_t runs{};
     std::optional<CheckedSnapshot> checked;  // what the replay of everything was compared with
-    std::string not_checked;                 // why with nothing: a sentence, inert
+    std::string not_checked;                 // why it was not compared: a sentence, inert
     std::vector<std::string> warnings;       // sentences, inert
 };
 // What removing the sites returns. Absent: the replay of everything is too far off the program.
 [[nodiscard]] std::optional<measure::SiteReturn> return_of(const WhatIfReport& report);
 [[nodiscard]] Document document(const WhatIfReport& report);
 
-// Of an explanation: the table of sites that were removed, or why none was.
+// Adds to the document of an explanation the table of removed sites, or the reason why none was removed.
 void add_returns(const Explanation& explanation, Document& document);
 
 }  // namespace memsweep::reporters

@@ -16,16 +16,16 @@ namespace memsweep::reporters {
 // from `number` on, which it raises.
 [[nodiscard]] std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& number);
 
-// A section that the page's script fills: the tree, and what is read where scripts are forbidden. A page has one.
+// A section that the page's script fills: the tree, and a text for viewers that forbid scripts. A page has at most one.
 [[nodiscard]] std::string flame_graph_html(const FlameTree& tree);
 
-// What of a page is drawn by scripts of its own.
+// The parts of a page that scripts of its own draw.
 struct PageScripts {
     bool draw_charts{};
     bool draw_flame_graph{};
 };
 
-// The theme and the scripts that draw; in any page what makes tables sortable.
+// The theme and the scripts that draw. Every page also gets the script that makes tables sortable.
 [[nodiscard]] std::string scripts_html(const PageScripts& scripts);
 
 // The page's Content-Security-Policy: nothing from outside, and of scripts only those above.

@@ -1,4 +1,5 @@
-// What a page carries: its scripts and its glossary, put into the program when it is built, and its style sheet.
+// The assets of a page: its scripts and its glossary, which are put into the program when it is built, and its style
+// sheet.
 //
 // Ownership  views of constants in the program.
 #pragma once
@@ -24,7 +25,7 @@ namespace memsweep::reporters {
 // repeats what a word says. On paper the light theme holds.
 [[nodiscard]] std::string_view style_sheet();
 
-// What a Content-Security-Policy allows one script by: "sha256-..." of exactly these bytes.
+// The hash by which a Content-Security-Policy allows one script: "sha256-..." of exactly these bytes.
 [[nodiscard]] std::string script_hash(std::string_view script);
 
 }  // namespace memsweep::reporters

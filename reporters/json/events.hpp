@@ -1,8 +1,8 @@
-// What happens during a run, as it happens: one line of JSON per event (NDJSON), for `--events FILE`. Who sees an event
-// names its fields; docs/result-format.md lists them.
+// What happens during a run, as it happens: one line of JSON per event (NDJSON), for `--events FILE`. The code that
+// sees an event names its fields; docs/result-format.md lists them.
 //
 // Units    times in seconds, `t` in UTC as 2026-01-31T12:00:00.000Z.
-// Ownership  pure functions: whoever has the file writes the line; it ends in '\n', so that one write is one event.
+// Ownership  pure functions: the owner of the file writes the line, which ends in '\n', so that one write is one event.
 #pragma once
 
 #include <string>

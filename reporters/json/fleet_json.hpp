@@ -1,8 +1,8 @@
 // A fleet as JSON: `format: memsweep-fleet`, version 1, as docs/result-format.md describes it.
 //
-// What a quantity is on every host stands in columns, one entry per host in the order of `hosts`; null: the host has no
-// value. What is concluded from them (`judgement`) is written beside them for readers that do not want to compute it,
-// and never read back.
+// The values of a quantity stand in columns, with one entry per host in the order of `hosts`; null: the host has no
+// value. The conclusions (`judgement`) are written beside them for readers that do not want to compute them, and are
+// never read back.
 // Errors   of reading: invalid_input, as result_json.hpp says.
 // Memory   of writing: one quantity at a time; of reading: the document and the fleet.
 #pragma once

@@ -1,5 +1,5 @@
-// What documents are made of: values, and parts as lists of their members, each under its key, which are written and
-// read by the same list.
+// Documents are made of values and parts. A part is a list of members, each under its key; the same list serves to
+// write and to read it.
 //
 // Errors   of reading: json_node.hpp says how the first problem is kept; of writing none.
 #pragma once
@@ -52,7 +52,7 @@ template <typename Texts>  // pairs of a name and a text
 struct MemberRule {
     bool is_null_if_empty{};  // a text: written so
     bool may_be_null{};       // a text: read as empty
-    bool may_be_missing{};    // read as what the member is before: an earlier version did not write it
+    bool may_be_missing{};    // then the member keeps its value: an earlier version did not write it
     bool is_left_out{};       // where it is empty: nothing is written
 };
 namespace member {
@@ -152,7 +152,7 @@ class MemberReader {
         MemberReader reader{inner};
         members(reader);
     }
-    template <typename Value>  // there is nothing left of the list but itself
+    template <typename Value>  // the list was emptied when its values were taken out
     void taken_out(std::string_view key, const std::vector<Value>& /*filled before*/) const
     {
         node_->at(key).for_each_element([](const JsonNode& /*element*/) {});

@@ -1,7 +1,7 @@
 // A value inside a JSON document that knows the way to itself, for reading strictly with good messages.
 //
-// Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
-//          empty values, so that a reader is written without a check after every field, but lists end.
+// Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads return empty
+//          values, so a reader needs no check after every field, and lists end.
 // Ownership  a JsonNode refers to the document, to its Problem, and to its parent or place; all of them outlive it.
 #pragma once
 

@@ -23,8 +23,8 @@
 
 namespace memsweep::reporters {
 
-// Whether a metric that has values and no summary yet, as one that is still measured, gets a summary. Summing up with
-// every repetition would cost the square of their number.
+// Whether a metric that has values but no summary yet, because it is still being measured, gets a summary. Summing up
+// with every repetition would cost the square of their number.
 enum class Summaries : std::uint8_t { complete, as_they_are };
 
 // One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.

@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// Puts `returns` and what else is known of it into an object; absent: nothing is offered.
+// Puts `returns`, and everything else that is known about it, into an object; absent: nothing is offered.
 void put_return(const std::optional<measure::SiteReturn>& result, Json& object);
 
 [[nodiscard]] Json check_of_replay(const measure::ReplayCheck& check);

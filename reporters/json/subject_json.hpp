@@ -1,4 +1,4 @@
-// What is found beside results, as JSON; docs/result-format.md describes each format. fleet_json.hpp has fleets, which
+// Documents other than results, as JSON; docs/result-format.md describes each format. fleet_json.hpp has fleets, which
 // are read back.
 //
 // Errors   none: text from outside is repaired to UTF-8, a number that is not finite becomes null.

@@ -1,7 +1,7 @@
 // A document in GitHub's Markdown, for a job summary or a comment on a merge request: the verdict first, long tables
 // folded away.
 //
-// Errors   none: what Markdown, HTML or GitHub's own links would make of a name is taken away.
+// Errors   none: names are escaped, so that Markdown, HTML and GitHub's own links do not act on them.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ template <typename Report>
     return to_markdown(document(report));
 }
 
-// Text inside such a document, on one line and shown as it is. What Markdown, HTML or GitHub's own links (@name, #1,
-// addresses) would make of it is taken away. It is for paragraphs, list items and table cells alike.
+// Text inside such a document, on one line and shown as it is. It is escaped, so that Markdown, HTML and GitHub's own
+// links (@name, #1, addresses) do not act on it. It is for paragraphs, list items and table cells alike.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
 }  // namespace memsweep::reporters

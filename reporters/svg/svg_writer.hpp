@@ -1,5 +1,5 @@
 // The first chart of a report's page as one picture, for a README or a slide: no script, no font, nothing from outside.
-// It is light or dark as its reader's screen is, where the viewer follows that.
+// It is light or dark like the reader's screen, if the viewer supports that.
 //
 // Units    pixels; a dot's value in words stands beside it.
 // Errors   none: where there is nothing to draw, a picture of one sentence says so. Names are escaped.

@@ -13,8 +13,8 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string curves_text(const Cases& cases, const TerminalStyle& style);
 
 // A curve as one line of blocks: `columns` characters from time 0 to `end`, each as high as the highest sample in it,
-// of `top`. Between two samples the last one holds; before the first and after the last there is nothing, so the line
-// may be shorter.
+// relative to `top`. Between two samples the last one holds; before the first and after the last there is nothing, so
+// the line may be shorter.
 [[nodiscard]] std::string sparkline(const model::Series& series, double end, double top, int columns);
 
 }  // namespace memsweep::reporters

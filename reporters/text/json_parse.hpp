@@ -36,7 +36,7 @@ struct JsonFailure {
 }
 
 // Makes one value from the parts of a document, which come in their order. Derived classes take out parts that must not
-// stand in memory as a tree. If several members have one key, the last stands.
+// stand in memory as a tree. If several members have the same key, the last one counts.
 class JsonBuilder {
   public:
     // `most`: elements that its tree holds at a time, members counted as three.

@@ -13,7 +13,7 @@ namespace memsweep::reporters {
 // Sentences, in the order in which a verdict comes about. `family` noisy metrics were tested together.
 [[nodiscard]] std::vector<std::string> explanation(const measure::MetricComparison& metric, std::size_t family);
 
-// "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed; page faults explain ...", of a finding that is.
+// "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed; page faults explain ...".
 [[nodiscard]] std::string changed_case_text(const measure::Finding& finding, const measure::ChangedCase& changed);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// What was found of the hosts of a fleet, in words; measure::FleetJudgement has the values.
+// The findings about the hosts of a fleet, in words; measure::FleetJudgement has the values.
 #pragma once
 
 #include <string>

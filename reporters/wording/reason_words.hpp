@@ -15,8 +15,8 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string_view work_text(measure::TimedWork work);
 
 // "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of 500.0 ns
-// explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". Where they add up to more than 120 %, their times
-// alone.
+// explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". If the parts add up to more than 120 %, only their
+// times are given.
 [[nodiscard]] std::string machine_text(const measure::MachineContrast& machine, double base);
 
 }  // namespace memsweep::reporters

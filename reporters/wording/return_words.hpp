@@ -1,4 +1,4 @@
-// Why it is not told what removing call sites returns, as clauses.
+// Clauses that say why it is not told what removing call sites returns.
 #pragma once
 
 #include <cstdint>

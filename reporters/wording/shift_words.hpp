@@ -1,4 +1,4 @@
-// Changes and what is allowed of them, as sentences show them.
+// Changes, and how much change is allowed, as sentences show them.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ namespace memsweep::reporters {
 // "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
-// The estimate so, and its interval where there is one: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
+// The same for the estimate, with its interval if there is one: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
 [[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
 
-// A factor, "1.10x", or the difference in the metric's unit where that says more: "+8 B" where the factor would
+// A factor, "1.10x", or the difference in the metric's unit if that says more: "+8 B" where the factor would
 // be 1.00x.
 [[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
 

@@ -1,4 +1,4 @@
-// What call sites make of a change, as sentences and parts of them.
+// How much of a change each call site makes, as sentences and parts of them.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string sites_text(const model::MetricSites& metric);
 
 // "all of it from parse_row (table.cpp:210)", "62 % of it from ..., 20 % from ... and 18 % from 4 more sites"; in the
-// metric's unit where some sites make up for others.
+// metric's unit if some sites offset others.
 [[nodiscard]] std::string shares_text(const model::MetricSites& metric);
 
 // "call sites: equal within their noise in 2 recorded runs of each program".

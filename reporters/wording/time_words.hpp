@@ -12,8 +12,8 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string time_part(const measure::TimeContrast& time, std::string_view base_name);
 
 // "page faults explain 81 % of the extra time (1,953 more faults per array at 800.0 ns each), calls into the allocator
-// 12 %, waiting for the collector 3 %; 4 % is unexplained". Parts that add up to more than measure::most_explained are
-// no split: then that the machine was too busy for one.
+// 12 %, waiting for the collector 3 %; 4 % is unexplained". If the parts add up to more than measure::most_explained,
+// they are no split; the text then says that the machine was too busy for one.
 [[nodiscard]] std::string cause_text(const measure::Attribution& attribution);
 
 }  // namespace memsweep::reporters

@@ -28,7 +28,7 @@ struct Reading {
     Diagnostics& diagnostics;
 };
 
-// The value, within the option's bounds and of the alternative that belongs to its kind. Empty when it was reported.
+// The value, within the option's bounds, as the alternative that belongs to its kind. Empty if a problem was reported.
 // Not for objects and lists of objects.
 [[nodiscard]] std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading);
 
@@ -57,7 +57,7 @@ class Fields {
     // `what` names the object in messages: "memory", "an alloc step".
     Fields(const SourceNode& node, std::string what, const Reading& reading);
 
-    // The object's keys must be in one of the tables, and their required keys there.
+    // Checks that each key of the object is in one of the tables, and that all required keys are there.
     void check(std::span<const OptionInfo> table, std::span<const OptionInfo> more = {});
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }

@@ -237,7 +237,7 @@ class OptionTable {
         options_.push_back(std::move(option));
     }
 
-    // The rows of another table behind these.
+    // Returns this table with the rows of another behind its own.
     [[nodiscard]] OptionTable then(const OptionTable& others) &&
     {
         options_.insert(options_.end(), others.options_.begin(), others.options_.end());
@@ -311,8 +311,8 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// The rows behind it form this list of the canonical form, one after the other, only in objects for which `counts` is
-// true.
+// The rows behind this one form a list of the canonical form, one after the other, but only in objects for which
+// `counts` is true.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {

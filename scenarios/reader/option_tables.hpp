@@ -53,7 +53,7 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // each of the transfers of a step
 
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
-[[nodiscard]] std::span<const OptionInfo> allocators_options();  // an object of settings for each of these:
+[[nodiscard]] std::span<const OptionInfo> allocators_options();  // one per allocator; each is an object of settings:
 [[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
 
 // An operation's own keys; they are bound to the alternative of model::Operation that `op` names. Empty if it has none.

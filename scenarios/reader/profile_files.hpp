@@ -15,7 +15,7 @@ namespace memsweep::scenarios {
 
 using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
-// The release of a scenario with this block. A later key wins over an earlier one.
+// The release spec that a scenario with this profile and these keys has. A later key wins over an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
                                                             const std::string& flag, const Surroundings& surroundings);
 
