@@ -14,6 +14,7 @@
 
 #include "app/commands/end_snapshot.hpp"
 #include "app/commands/growing_trace.hpp"
+#include "app/commands/recording_clock.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
 #include "core/engine/steps/compile_steps.hpp"
@@ -63,10 +64,12 @@ base::Expected<trace::CountedTree> AdviceReplays::record(const engine::CommandEx
     }
     folder_.emplace(*std::move(folder));
     MEMSWEEP_TRY(check_room(folder_->path()));
+    RecordingClock recording_clock{folder_->path()};
     GrowingTrace trace{unfinished_trace_in(folder_->path())};
     SealingMeanwhile sealing{folder_->path(), trace};
     const auto moment =
         commands.record(compiled, limits, folder_->path(), fmt::format("namespace={}", own_pid_namespace()));
+    recording_clock.finish();
     trace::TraceProgress progress = sealing.finish();
     auto images = recorded_images(folder_->path());
     seen_ = images ? served_of(*images) : trace::CountedTree{};

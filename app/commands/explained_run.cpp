@@ -17,6 +17,7 @@
 #include "app/commands/explaining.hpp"
 #include "app/commands/growing_trace.hpp"
 #include "app/commands/recorder.hpp"
+#include "app/commands/recording_clock.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
 #include "app/commands/work_end.hpp"
@@ -403,6 +404,7 @@ base::Expected<ExplainedRun> explain_run(const RunToExplain& run)
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
     }
     MEMSWEEP_TRY(check_room(folder->path()));
+    const RecordingClock clock{folder->path()};
     RunningProgram program{run, {library, folder->path()}, MEMSWEEP_TRY(ProgramCopy::await(folder->path()))};
     const sys::ExitStatus status = MEMSWEEP_TRY(program.run());
     ExplainedRun ran{.status = status, .explanation = program.explanation(status)};

@@ -17,6 +17,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/program_hints.hpp"
 #include "app/commands/recorder.hpp"
+#include "app/commands/recording_clock.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/sealing.hpp"
 #include "app/commands/snapshots.hpp"
@@ -402,6 +403,7 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(environment.error());
     }
     trace::make_starts(folder);
+    RecordingClock clock{folder};
     trace::TreeLooks looks{MEMSWEEP_TRY(recorder_library())};
     std::optional<GrowingTrace> trace;
     std::optional<SealingMeanwhile> sealing;
@@ -422,10 +424,11 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
                            : run_recorded(program_options, begin_sealing, look_at, end);
     if (!ended) {
         sealing.reset();
-        remove_recording(folder, {trace::starts_in(folder), unfinished_trace_in(folder)});
+        remove_recording(folder, {trace::starts_in(folder), clock_in(folder), unfinished_trace_in(folder)});
         return base::fail(ended.error());
     }
     const int status = sys::shell_status(end.finish(*ended));
+    clock.finish();
     const sys::StopSignals signals;  // those that come from here on are for us
     trace::TraceProgress progress = sealing->finish();
     const auto complete = [&](LeftRecordings& found, const trace::ClockReading& now) {

@@ -109,6 +109,11 @@ std::string unfinished_trace_in(const std::string& folder)
     return folder + "/unfinished.trace";
 }
 
+std::string clock_in(const std::string& folder)
+{
+    return folder + "/" + trace::clock_name;
+}
+
 base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path)
 {
     auto image = trace::find_image([path] { return trace::open_part_of_recording(path); }, path);
@@ -150,6 +155,7 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
         }
     }
     found.taken.push_back(trace::starts_in(folder));
+    found.taken.push_back(clock_in(folder));
     if (std::error_code problem; fs::exists(unfinished_trace_in(folder), problem)) {
         found.unfinished = unfinished_trace_in(folder);
     }

@@ -43,6 +43,7 @@ struct LeftRecordings {
 // `looks`: what was seen of the process tree while it ran.
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
+[[nodiscard]] std::string clock_in(const std::string& folder);
 
 // Removes the files of a recording in that order, and then the folder, unless something else is in it. Meanwhile the
 // folder is called FOLDER.removed. So if the process is killed half-way, the next recovery does not take the rest for

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/recording_clock.hpp"
 #include "app/commands/recording_folder.hpp"
 #include "app/commands/traces.hpp"
 #include "core/engine/command/supervision.hpp"
@@ -53,11 +54,13 @@ base::Expected<void> StackRecordings::run(const RecordedProgram& program, const 
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
     }
     trace::make_starts(folder->path());
+    RecordingClock recording_clock{folder->path()};
     trace::TreeLooks looks{library_};
     engine::Supervision supervision{clock_, signals_, program.timeout};
     supervision.record_with(library_, folder->path(), fmt::format("namespace={},stacks", own_pid_namespace()), looks);
     engine::ProgramEnd end =
         supervision.run(command, command.run, program.allocator, program.output, {}, nullptr, [](int /*pid*/) {});
+    recording_clock.finish();
     const std::string why = engine::judge(end, command.exit_code, program.timeout);
     if (end.ending != engine::Ending::finished) {
         return base::fail(base::ErrorCode::os, why, program.name);

@@ -155,7 +155,8 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     if (!words_.empty()) {
         std::memcpy(words_.data(), payload.data(), words_.size() * sizeof(std::uint64_t));
     }
-    ChunkHeader written{.process = number_in_trace(image),
+    ChunkHeader written{.flags = static_cast<std::uint8_t>(header.flags & chunk_ticked),
+                        .process = number_in_trace(image),
                         .thread = header.thread,
                         .sequence = header.sequence,
                         .first_ticks = header.first_ticks};

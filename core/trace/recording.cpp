@@ -68,7 +68,8 @@ class ImageWriter {
     // False: asked to stop before the last.
     base::Expected<bool> put_pieces(const std::vector<RecordedPiece>& pieces, const std::stop_token& stop = {});
     // Writes the ends of the threads, and of the process.
-    base::Expected<void> put_ends(OtherOperation end);
+    // The last time that is known of the process is `end_ticks`, or that of its last event.
+    base::Expected<void> put_ends(OtherOperation end, std::uint64_t end_ticks);
     // Writes what the stacks of its events are.
     base::Expected<void> put_stacks();
 
@@ -139,9 +140,9 @@ base::Expected<void> ImageWriter::put_stacks()
     return {};
 }
 
-base::Expected<void> ImageWriter::put_ends(OtherOperation end)
+base::Expected<void> ImageWriter::put_ends(OtherOperation end, std::uint64_t end_ticks)
 {
-    std::uint64_t last_ticks = std::max(image_.facts.start_ticks, image_.facts.end_ticks);
+    std::uint64_t last_ticks = std::max(image_.facts.start_ticks, end_ticks);
     for (const auto& [thread, last] : ends_) {
         last_ticks = std::max(last_ticks, last.last_ticks);
     }
@@ -161,6 +162,15 @@ bool executes_next(const ImageFacts& image, const ImageFacts& next)
     return image.end_ticks == 0 && next.parent == image.parent && next.pid_namespace == image.pid_namespace;
 }
 
+// As the program said it, or else as memsweep saw it; one that executes another is there until shortly before that begins.
+std::uint64_t known_end(const ImageFacts& image, const ImageFacts* executed)
+{
+    constexpr std::uint64_t room_for_ends = 3;  // put_ends() puts them behind
+    return image.end_ticks != 0  ? image.end_ticks
+           : executed != nullptr ? executed->start_ticks - room_for_ends
+                                 : image.seen_end_ticks;
+}
+
 // `next` is what follows under its process's number, if anything does: another program in the same process, or in a
 // later one. False: asked to stop before all of it was put.
 base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* next, const TakeBytes& take,
@@ -174,7 +184,8 @@ base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* 
     }
     MEMSWEEP_TRY(writer.put_stacks());
     const bool executes = next != nullptr && executes_next(image.facts, next->facts);
-    MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit));
+    MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit,
+                                 known_end(image.facts, executes ? &next->facts : nullptr)));
     return true;
 }
 

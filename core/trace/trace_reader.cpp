@@ -14,7 +14,11 @@
 namespace memsweep::trace {
 namespace {
 
-// Spreads events evenly between the stamp of the first one and the next stamp: their own times are not known.
+// Behind the stamp of a ticked chunk. What a program does before it waits it does at about this pace; where it is
+// slower, its events come up to a tick too early.
+constexpr std::uint64_t events_a_second = 500'000;
+
+// Spreads events evenly between the stamp of the first one and that time: their own times are not known.
 void spread(std::vector<Event>& batch, std::uint64_t until)
 {
     const std::uint64_t count = batch.size();
@@ -58,6 +62,7 @@ bool EventStream::open_next(TraceFile& file)
         return false;
     }
     events_ = 0;
+    is_ticked_ = (chunk.header.flags & chunk_ticked) != 0;
     decoder_ = EventDecoder{chunk.header, payload_};
     if (table_ != nullptr) {
         stacks_ = ChunkStacks{*table_, file, chunk.header};
@@ -264,21 +269,28 @@ void TraceReader::fill(Queue& queue)
         queue.following.reset();
     }
     Event event;
+    bool is_ticked = queue.is_following_ticked;
+    const auto settle = [&](std::uint64_t next_stamp) {
+        queue.until = next_stamp;
+        const std::uint64_t begun = queue.batch.empty() ? 0 : queue.batch.front().ticks;
+        const std::uint64_t close = begun + queue.batch.size() * (header().ticks_per_second / events_a_second);
+        spread(queue.batch, is_ticked ? std::min(next_stamp, close) : next_stamp);
+    };
     const auto has_room = [&] {  // a text lies in the payload, which the next chunk replaces
         return queue.batch.empty() || (queue.batch.size() < events_per_stamp && queue.batch.back().text.empty());
     };
     while (has_room() && queue.stream.next(file_, event)) {
         if (!queue.batch.empty() && event.ticks != queue.batch.front().ticks) {
             queue.following = event;
-            queue.until = event.ticks;
-            spread(queue.batch, queue.until);
+            queue.is_following_ticked = queue.stream.is_ticked();
+            settle(event.ticks);
             return;
         }
+        is_ticked = queue.batch.empty() ? queue.stream.is_ticked() : is_ticked;
         queue.batch.push_back(event);
     }
     const std::uint64_t begun = queue.batch.empty() ? 0 : queue.batch.front().ticks;
-    queue.until = std::max(begun, queue.stream.latest_ticks());
-    spread(queue.batch, queue.until);
+    settle(std::max(begun, queue.stream.latest_ticks()));
 }
 
 bool TraceReader::push(std::size_t index)

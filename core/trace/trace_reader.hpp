@@ -37,6 +37,8 @@ class EventStream {
     [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
     // The time by which all events read so far had happened, at the latest.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
+    // Whether the last event was of a ticked chunk.
+    [[nodiscard]] bool is_ticked() const noexcept { return is_ticked_; }
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }
     [[nodiscard]] std::size_t end_chunk() const noexcept { return std::min(end_chunk_, chunks_.size()); }
@@ -68,6 +70,7 @@ class EventStream {
     const ProgramNotes* notes_{};
     ChunkMappers mappers_;
     std::uint64_t latest_ticks_{};
+    bool is_ticked_{};
 };
 
 class TraceReader {
@@ -125,6 +128,7 @@ class TraceReader {
         std::vector<Event> batch;
         std::size_t at{};
         std::optional<Event> following;
+        bool is_following_ticked{};
         std::uint64_t until{};  // all of the batch happened before this
         [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
         [[nodiscard]] const Event& front() const noexcept { return batch[at]; }

@@ -236,6 +236,18 @@ class Programs(Recording):
         self.expect(0, "record", "--recover", self.folder / "t.mst.recording", "-o", self.trace)
         self.assertGreater(self.info()["allocations"], 0)
 
+    def test_processes_are_there_until_they_end(self):
+        for how in ("exit", "_exit", "kill", "exec"):
+            with self.subTest(how):
+                self.record(program("recorded_program"), "together", how)
+                self.assertGreaterEqual(self.info()["peak_live_bytes"], 40_000_000, "all four held theirs at one time")
+
+    def test_what_was_freed_before_a_rest_is_not_there_behind_it(self):
+        self.record(program("recorded_program"), "apart")
+        info = self.info()
+        self.assertLess(info["peak_live_bytes"], 20_000_000)
+        self.assertGreaterEqual(info["seconds"], 0.66, "also the rest before _exit counts")
+
     def test_how_long_a_program_ran_that_allocates_little(self):
         self.record(sys.executable, "-S", "-E", "-c", "import time; time.sleep(0.4)")
         self.assertGreaterEqual(self.info()["seconds"], 0.4)

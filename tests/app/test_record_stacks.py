@@ -218,6 +218,24 @@ class Trees(Recording):
         self.assertGreater(self.info()["events"], 1000)
 
 
+    def test_libraries_that_have_one_place_in_turn_are_told_apart(self):
+        if shutil.which("cc") is None:
+            self.leave_out(self.id(), "there is no C compiler")
+        (self.folder / "plugin.c").write_text("#include <stdlib.h>\nvoid NAME(void) { for (int i = 0; i < 50; i++) { void* volatile p = malloc(SIZE); (void)p; } }\n")
+        (self.folder / "host.c").write_text(
+            "#include <dlfcn.h>\nint main(int count, char** names) {\n  for (int i = 1; i + 1 < count; i += 2) {\n"
+            "    void* library = dlopen(names[i], RTLD_NOW);\n    ((void (*)(void))dlsym(library, names[i + 1]))();\n"
+            "    dlclose(library);\n  }\n  return 0;\n}\n")
+        for name, size in (("one", 1000), ("two", 3000)):
+            subprocess.run(["cc", "-g", "-shared", "-fPIC", f"-DNAME=plug_{name}", f"-DSIZE={size}", "-o", self.folder / f"{name}.so",
+                            self.folder / "plugin.c"], check=True)
+        subprocess.run(["cc", "-o", self.folder / "host", self.folder / "host.c", "-ldl"], check=True)
+        one, two = ("./one.so", "plug_one"), ("./two.so", "plug_two")
+        self.record("./host", *one, *two, *one, *two, *two, options=("--stacks",))
+        sites = json.loads(self.expect(0, "info", self.trace, "--by", "function", "--json").out)
+        found = {site["name"]: site["allocations"] for site in sites["sites"] if site["name"].startswith("plug_")}
+        self.assertEqual(found, {"plug_one": 100, "plug_two": 150})
+
     def test_a_sample_stands_for_all(self):
         every = 4096
         named = self.of_run(self.named(self.stacks("tree", options=[f"--stacks={every}"])))

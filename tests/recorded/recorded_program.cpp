@@ -7,6 +7,8 @@
 //   signals        a timer whose handler allocates, wherever it strikes
 //   handler_forks  a timer whose handler forks, wherever it strikes; the children go on with what was interrupted
 //   exits          ends by _exit with blocks alive; static destructors and thread destructors free
+//   together HOW   four children hold 10 MB each at the same time, and end by HOW: exit, _exit, kill or exec
+//   apart          10 MB are freed, and a third of a second later a child allocates as many; ends by _exit
 //   loop N SIGNAL  allocates N times, then dies by the signal
 //   closes         closes all descriptors, then allocates a lot into a file of its own
 //   limits         no file may grow beyond 1 MiB, few descriptors are allowed, and its parent, stopped, empties no slot
@@ -296,6 +298,63 @@ int limits()
     return 0;
 }
 
+constexpr std::size_t ten_megabytes = 10'000'000;
+
+void end_by(const std::string& how)
+{
+    if (how == "exec") {
+        execl("/bin/true", "true", nullptr);
+    }
+    if (how == "kill") {
+        kill(getpid(), SIGKILL);
+    }
+    if (how == "exit") {
+        std::exit(0);  // NOLINT(concurrency-mt-unsafe): there is one thread
+    }
+    _exit(0);
+}
+
+int together(const std::string& how)
+{
+    constexpr int children = 4;
+    std::array<int, 2> ready{};
+    std::array<int, 2> go{};
+    if (pipe(ready.data()) != 0 || pipe(go.data()) != 0) {
+        return 1;
+    }
+    char byte = 0;
+    for (int i = 0; i < children; ++i) {
+        if (fork() == 0) {
+            close(go[1]);
+            keep = std::malloc(ten_megabytes);
+            static_cast<void>(write(ready[1], &byte, 1));
+            static_cast<void>(read(go[0], &byte, 1));  // until nobody can write
+            end_by(how);
+        }
+    }
+    for (int i = 0; i < children; ++i) {
+        static_cast<void>(read(ready[0], &byte, 1));
+    }
+    close(go[1]);
+    while (wait(nullptr) > 0) {
+    }
+    return 0;
+}
+
+int apart()
+{
+    constexpr useconds_t third = 333'000;
+    std::free(kept(std::malloc(ten_megabytes)));
+    usleep(third);
+    if (fork() == 0) {
+        keep = std::malloc(ten_megabytes);
+        _exit(0);
+    }
+    wait(nullptr);
+    usleep(third);
+    _exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -323,6 +382,12 @@ int main(int argc, char** argv)
     if (way == "exits") {
         keep = std::malloc(1234);
         _exit(3);
+    }
+    if (way == "together") {
+        return together(argc > 2 ? argv[2] : "");
+    }
+    if (way == "apart") {
+        return apart();
     }
     if (way == "loop") {
         return loop(number(2), static_cast<int>(number(3)));

@@ -46,7 +46,7 @@ class RecordingBytes {
     {
         trace::Slot slot{.state = state, .used = static_cast<std::uint32_t>(payload.size())};
         slot.chunk = header(thread, sequence, ticks);
-        slot.chunk.flags = trace::chunk_unsealed;
+        slot.chunk.flags = static_cast<std::uint8_t>(slot.chunk.flags | trace::chunk_unsealed);
         const std::size_t at = place_of(number);
         put(at, slot);
         bytes_.replace(at + sizeof slot, payload.size(), payload);
@@ -89,6 +89,14 @@ class RecordingBytes {
         bytes_.replace(at + sizeof chunk, payload.size(), payload);
     }
 
+    // From here on chunks are of a process that sees the clock tick.
+    void follow_clock() { flags_ = trace::chunk_ticked; }
+    void see_end(std::uint64_t ticks)
+    {
+        facts_.seen_end_ticks = ticks;
+        put(trace::facts_offset, facts_);
+    }
+
     [[nodiscard]] const std::string& bytes() const { return bytes_; }
     // As memsweep sees it while its process writes.
     [[nodiscard]] trace::ReadWriteAt file()
@@ -114,6 +122,7 @@ class RecordingBytes {
     {
         ticks = ticks != 0 ? ticks : facts_.start_ticks + 100 * sequence;
         return {.kind = trace::ChunkKind::words,
+                .flags = flags_,
                 .process = own_process,
                 .thread = thread,
                 .sequence = sequence,
@@ -126,6 +135,7 @@ class RecordingBytes {
     }
 
     trace::ImageFacts facts_;
+    std::uint8_t flags_{};
     std::string bytes_;
 };
 

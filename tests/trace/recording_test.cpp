@@ -96,6 +96,50 @@ TEST_CASE("a chunk may span more than its payload, and the file end in what it s
     CHECK(trace.events.damage.skipped_bytes == 0);
 }
 
+TEST_CASE("events of a process that sees the clock tick are close behind their stamp", "[unit]")
+{
+    for (const bool is_ticked : {false, true}) {
+        RecordingBytes recording{1};  // from 1,000 on, at 2 ticks a nanosecond
+        if (is_ticked) {
+            recording.follow_clock();
+        }
+        const std::uint64_t later = trace::stamp_word(1'000'000'000);
+        const std::string stamp{reinterpret_cast<const char*>(&later), sizeof later};
+        recording.slot(0, own_process, 0, mallocs(4, 0x10000) + stamp + mallocs(1, 0x20000));
+        const auto events = assembled({recording.bytes()}).events.events;
+        REQUIRE(events.size() == 6);
+        CHECK(events[0].ticks == 1'000);
+        CHECK((events[3].ticks < 100'000) == is_ticked);
+        CHECK((events[3].ticks > 700'000'000) != is_ticked);
+        CHECK(events[4].ticks == 1'000'000'000);
+    }
+}
+
+TEST_CASE("a process is there until memsweep saw it end, if it did not say so itself", "[unit]")
+{
+    const auto end_of = [](RecordingBytes recording, const std::vector<std::string>& behind = {}) {
+        recording.slot(0, own_process, 0, mallocs(1, 0x10000));
+        std::vector<std::string> files{recording.bytes()};
+        files.insert(files.end(), behind.begin(), behind.end());
+        return assembled(files).events.events[1];
+    };
+    RecordingBytes killed{1};
+    killed.see_end(5'000);
+    CHECK(end_of(killed).kind == trace::EventKind::process_exit);
+    CHECK(end_of(killed).ticks >= 5'000);
+    CHECK(end_of(killed).ticks < 5'010);
+    RecordingBytes exited{1, 1'000, 1, 0, 3'000};
+    exited.see_end(5'000);
+    CHECK(end_of(exited).ticks >= 3'000);
+    CHECK(end_of(exited).ticks < 3'010);
+    RecordingBytes next{1, 4'000};
+    next.slot(0, own_process, 0, mallocs(1, 0x20000));
+    const trace::Event exec = end_of(killed, {next.bytes()});
+    CHECK(exec.kind == trace::EventKind::exec);
+    CHECK(exec.ticks > 3'990);
+    CHECK(exec.ticks <= 4'000);
+}
+
 TEST_CASE("chunks and slots of a recording are a stream per thread, with its end", "[unit]")
 {
     RecordingBytes recording{2};

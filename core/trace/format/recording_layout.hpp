@@ -30,7 +30,7 @@ namespace memsweep::trace {
 
 inline constexpr const char* recording_ending = ".mst";
 inline constexpr const char* refusal_ending = ".refused";
-inline constexpr std::uint32_t recording_version = 4;
+inline constexpr std::uint32_t recording_version = 5;
 inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
@@ -59,8 +59,9 @@ struct ImageFacts {
     std::uint32_t home_namespace{};    // the recording memsweep's; 0: not known
     std::uint32_t stacks_errno{};      // why call stacks that were asked for are not there; 0: they are
     char served_by[256]{};  // the end of the path of the file that malloc comes from, and zeroes; empty: not known
+    std::uint64_t seen_end_ticks{};  // when memsweep saw the file closed; 0: it did not, or the process still runs
 };
-static_assert(sizeof(ImageFacts) == 416 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 424 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The number that a trace gives to a process of the image's pid namespace. Two namespaces may have the same numbers
@@ -98,6 +99,12 @@ inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std
 // stacks[=BYTES], give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen, namespace=INODE.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable = "MEMSWEEP_RECORD_OPTIONS";
+
+// A file of the folder that memsweep makes before the program starts, and whose first word (std::uint32_t) it changes
+// every tick_milliseconds while it records. Every recorder maps it.
+inline constexpr const char* clock_name = "clock";
+inline constexpr std::uint32_t clock_bytes = 4096;
+inline constexpr std::uint32_t tick_milliseconds = 5;
 
 // With only-chosen, <folder>/<process>.0<ending> is there for the process that is recorded.
 inline constexpr const char* chosen_ending = ".chosen";

@@ -62,6 +62,9 @@ enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // An unsealed chunk was still being written when its process died. Its lengths and payload_crc are not filled in, and
 // its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.
 inline constexpr std::uint8_t chunk_unsealed = 1;
+// The events under a stamp of a ticked chunk followed it within a few milliseconds. A reader that does not know their
+// times puts them right behind the stamp, and otherwise spreads them up to the next one.
+inline constexpr std::uint8_t chunk_ticked = 2;
 
 struct ChunkHeader {
     std::uint32_t magic{chunk_magic};

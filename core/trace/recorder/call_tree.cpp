@@ -431,6 +431,7 @@ CallTree::NotedObject CallTree::note_object(const FoundObject& object) noexcept
                            tree_file.reserve(modules_offset + place * sizeof(RecordedModule), 4096) == 0);
         if (fits) {
             module.seen_ticks = tick_clock().ticks();
+            expire_window();  // so that what it calls comes after
             std::memcpy(&modules_[place], &module, sizeof module);
             number = place + 1;
             std::atomic_ref{header_->modules}.store(number, std::memory_order_release);

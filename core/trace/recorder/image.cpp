@@ -253,7 +253,7 @@ void begin_chunk(ThreadLog& log, Slot* slot, std::uint64_t sequence) noexcept
     slot->used = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // in this order also for who finds it after a kill
     slot->chunk = {.kind = ChunkKind::words,
-                   .flags = chunk_unsealed,
+                   .flags = static_cast<std::uint8_t>(chunk_unsealed | (follows_clock() ? chunk_ticked : 0)),
                    .span_bytes = slot_bytes - static_cast<std::uint32_t>(offsetof(Slot, chunk)),
                    .process = image->facts->process,
                    .thread = log.thread,
@@ -298,7 +298,7 @@ long append_chunk(Slot& slot) noexcept
 {
     ChunkHeader& chunk = slot.chunk;
     const FilePlace place = take_place(static_cast<std::uint32_t>(sizeof chunk) + slot.used);
-    chunk.flags = 0;
+    chunk.flags &= static_cast<std::uint8_t>(~chunk_unsealed);
     chunk.span_bytes = place.span_bytes;
     chunk.stored_bytes = slot.used;
     chunk.raw_bytes = slot.used;
@@ -325,7 +325,7 @@ bool go_on(ThreadLog& log) noexcept
             stop(problem);
             return false;
         }
-        log.slot->chunk.flags = chunk_unsealed;  // it stands there after all
+        log.slot->chunk.flags |= chunk_unsealed;  // it stands there after all
     }
     std::atomic_ref{log.slot->state}.store(SlotState::full, std::memory_order_release);
     begin_chunk(log, next, sequence);
@@ -470,6 +470,7 @@ void attach_thread() noexcept
         the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
         if (image != nullptr) {
+            follow_clock(folder.data());
             prepare_finding_objects();
             prepare_thread_starts();
         }
@@ -564,8 +565,11 @@ void note_heap_pages(std::uint64_t bytes) noexcept
 
 void note_end() noexcept
 {
+    if (!has_recording() || image->facts->process != id_of(SYS_getpid)) {
+        return;  // a child of vfork(2) ends in its parent's memory
+    }
     ask_open_window();
-    if (image != nullptr && image->facts != nullptr) {
+    if (has_recording()) {
         image->facts->end_ticks = the_clock().ticks();
     }
 }

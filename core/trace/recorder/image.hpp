@@ -36,7 +36,7 @@ void in_forked_child() noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
-// Call when the process ends by exit(3).
+// Call when the process ends by exit(3) or _exit(2).
 void note_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;

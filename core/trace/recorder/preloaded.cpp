@@ -22,6 +22,7 @@
 #include "core/trace/recorder/operators.hpp"
 #include "core/trace/recorder/own_mappings.hpp"
 #include "core/trace/recorder/real_calls.hpp"
+#include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/starting.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 #include "core/trace/recorder/thread_starts.hpp"
@@ -95,6 +96,17 @@ __attribute__((constructor)) void begin() noexcept
         note_server(server.dli_fname);
     }
     begin_noting_starts();
+}
+
+[[noreturn]] void leave(int status) noexcept
+{
+    note_end();
+    if (real.leave != nullptr) {
+        real.leave(status);
+    }
+    for (;;) {
+        kernel(SYS_exit_group, status);
+    }
 }
 
 // The pages of a forked child are its parent's.
@@ -249,6 +261,17 @@ MEMSWEEP_PRELOADED int dlclose(void* handle) noexcept
     const int outcome = real.dlclose(handle);
     note_unloading();
     return outcome;
+}
+
+// exit(3) calls the C library's own.
+MEMSWEEP_PRELOADED [[noreturn]] void _exit(int status)
+{
+    leave(status);
+}
+
+MEMSWEEP_PRELOADED [[noreturn]] void _Exit(int status) noexcept
+{
+    leave(status);
 }
 
 MEMSWEEP_PRELOADED int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),

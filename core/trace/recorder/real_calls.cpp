@@ -111,7 +111,8 @@ constinit RealCalls real{early_malloc,
                          early<&RealCalls::munmap, -1>,
                          early<&RealCalls::mremap>,
                          early<&RealCalls::dlclose, -1>,
-                         early<&RealCalls::pthread_create, EAGAIN>};
+                         early<&RealCalls::pthread_create, EAGAIN>,
+                         nullptr};
 
 void find_real_calls() noexcept
 {
@@ -135,6 +136,7 @@ void find_real_calls() noexcept
     find(found.mremap, "mremap");
     find(found.dlclose, "dlclose");
     find(found.pthread_create, "pthread_create");
+    find(found.leave, "_exit");
     real = found;
     finding = false;
 }

@@ -33,6 +33,7 @@ struct RealCalls {
     void* (*mremap)(void*, std::size_t, std::size_t, int, void*);
     int (*dlclose)(void*);
     int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+    void (*leave)(int);  // _exit; null until it is found
 };
 
 // Filled by find_real_calls(). Before that, every entry that can be called early leads to find_real_calls().

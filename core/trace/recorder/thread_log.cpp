@@ -141,7 +141,7 @@ bool put_inline(ThreadLog& log, const CallEvent& event) noexcept
     const std::uint64_t limit = log.limit;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t at = reserve(log, bytes);
-    if (at + (bytes - sizeof(std::uint64_t)) >= limit) {
+    if (at + (bytes - sizeof(std::uint64_t)) >= limit || log.tick != last_tick()) {
         return false;
     }
     static_cast<void>(encode(word_at(at), event, event.before));
@@ -213,9 +213,11 @@ CallEvent said_by(std::uint64_t answer) noexcept
     return {Call::usable_size, answer & ((1U << size_bits) - 1U), 0, answer >> size_bits};
 }
 
-bool has_room(const ThreadLog& log) noexcept
+// Whether the window takes another event.
+bool takes_more(const ThreadLog& log) noexcept
 {
-    return log.end + (1 + max_event_words) * sizeof(std::uint64_t) <= log.window_end;
+    const bool has_time = stamps_every_event() || log.tick == last_tick();
+    return has_time && log.end + (1 + max_event_words) * sizeof(std::uint64_t) <= log.window_end;
 }
 
 // Room and a stamp; false when the recording has stopped.
@@ -242,7 +244,7 @@ __attribute__((noinline)) bool renew_asking(ThreadLog& log) noexcept
     bool is_open = open_next_window(log);
     for (std::size_t i = 0; i < count && is_open; ++i) {
         put(log, encode(word_at(log.end), said_by(answers[i])));
-        is_open = has_room(log) || open_next_window(log);
+        is_open = takes_more(log) || open_next_window(log);
     }
     return is_open;
 }
@@ -275,7 +277,7 @@ bool renew(ThreadLog& log) noexcept
 void append(ThreadLog& log, const CallEvent& event) noexcept
 {
     const int error = errno;
-    if (has_room(log) || renew(log)) {
+    if (takes_more(log) || renew(log)) {
         if (stamps_every_event()) {
             put_stamp(log, tick_clock().ordered_ticks());
         }
@@ -412,6 +414,7 @@ void open_window(ThreadLog& log) noexcept
     }
     std::atomic_signal_fence(std::memory_order_release);
     log.slot->used = static_cast<std::uint32_t>(end - payload);
+    log.tick = last_tick();  // before the stamp
     log.window_begin = log.end;
     log.window_end = end;
     log.last_caller = 0;
@@ -502,6 +505,11 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     return address;
 }
 
+void expire_window() noexcept
+{
+    current->tick = last_tick() - 1;
+}
+
 void ask_open_window() noexcept
 {
     if (!asks_usable_sizes() || current->state != LogState::ready) {
@@ -547,7 +555,7 @@ std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t s
                                std::uint64_t returns_to) noexcept
 {
     LogCursor& log = *current;
-    if (size >= log.unsampled || at >= log.limit || !fits_word(address, size)) {
+    if (size >= log.unsampled || at >= log.limit || !fits_word(address, size) || log.tick != last_tick()) {
         return record_otherwise(call, address, size, 0, returns_to);
     }
     if (returns_to != log.last_caller) {

@@ -16,6 +16,7 @@
 
 #include "core/trace/format/event_words.hpp"
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/recorder/shared_clock.hpp"
 
 namespace memsweep::trace::recorder {
 
@@ -48,6 +49,7 @@ struct LogCursor {
     std::uint64_t unsampled{};             // bytes before the next block with a stack; zero unless stacks are sampled
     std::uint64_t last_caller{};           // the caller in the window's last such word; 0: there is none
     LogState state{};
+    std::uint32_t tick{};  // of the shared clock, when the window's stamp was taken
 };
 
 struct alignas(64) ThreadLog : LogCursor {
@@ -81,6 +83,8 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
                                std::uint64_t returns_to) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
+// The next event has a stamp of its own, which comes after now.
+void expire_window() noexcept;
 // Asks the usable sizes of the blocks that the calling thread has recorded inline last.
 void ask_open_window() noexcept;
 // The thread has no log any more: the next event looks for one.
@@ -156,7 +160,7 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
         if constexpr (call != Call::realloc) {
             limit = call == Call::free ? log.limit : log.limit_of_allocations;
         }
-        if (at + (bytes - sizeof(std::uint64_t)) < limit) [[likely]] {
+        if (at + (bytes - sizeof(std::uint64_t)) < limit && log.tick == last_tick()) [[likely]] {
             const bool fits = fits_word(address, size) && (call != Call::realloc || fits_word(other));
             if (fits) [[likely]] {
                 std::uint64_t* to = word_at(at);

@@ -1,0 +1,168 @@
+#include "app/commands/recording_clock.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/commands/recording_folder.hpp"
+#include "core/base/text.hpp"
+#include "core/trace/format/recording_layout.hpp"
+#include "core/trace/format/ticks.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::chrono::milliseconds tick{trace::tick_milliseconds};
+
+// Of a file "<process>.<number>.mst" that of the program that the process went on to.
+std::string next_image(const std::string& folder, std::string_view name)
+{
+    const std::string_view stem = name.substr(0, name.size() - std::string_view{trace::recording_ending}.size());
+    const std::size_t dot = stem.rfind('.');
+    const auto number = base::parse_number(stem.substr(dot + 1));
+    return fmt::format("{}/{}.{}{}", folder, stem.substr(0, dot), number.value_or(0) + 1, trace::recording_ending);
+}
+
+void note_end(const std::string& path, std::uint64_t ticks)
+{
+    constexpr off_t place = trace::facts_offset + offsetof(trace::ImageFacts, seen_end_ticks);
+    const sys::UniqueFd file{::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)};
+    static_cast<void>(::pwrite(file.get(), &ticks, sizeof ticks, place));
+}
+
+}  // namespace
+
+RecordingClock::RecordingClock(const std::string& folder)
+    : folder_{folder}, watch_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)}
+{
+    show_clock();
+    if (watch_.valid() && ::inotify_add_watch(watch_.get(), folder.c_str(), IN_CLOSE_WRITE) < 0) {
+        watch_.reset();
+    }
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for whoever waits for the command
+    try {
+        thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
+    } catch (const std::system_error&) {
+        ::unlink(clock_in(folder).c_str());
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void RecordingClock::show_clock()
+{
+    const std::string path = clock_in(folder_);
+    const sys::UniqueFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    if (!file.valid()) {
+        return;
+    }
+    void* const at = ::posix_fallocate(file.get(), 0, trace::clock_bytes) == 0
+                         ? ::mmap(nullptr, trace::clock_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0)
+                         : MAP_FAILED;
+    if (at == MAP_FAILED) {
+        ::unlink(path.c_str());
+        return;
+    }
+    shown_ = static_cast<std::uint32_t*>(at);
+}
+
+void RecordingClock::finish()
+{
+    if (thread_.joinable()) {
+        thread_.request_stop();
+        thread_.join();
+    }
+    take_closed();
+    settle_closed();
+    if (shown_ != nullptr) {
+        ::munmap(std::exchange(shown_, nullptr), trace::clock_bytes);
+    }
+}
+
+void RecordingClock::work(const std::stop_token& stop)
+{
+    Clock::time_point next = Clock::now() + tick;
+    while (!stop.stop_requested()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+        pollfd waiting{.fd = watch_.get(), .events = POLLIN, .revents = 0};
+        const int ready = ::poll(&waiting, 1, static_cast<int>(std::max(left, std::chrono::milliseconds{0}).count()));
+        if (ready > 0) {
+            take_closed();
+        }
+        if (Clock::now() >= next) {
+            if (shown_ != nullptr) {
+                std::atomic_ref{*shown_}.fetch_add(1, std::memory_order_relaxed);
+            }
+            settle_closed();
+            next = Clock::now() + tick;
+        }
+    }
+}
+
+void RecordingClock::take_closed()
+{
+    alignas(inotify_event) std::array<char, 16384> buffer;
+    while (watch_.valid()) {
+        const ssize_t got = ::read(watch_.get(), buffer.data(), buffer.size());
+        if (got <= 0) {
+            return;
+        }
+        const std::uint64_t now = trace::TickClock{}.ticks();
+        for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+            const auto* const event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+            const std::string_view name = event->len != 0 ? std::string_view{event->name} : std::string_view{};
+            if (name.ends_with(trace::recording_ending)) {
+                closed_.emplace(name, Closed{now, Clock::now()});
+            }
+            at += sizeof(inotify_event) + event->len;
+        }
+    }
+}
+
+// A process lets go of its file just before it counts as ended, or goes on in another program. memsweep itself closes
+// files of processes that do neither.
+bool RecordingClock::has_told(const std::string& name, const Closed& closed) const
+{
+    constexpr std::chrono::milliseconds longest_end{200};
+    const bool is_old = Clock::now() - closed.since > longest_end;
+    const std::string path = folder_ + "/" + name;
+    const auto image = image_at(path);
+    if (!image || !*image) {
+        return is_old;
+    }
+    const trace::ImageFacts& facts = (*image)->facts;
+    if (facts.seen_end_ticks != 0) {
+        return true;
+    }
+    std::error_code problem;
+    if (!is_running(facts) || (is_old && std::filesystem::exists(next_image(folder_, name), problem))) {
+        note_end(path, closed.ticks);
+        return true;
+    }
+    return is_old;
+}
+
+void RecordingClock::settle_closed()
+{
+    std::erase_if(closed_, [this](const auto& closed) { return has_told(closed.first, closed.second); });
+}
+
+}  // namespace memsweep::app
