@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -62,6 +63,7 @@ RecordingClock::RecordingClock(const std::string& folder)
     try {
         thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
     } catch (const std::system_error&) {
+        watch_.reset();
         ::unlink(clock_in(folder).c_str());
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -86,12 +88,20 @@ void RecordingClock::show_clock()
 
 void RecordingClock::finish()
 {
+    constexpr std::chrono::milliseconds longest_wait{20};
+    constexpr std::chrono::milliseconds pause{1};
     if (thread_.joinable()) {
         thread_.request_stop();
         thread_.join();
     }
-    take_closed();
-    settle_closed();
+    const Clock::time_point until = Clock::now() + longest_wait;
+    look_for_ends();
+    while (!closed_.empty() && Clock::now() < until) {
+        std::this_thread::sleep_for(pause);
+        look_for_ends();
+    }
+    watch_.reset();  // what memsweep closes from here on says nothing
+    closed_.clear();
     if (shown_ != nullptr) {
         ::munmap(std::exchange(shown_, nullptr), trace::clock_bytes);
     }
@@ -103,17 +113,26 @@ void RecordingClock::work(const std::stop_token& stop)
     while (!stop.stop_requested()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
         pollfd waiting{.fd = watch_.get(), .events = POLLIN, .revents = 0};
-        const int ready = ::poll(&waiting, 1, static_cast<int>(std::max(left, std::chrono::milliseconds{0}).count()));
-        if (ready > 0) {
-            take_closed();
-        }
+        static_cast<void>(::poll(&waiting, 1, static_cast<int>(std::max(left, std::chrono::milliseconds{0}).count())));
         if (Clock::now() >= next) {
             if (shown_ != nullptr) {
                 std::atomic_ref{*shown_}.fetch_add(1, std::memory_order_relaxed);
             }
-            settle_closed();
             next = Clock::now() + tick;
         }
+        look_for_ends();
+    }
+}
+
+// Without memory no more ends are known; the clock goes on.
+void RecordingClock::look_for_ends()
+{
+    try {
+        take_closed();
+        settle_closed();
+    } catch (const std::bad_alloc&) {
+        watch_.reset();
+        closed_.clear();
     }
 }
 
@@ -130,7 +149,8 @@ void RecordingClock::take_closed()
             const auto* const event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
             const std::string_view name = event->len != 0 ? std::string_view{event->name} : std::string_view{};
             if (name.ends_with(trace::recording_ending)) {
-                closed_.emplace(name, Closed{now, Clock::now()});
+                const Clock::time_point since = Clock::now();
+                closed_.insert_or_assign(std::string{name}, Closed{now, since, since});
             }
             at += sizeof(inotify_event) + event->len;
         }
@@ -160,9 +180,21 @@ bool RecordingClock::has_told(const std::string& name, const Closed& closed) con
     return is_old;
 }
 
+// Looks at each as often as it gets older by half, and at no more than a tick has time for.
 void RecordingClock::settle_closed()
 {
-    std::erase_if(closed_, [this](const auto& closed) { return has_told(closed.first, closed.second); });
+    const Clock::time_point begin = Clock::now();
+    for (auto at = closed_.begin(); at != closed_.end() && Clock::now() - begin < tick / 2;) {
+        Closed& closed = at->second;
+        if (closed.due > begin) {
+            ++at;
+        } else if (has_told(at->first, closed)) {
+            at = closed_.erase(at);
+        } else {
+            closed.due = begin + std::max<Clock::duration>((begin - closed.since) / 2, std::chrono::milliseconds{1});
+            ++at;
+        }
+    }
 }
 
 }  // namespace memsweep::app

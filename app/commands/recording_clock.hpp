@@ -5,7 +5,7 @@
 //          exec(3). So a child that was forked and has recorded nothing yet holds back its parent's end.
 // Cost     200 wake-ups a second; for each process that ends, two looks at /proc and a write of 8 bytes.
 // Memory   a page, and a name for each process that is just ending.
-// Errors   none: without the file, inotify or a thread, times are less exact, and ends are not known.
+// Errors   none: without the file, inotify, a thread or memory, times are less exact, and ends are not known.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,8 @@ class RecordingClock {
     RecordingClock(const RecordingClock&) = delete;
     RecordingClock& operator=(const RecordingClock&) = delete;
 
-    // Ends the work. The ends of all processes that have ended are in their files (ImageFacts::seen_end_ticks).
+    // Ends the work; what is seen to end is in its file then (ImageFacts::seen_end_ticks). Waits 20 ms for processes
+    // that are about to end.
     void finish();
 
   private:
@@ -35,17 +36,19 @@ class RecordingClock {
     struct Closed {
         std::uint64_t ticks{};
         Clock::time_point since{};
+        Clock::time_point due{};  // when to look whether its process has ended
     };
 
     void show_clock();
     void work(const std::stop_token& stop);
     void take_closed();
     void settle_closed();
+    void look_for_ends();
     [[nodiscard]] bool has_told(const std::string& name, const Closed& closed) const;
 
     std::string folder_;
     sys::UniqueFd watch_;
-    std::uint32_t* shown_{};  // nullptr: there is no clock
+    std::uint32_t* shown_{};                // nullptr: there is no clock
     std::map<std::string, Closed> closed_;  // files whose processes may have ended
     std::jthread thread_;
 };

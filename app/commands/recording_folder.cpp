@@ -220,8 +220,9 @@ bool is_running(const trace::ImageFacts& image)
         return is_alive(std::to_string(image.process));
     }
     std::error_code problem;
-    for (const auto& entry : fs::directory_iterator{"/proc", problem}) {
-        const std::string process = entry.path().filename().string();
+    for (fs::directory_iterator at{"/proc", problem}; !problem && at != fs::directory_iterator{};
+         at.increment(problem)) {
+        const std::string process = at->path().filename().string();
         if (base::parse_number(process) && pid_namespace_of(process) == image.pid_namespace &&
             innermost_number(process) == image.process && is_alive(process)) {
             return true;

@@ -162,13 +162,16 @@ bool executes_next(const ImageFacts& image, const ImageFacts& next)
     return image.end_ticks == 0 && next.parent == image.parent && next.pid_namespace == image.pid_namespace;
 }
 
-// As the program said it, or else as memsweep saw it; one that executes another is there until shortly before that begins.
-std::uint64_t known_end(const ImageFacts& image, const ImageFacts* executed)
+// As the program said it, or else as memsweep saw it, which may be a little late. `next` has the same number.
+std::uint64_t known_end(const ImageFacts& image, const ImageFacts* next, bool executes)
 {
     constexpr std::uint64_t room_for_ends = 3;  // put_ends() puts them behind
-    return image.end_ticks != 0  ? image.end_ticks
-           : executed != nullptr ? executed->start_ticks - room_for_ends
-                                 : image.seen_end_ticks;
+    const std::uint64_t end = image.end_ticks != 0 ? image.end_ticks : image.seen_end_ticks;
+    if (next == nullptr) {
+        return end;
+    }
+    const std::uint64_t latest = next->start_ticks - std::min(next->start_ticks, room_for_ends);
+    return end == 0 && executes ? latest : std::min(end, latest);
 }
 
 // `next` is what follows under its process's number, if anything does: another program in the same process, or in a
@@ -185,7 +188,7 @@ base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* 
     MEMSWEEP_TRY(writer.put_stacks());
     const bool executes = next != nullptr && executes_next(image.facts, next->facts);
     MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit,
-                                 known_end(image.facts, executes ? &next->facts : nullptr)));
+                                 known_end(image.facts, next == nullptr ? nullptr : &next->facts, executes)));
     return true;
 }
 

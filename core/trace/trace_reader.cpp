@@ -273,8 +273,8 @@ void TraceReader::fill(Queue& queue)
     const auto settle = [&](std::uint64_t next_stamp) {
         queue.until = next_stamp;
         const std::uint64_t begun = queue.batch.empty() ? 0 : queue.batch.front().ticks;
-        const std::uint64_t close = begun + queue.batch.size() * (header().ticks_per_second / events_a_second);
-        spread(queue.batch, is_ticked ? std::min(next_stamp, close) : next_stamp);
+        const std::uint64_t close = queue.batch.size() * (header().ticks_per_second / events_a_second);
+        spread(queue.batch, is_ticked ? begun + std::min(next_stamp - begun, close) : next_stamp);
     };
     const auto has_room = [&] {  // a text lies in the payload, which the next chunk replaces
         return queue.batch.empty() || (queue.batch.size() < events_per_stamp && queue.batch.back().text.empty());

@@ -414,6 +414,7 @@ bool attach(std::uint32_t thread, const Bounds& stack) noexcept
     }
     begin_chunk(*log, log->slot, 0);
     open_window(*log);
+    log->tick = last_tick() - 1;  // its first stamp, the chunk's, is older than the tick
     begin_stream(*log, is_first, stack);
     make_ready(*log, the_choice.selects() ? LogState::selecting : LogState::ready);
     current = log;
@@ -565,11 +566,14 @@ void note_heap_pages(std::uint64_t bytes) noexcept
 
 void note_end() noexcept
 {
-    if (!has_recording() || image->facts->process != id_of(SYS_getpid)) {
-        return;  // a child of vfork(2) ends in its parent's memory
-    }
     ask_open_window();
-    if (has_recording()) {
+    note_quick_end();
+}
+
+// A child of vfork(2) ends in its parent's memory.
+void note_quick_end() noexcept
+{
+    if (has_recording() && image->facts->process == id_of(SYS_getpid)) {
         image->facts->end_ticks = the_clock().ticks();
     }
 }

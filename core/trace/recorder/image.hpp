@@ -36,8 +36,10 @@ void in_forked_child() noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
-// Call when the process ends by exit(3) or _exit(2).
+// Call when the process ends by exit(3).
 void note_end() noexcept;
+// The same for _exit(2), also in a signal's handler: asks the allocator nothing.
+void note_quick_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
 // The tree of this process's callers; null: it has not begun.

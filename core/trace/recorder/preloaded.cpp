@@ -100,7 +100,7 @@ __attribute__((constructor)) void begin() noexcept
 
 [[noreturn]] void leave(int status) noexcept
 {
-    note_end();
+    note_quick_end();
     if (real.leave != nullptr) {
         real.leave(status);
     }

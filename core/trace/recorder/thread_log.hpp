@@ -151,16 +151,17 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
         LogCursor& log = *current;
         // A handler may open another window in between. That window begins with a stamp where this one ends. If this
         // call writes two words, the second would stand in the place of the handler's event.
+        const std::uint32_t tick = log.tick;
         std::uint64_t limit = 0;
         if constexpr (call == Call::realloc) {
             limit = log.limit_of_allocations;
-            std::atomic_signal_fence(std::memory_order_seq_cst);
         }
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         const std::uint64_t at = reserve(log, bytes);
         if constexpr (call != Call::realloc) {
             limit = call == Call::free ? log.limit : log.limit_of_allocations;
         }
-        if (at + (bytes - sizeof(std::uint64_t)) < limit && log.tick == last_tick()) [[likely]] {
+        if (at + (bytes - sizeof(std::uint64_t)) < limit && tick == last_tick()) [[likely]] {
             const bool fits = fits_word(address, size) && (call != Call::realloc || fits_word(other));
             if (fits) [[likely]] {
                 std::uint64_t* to = word_at(at);
