@@ -72,6 +72,22 @@ std::uint32_t CallerStrata::origin_of(std::uint32_t node)
     return known - 1;
 }
 
+std::vector<bool> CallerStrata::origins_of_known_group(const std::vector<std::uint32_t>& groups)
+{
+    std::vector<bool> are_known;
+    std::vector<std::uint32_t> first_groups;
+    for (std::uint32_t node = 0; node < table_->count(); ++node) {
+        const std::uint32_t origin = origin_of(node);
+        if (origin == are_known.size()) {
+            are_known.push_back(true);
+            first_groups.push_back(groups[node]);
+        }
+        const bool is_all_sampled = table_->caller_of(node) == 0;
+        are_known[origin] = are_known[origin] && (is_all_sampled || groups[node] == first_groups[origin]);
+    }
+    return are_known;
+}
+
 CallerStrata::Place CallerStrata::place_of(std::uint32_t node, std::uint64_t size)
 {
     const std::uint32_t origin = origin_of(node);

@@ -44,6 +44,12 @@ class CallerStrata {
     void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void begin_peak();
 
+    // For each address, by its number, whether the group of all its blocks is known. It is if all nodes of the address
+    // are of one group, or if all its blocks were sampled. `groups` has the group of each node.
+    [[nodiscard]] std::vector<bool> origins_of_known_group(const std::vector<std::uint32_t>& groups);
+    // The number of the address.
+    [[nodiscard]] std::uint32_t origin_of(const Place& place) const { return strata_[place.stratum].origin; }
+
     // The figures by node, without own peaks.
     [[nodiscard]] std::vector<AllocationFigures> figures() const;
     [[nodiscard]] std::uint64_t held() const { return strata_.size() + 2 * samples_.size(); }

@@ -59,6 +59,7 @@ class AllocationCount {
         }
         if (!sampling_.is_exact() && table != nullptr && table->has_callers()) {
             strata_.emplace(*table, unit_);
+            known_origins_ = groups.empty() ? std::vector<bool>{} : strata_->origins_of_known_group(groups);
         }
     }
 
@@ -88,6 +89,7 @@ class AllocationCount {
                                    .total = whole_.figures(0),
                                    .of = ledger_.all(),
                                    .groups = group_ledger_.all(),
+                                   .estimated_own_peaks = has_unknown_blocks_,
                                    .impossible_event = impossible_event_};
         if (by_ == CountedBy::thread) {
             counted.threads = threads_.take();
@@ -152,16 +154,12 @@ class AllocationCount {
         }
     }
 
-    // What the strata say, in the place of what the sample alone does. Its own peaks are those of the sample, larger or
-    // smaller as the bytes allocated are.
+    // What the strata say, in the place of what the sample alone does. An own peak that is not known is the sample's,
+    // as far as it can be true: a sampled block stands for many that need not be live together.
     void share_out(CountedAllocations& counted) const
     {
-        const auto own_peak = [](const AllocationFigures& shared, const AllocationFigures& sampled) {
-            const std::vector<std::uint64_t> parts{sampled.own_peak_bytes,
-                                                   sampled.bytes_allocated - sampled.own_peak_bytes};
-            return sampled.bytes_allocated == 0
-                       ? shared.peak_bytes
-                       : std::max(shared.peak_bytes, shared_out(shared.bytes_allocated, parts).front());
+        const auto own_peak = [&](const AllocationFigures& shared, std::uint64_t sampled) {
+            return std::clamp(sampled, shared.peak_bytes, std::max(shared.peak_bytes, counted.total.own_peak_bytes));
         };
         std::vector<AllocationFigures> of = strata_->figures();
         std::vector<AllocationFigures> groups(counted.groups.size());
@@ -172,11 +170,14 @@ class AllocationCount {
                 groups.resize(std::max<std::size_t>(groups.size(), group + std::size_t{1}));
                 trace::add(groups[group], of[node]);
             }
-            of[node].own_peak_bytes = own_peak(of[node], counted.of[node]);
+            of[node].own_peak_bytes = own_peak(of[node], counted.of[node].own_peak_bytes);
         }
         counted.groups.resize(groups.size());
+        counted.estimated_own_peaks.resize(groups.size());
         for (std::size_t group = 0; group < groups.size(); ++group) {
-            groups[group].own_peak_bytes = own_peak(groups[group], counted.groups[group]);
+            const std::uint64_t counted_peak = counted.groups[group].own_peak_bytes;
+            groups[group].own_peak_bytes =
+                counted.estimated_own_peaks[group] ? own_peak(groups[group], counted_peak) : counted_peak;
         }
         counted.of = std::move(of);
         counted.groups = std::move(groups);
@@ -266,7 +267,11 @@ class AllocationCount {
         ledger_.make(number, owner.weight);
         whole_.make(0, whole_weight(owner));
         if (!groups_->empty()) {
-            group_ledger_.make(group, owner.weight);
+            if (!has_known_group(owner)) {
+                has_unknown_blocks_.resize(std::max<std::size_t>(has_unknown_blocks_.size(), group + std::size_t{1}));
+                has_unknown_blocks_[group] = true;
+            }
+            group_ledger_.make(group, group_weight(owner));
         }
         if (strata_) {
             strata_->make(owner.place, owner.size, owner.weight);
@@ -288,12 +293,23 @@ class AllocationCount {
         return strata_ ? AllocationLedger::Weight{unit_, owner.size} : owner.weight;
     }
 
+    // Whether it is certain that the block is its group's.
+    [[nodiscard]] bool has_known_group(const Owner& owner) const
+    {
+        return sampling_.is_exact() || (strata_ && known_origins_[strata_->origin_of(owner.place)]);
+    }
+
+    [[nodiscard]] AllocationLedger::Weight group_weight(const Owner& owner) const
+    {
+        return strata_ && has_known_group(owner) ? AllocationLedger::Weight{unit_, owner.size} : owner.weight;
+    }
+
     void free(const Owner& owner, bool is_temporary)
     {
         ledger_.free(owner.number, owner.weight, is_temporary);
         whole_.free(0, whole_weight(owner), is_temporary);
         if (!groups_->empty()) {
-            group_ledger_.free(owner.group, owner.weight, is_temporary);
+            group_ledger_.free(owner.group, group_weight(owner), is_temporary);
         }
         if (strata_) {
             strata_->free(owner.place, owner.size, owner.weight, is_temporary);
@@ -306,7 +322,7 @@ class AllocationCount {
         ledger_.abandon(owner.number, owner.weight);
         whole_.abandon(0, whole_weight(owner));
         if (!groups_->empty()) {
-            group_ledger_.abandon(owner.group, owner.weight);
+            group_ledger_.abandon(owner.group, group_weight(owner));
         }
         if (strata_) {
             strata_->abandon(owner.place, owner.size, owner.weight);
@@ -321,6 +337,8 @@ class AllocationCount {
     AllocationLedger group_ledger_;
     AllocationLedger whole_;
     std::optional<CallerStrata> strata_;
+    std::vector<bool> known_origins_;       // by origin, if there are strata and groups
+    std::vector<bool> has_unknown_blocks_;  // by group
     std::optional<Images> images_;
     BlockWalk walk_;
     std::vector<Owner> owners_;  // by a live block's tag

@@ -6,7 +6,9 @@
 //
 // If a trace has stacks only for a sample, figures are estimates. Each sampled block counts for all that it stands for,
 // and blocks without a stack do not count. If the trace has the callers of all other blocks, the total is exact, and so
-// are the sums by calling address. How the stacks share these is an estimate (caller_strata.hpp).
+// are the sums by calling address. How the stacks share these is an estimate (caller_strata.hpp). The most that a group
+// had at a time is exact if no address that its blocks were requested from is another group's too. Otherwise it is
+// estimated from the sample, and is never more than the trace's peak.
 //
 // Units    bytes, counts.
 // Cost     60 ns an event.
@@ -54,6 +56,8 @@ struct CountedAllocations {
     AllocationFigures total;                // its own peak is the trace's
     std::vector<AllocationFigures> of;      // at a stack's node number (0: no stack), or as in `threads` or `sizes`
     std::vector<AllocationFigures> groups;  // of stacks, if they were asked for
+    std::vector<bool>
+        estimated_own_peaks;  // of groups, in a sample: false where the most at a time is exact all the same
     std::vector<ThreadName> threads;
     std::vector<std::uint64_t> sizes;
     std::uint64_t impossible_event{};  // as in Totals (summary.hpp)

@@ -87,6 +87,23 @@ void add_figures(std::vector<Cell>& row, const AllocationFigures& figures, const
     row.push_back({base::format_size(figures.own_peak_bytes), base::exact_size(figures.own_peak_bytes)});
 }
 
+// How good the figures of a sample are.
+std::string sample_text(const trace::CallSites& sites)
+{
+    const std::string every = base::format_size(sites.sampling().mean_bytes);
+    if (!sites.has_exact_callers()) {
+        return fmt::format("Estimates from a sample of stacks, {} apart on average.", every);
+    }
+    const bool has_estimated_peaks = std::ranges::any_of(sites.sites(), &CallSite::has_estimated_own_peak);
+    return fmt::format(
+        "Exact are the total and the sum of each address that calls for memory. How stacks share these is "
+        "estimated from a sample, {} apart on average.{}",
+        every,
+        has_estimated_peaks ? " A most at a time with ~ is a rough estimate, of a site that shares such an "
+                              "address, and may be too high by a few times this distance."
+                            : "");
+}
+
 Table sites_table(const CallSitesReport& report)
 {
     const trace::CallSites& sites = *report.sites;
@@ -108,6 +125,9 @@ Table sites_table(const CallSitesReport& report)
         }
         std::vector<Cell> row{{inert_text(site_label(site, by))}};
         add_figures(row, site.figures, sites.total(), order);
+        if (site.has_estimated_own_peak && sites.has_exact_callers()) {
+            row.back().text.insert(0, "~");
+        }
         table.rows.push_back(std::move(row));
     }
     if (named < sites.sites().size()) {
@@ -223,15 +243,7 @@ Document document(const CallSitesReport& report)
                                  figure_text(first.figures, order), figure_text(sites.total(), order), words_of(order)),
                      Tone::plain}});
     if (!sites.sampling().is_exact()) {
-        const std::string every = base::format_size(sites.sampling().mean_bytes);
-        document.add(Paragraph{
-            sites.has_exact_callers()
-                ? fmt::format(
-                      "Exact are the total and the sum of each address that calls for memory. How stacks share these "
-                      "is estimated from a sample, {} apart on average.",
-                      every)
-                : fmt::format("Estimates from a sample of stacks, {} apart on average.", every),
-            Tone::caution});
+        document.add(Paragraph{sample_text(sites), Tone::caution});
     }
     if (!report.up_to.empty()) {
         document.add(Paragraph{fmt::format("Up to the end of the work ({}): what the program did then is not counted.",

@@ -291,6 +291,7 @@ Json site_json(const CallSitesReport& report, const trace::CallSite& site)
     using trace::SiteKind;
     const SiteKind by = report.sites->query().by;
     Json json = figures_json(site.figures);
+    json["own_peak_is_estimate"] = site.has_estimated_own_peak;
     json["name"] = repaired_utf8(site_label(site, by));
     if (by == SiteKind::thread) {
         json["process"] = site.thread.process;

@@ -228,6 +228,50 @@ TEST_CASE("what an address has is exact, and shared as the sample says", "[unit]
     CHECK(table.caller_of(7) == 7);
 }
 
+// One block at a time is live, of each of three addresses in turn. The first address is one group's, the second is that
+// of two groups, and all blocks of the third were sampled.
+TEST_CASE("the most at a time is exact in a sample where an address tells it, and never more than the trace's",
+          "[unit]")
+{
+    RecordingBytes recording{2};
+    std::vector<std::uint64_t> words;
+    const auto make_and_free = [&](std::uint64_t before) {
+        words.insert(words.end(), {before, malloc_word(0), trace::word_of(trace::WordTag::free, place)});
+    };
+    for (std::uint64_t i = 0; i < 64; ++i) {
+        make_and_free(i % 16 == 0 ? trace::stack_word(1) : trace::caller_word(0x200));
+        make_and_free(i % 16 == 0 ? trace::stack_word(i == 32 ? 2 : 3) : trace::caller_word(0x300));
+        make_and_free(trace::stack_word(4));
+    }
+    words.insert(words.end(), {trace::stack_word(1), malloc_word(1), trace::caller_word(0x200), malloc_word(2)});
+    recording.slot(0, 41, 0, bytes_of(words));
+    const std::vector<trace::StackNode> nodes{
+        {.address = 0x200}, {.address = 0x300}, {.address = 0x300}, {.address = 0x400}};
+    const std::string bytes = assembled(recording, StackFile{nodes, 4096}.opener()).bytes;
+    auto reader = trace::TraceReader::open(
+                      trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}), "t")
+                      .value();
+    const trace::StackTable& table = reader.read_stacks();
+    std::vector<std::uint32_t> groups{0, 1, 2, 3, 4};
+    for (std::uint32_t node = 5; node < table.count(); ++node) {
+        const std::uint64_t address = table.node(node).address;
+        groups.push_back(address == 0x200 ? 1 : address == 0x300 ? 5 : 6);
+    }
+    const trace::CountedAllocations counted = count_allocations(reader, trace::CountedBy::stack, groups);
+    REQUIRE(counted.has_exact_callers);
+    REQUIRE(counted.groups.size() >= 5);
+    CHECK(counted.total.own_peak_bytes == 32);
+    CHECK(counted.groups[1].own_peak_bytes == 32);
+    CHECK(counted.groups[4].own_peak_bytes == 16);
+    CHECK_FALSE(counted.estimated_own_peaks[1]);
+    CHECK_FALSE(counted.estimated_own_peaks[4]);
+    for (const std::size_t shared : {2U, 3U}) {
+        CHECK(counted.estimated_own_peaks[shared]);
+        CHECK(counted.groups[shared].own_peak_bytes <= 32);
+        CHECK(counted.groups[shared].own_peak_bytes > 0);
+    }
+}
+
 TEST_CASE("a number is shared out whole", "[unit]")
 {
     CHECK(trace::shared_out(10, {1, 1, 1}) == std::vector<std::uint64_t>{4, 3, 3});

@@ -206,10 +206,12 @@ base::Expected<CallSites> CallSites::of(TraceReader& reader, const SiteQuery& qu
         result.has_exact_callers_ = counted.has_exact_callers;
         result.impossible_event_ = counted.impossible_event;
         counted.groups.resize(groups.places.size());  // the last may have nothing
+        counted.estimated_own_peaks.resize(groups.places.size());
         for (std::size_t i = 0; i < groups.places.size(); ++i) {
             result.sites_.push_back({.place = groups.places[i],
                                      .thread = {.process = groups.processes[i], .thread = 0},
-                                     .figures = counted.groups[i]});
+                                     .figures = counted.groups[i],
+                                     .has_estimated_own_peak = counted.estimated_own_peaks[i]});
         }
         for (std::uint32_t node = 1; node < counted.of.size(); ++node) {
             CallSite& site = result.sites_[groups.of[node]];

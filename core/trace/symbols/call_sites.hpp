@@ -33,7 +33,8 @@ struct CallSite {
     ThreadName thread;     // for threads; for places by process, the process
     std::uint64_t size{};  // of sizes
     AllocationFigures figures;
-    std::uint32_t stack{};  // the node with the largest part of the site's figure; 0: none
+    bool has_estimated_own_peak{};  // its other figures are as CallSites says
+    std::uint32_t stack{};          // the node with the largest part of the site's figure; 0: none
 };
 
 struct SiteQuery {
