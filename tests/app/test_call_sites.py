@@ -56,6 +56,23 @@ int main(int argc, char**)
 """
 
 
+TURNS = """
+#include <stdlib.h>
+__attribute__((noinline)) void one(void)
+{
+    void* volatile block = malloc(100);
+    free(block);
+}
+int main(void)
+{
+    for (int i = 0; i < 50000; i++) {
+        one();
+    }
+    return 0;
+}
+"""
+
+
 def heaptrack_classes(text):
     """The innermost function of each class of blocks, and what heaptrack's log says of it: an independent reading."""
     strings, functions, stacks, classes, last = [], [], [], [], None
@@ -277,12 +294,42 @@ class Imports(CallSiteTest):
         self.assertEqual(sites["total"]["bytes_allocated"], asked["bytes_allocated"])
         self.assertEqual(sites["total"]["peak_live_bytes"], asked["peak_live_bytes"])
 
-    def test_a_sample_of_nothing_is_said(self):
-        (self.folder / "nothing.c").write_text("int main(void) { return 0; }")
-        subprocess.run(["gcc", "-o", self.folder / "nothing", self.folder / "nothing.c"], check=True)
-        self.expect(0, "record", "-q", "--stacks=1TiB", "-o", "t.mst", "--", self.folder / "nothing")
+    def compiled(self, name, source):
+        self.write(f"{name}.c", source)
+        subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-o", self.folder / name, self.folder / f"{name}.c"], check=True)
+        return self.folder / name
+
+    def test_a_program_that_allocates_nothing_has_no_sites(self):
+        nothing = self.compiled("nothing", "int main(void) { return 0; }")
+        for option in ("--stacks", "--stacks=1TiB"):
+            self.expect(0, "record", "-q", option, "-o", "t.mst", "--", nothing)
+            self.assertIn("Nothing was allocated.", self.expect(0, "info", "t.mst", "--by", "site").text)
+            self.assertEqual(self.sites("t.mst", "site")["sites"], [])
+            self.assertEqual(self.expect(0, "export", "t.mst", "-f", "collapsed").out, b"")
+            self.expect(0, "export", "t.mst", "-f", "pprof", "-o", "t.pb.gz")
+        self.expect(0, "record", "-q", "-o", "t.mst", "--", nothing)
+        self.assertIn("was recorded without stacks", self.expect(2, "info", "t.mst", "--by", "site").errors)
+
+    def test_a_sample_without_any_block_is_said(self):
+        trace = Trace()
+        trace.malloc(4096, 10)
+        trace.facts = {"stacks": str(1 << 40)}
+        self.write("t.mst", trace.bytes())
         for words in (("info", "t.mst", "--by", "site"), ("export", "t.mst", "-f", "collapsed")):
             self.assertIn("one in 1TiB, and no block is in it", self.expect(2, *words).errors)
+
+    def test_the_most_at_a_time_is_known_in_a_sample(self):
+        """Blocks that follow one another: what one of a sample stands for was never live together."""
+        program = self.compiled("turns", TURNS)
+        for every in ("4KiB", "64KiB"):
+            with self.subTest(every=every):
+                self.expect(0, "record", "-q", f"--stacks={every}", "-o", "t.mst", "--", program)
+                report = self.sites("t.mst", "site")
+                sites = {site["function"]: site for site in report["sites"]}
+                self.assertEqual(sites["one"]["own_peak_live_bytes"], 100)
+                self.assertFalse(sites["one"]["own_peak_is_estimate"])
+                for site in report["sites"]:
+                    self.assertLessEqual(site["own_peak_live_bytes"], report["total"]["own_peak_live_bytes"], site["name"])
 
     def test_sort_and_top_belong_to_by(self):
         self.assertIn("--by", self.expect(2, "info", "log.mst", "--top", "3").err.decode())

@@ -22,6 +22,16 @@ sys.stdout.flush()
 import os
 os._exit(0)
 """
+LATE = """
+#include <stdlib.h>
+int main(int argc, char** argv)
+{
+    for (int i = 200; i < atoi(argv[argc - 1]); i++) {
+        malloc(48);
+    }
+    return 0;
+}
+"""
 
 
 class Leaks(CliTest):
@@ -45,6 +55,14 @@ class Leaks(CliTest):
         [site] = report["sites"]
         self.assertEqual((site["blocks_per_operation"], site["bytes_per_operation"]), (0.01, 0.48))
         self.assertIn("forget", site["site"])
+
+    def test_a_number_at_which_nothing_is_allocated_is_one_of_them(self):
+        self.write("late.c", LATE)
+        subprocess.run(["gcc", "-g", "-fno-builtin", "-o", self.folder / "late", self.folder / "late.c"], check=True)
+        report = self.ask(1, self.folder / "late", "${n}")
+        [site] = report["sites"]
+        self.assertEqual((site["bytes_per_operation"], site["blocks_per_operation"]), (48, 1))
+        self.assertEqual([(one["operations"], one["bytes"]) for one in site["held"]], [(200, 0), (400, 9600), (800, 28800)] * 2)
 
     def test_what_frees_all_does_not_leak(self):
         for kind in ((), ("cache",)):

@@ -115,6 +115,17 @@ bool share_places(const StackTable& table, const StackImage& image)
            }) != modules.end();
 }
 
+bool has_no_allocation(TraceReader& reader)
+{
+    Event event;
+    bool has_one = false;
+    while (!has_one && reader.next(event)) {
+        has_one = is_allocation(event.kind) || (event.kind == EventKind::realloc && event.address != 0);
+    }
+    reader.rewind();
+    return !has_one;
+}
+
 }  // namespace
 
 std::uint64_t figure_of(const AllocationFigures& figures, SiteOrder order)
@@ -171,9 +182,10 @@ Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFile
                       static_cast<std::int64_t>(reader.header().start_unix_ns / ns_per_second), files};
 }
 
-base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name)
+base::Expected<void> require_stacks(TraceReader& reader, const std::string& name)
 {
-    if (!reader.has_stacks()) {
+    const bool has_none = !reader.has_stacks();
+    if (has_none && !(reader.facts().contains(stacks_fact) && has_no_allocation(reader))) {
         const auto taken = reader.facts().find(stacks_fact);
         if (const auto every = taken == reader.facts().end() ? std::nullopt : base::parse_number(taken->second)) {
             return base::fail(base::ErrorCode::invalid_input,

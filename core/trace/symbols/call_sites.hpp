@@ -7,7 +7,7 @@
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and symbolizer.hpp for each address.
-// Errors   invalid_input: a trace without stacks is asked for sites, functions or files.
+// Errors   invalid_input: a trace without the stacks of its allocations is asked for sites, functions or files.
 // Ownership  a CallSites has its texts; its reader must outlive it.
 #pragma once
 
@@ -90,7 +90,8 @@ struct StackSites {
 // A symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
-// invalid_input: the trace has no stacks.
-[[nodiscard]] base::Expected<void> require_stacks(const TraceReader& reader, const std::string& name);
+// invalid_input: the trace has no stacks, and was recorded without them or has allocations. It is read up to its first
+// allocation, and goes back to its beginning.
+[[nodiscard]] base::Expected<void> require_stacks(TraceReader& reader, const std::string& name);
 
 }  // namespace memsweep::trace
