@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -153,13 +154,18 @@ class BlockWalk {
     // Changes nothing on events other than allocations, reallocs and frees.
     Change add(const Event& event);
 
-    // Frees all blocks of a process that has ended or becomes another program; calls visit(block) for each.
+    // Frees all blocks of a process that has ended or becomes another program; calls visit(block) or visit(key, block)
+    // for each.
     template <typename Visit>
     void end_process(std::uint32_t process, Visit visit)
     {
-        live_.remove_process(process, [&](const BlockKey&, const LiveBlock& block) {
+        live_.remove_process(process, [&](const BlockKey& key, const LiveBlock& block) {
             forget(block);
-            visit(block);
+            if constexpr (std::is_invocable_v<Visit&, const BlockKey&, const LiveBlock&>) {
+                visit(key, block);
+            } else {
+                visit(block);
+            }
         });
     }
 

@@ -1,7 +1,10 @@
 #include "reporters/ci/trace_export.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/checked.hpp"
 #include "core/trace/bounds.hpp"
@@ -190,17 +193,71 @@ class UmpireLines {
     std::uint64_t now_{};
 };
 
-// The blocks are followed as whoever reads the log will follow them: none goes with its process.
+// Frees what a process still held when it ended or became another program: neither format has such an end, and a reader
+// of the log would count the blocks for ever. The frees stand before the next event, so what is live when all ends
+// stays.
+class FreesOfTheEnded {
+  public:
+    // Takes the blocks from the walk.
+    void take(const Event& end, trace::BlockWalk& blocks)
+    {
+        std::vector<Held> held;
+        blocks.end_process(end.process, [&](const trace::BlockKey& key, const trace::LiveBlock& block) {
+            held.push_back({key.space, key.address, block.size});
+        });
+        std::ranges::sort(held, {}, [](const Held& one) { return std::pair{one.space, one.address}; });
+        held_ += held.size();
+        ended_.push_back({end, std::move(held)});
+    }
+    void put(auto& lines)
+    {
+        for (const auto& [end, held] : ended_) {
+            for (const Held& one : held) {
+                lines.add({.kind = EventKind::free,
+                           .process = end.process,
+                           .thread = end.thread,
+                           .space = one.space,
+                           .address = one.address,
+                           .ticks = end.ticks},
+                          trace::LiveBlock{.size = one.size});
+            }
+        }
+        ended_.clear();
+        held_ = 0;
+    }
+    // Things, as core/trace/bounds.hpp counts them.
+    [[nodiscard]] std::uint64_t held() const { return held_ + trace::things_of_a_thread * ended_.size(); }
+
+  private:
+    struct Held {
+        std::uint32_t space{};
+        std::uint64_t address{};
+        std::uint64_t size{};
+    };
+    struct Ended {
+        Event end;
+        std::vector<Held> held;
+    };
+    std::vector<Ended> ended_;
+    std::uint64_t held_{};
+};
+
 template <typename Lines>
 base::Expected<void> export_as(trace::TraceReader& reader, TextSink& sink, const std::string& name)
 {
     const trace::FileHeader header = reader.header();
     Lines lines{header, sink};
     trace::BlockWalk blocks;
+    FreesOfTheEnded of_ended;
     std::uint64_t number = 0;
     Event event;
-    while (reader.next(event) && reader.may_hold(lines.held() + blocks.live().count())) {
+    while (reader.next(event) && reader.may_hold(lines.held() + blocks.live().count() + of_ended.held())) {
         number += event.kind == EventKind::define_space ? 0 : 1;
+        if (event.kind == EventKind::process_exit || event.kind == EventKind::exec) {
+            of_ended.take(event, blocks);
+            continue;
+        }
+        of_ended.put(lines);
         const trace::BlockWalk::Change change = blocks.add(event);
         MEMSWEEP_TRY(trace::possible_total(change.overflows ? number : 0, name));
         lines.add(event, change.freed);

@@ -1,6 +1,6 @@
 // Traces as the logs of other tools, for their own replays. What a format cannot say is left out: threads and streams
 // in Umpire's, mappings and labels in both. Addresses of different processes and memories are told apart by their top
-// byte.
+// byte. What a process holds when it ends is freed before the next event, if there is one.
 //
 // Cost     some 300 ns an event.
 // Memory   the live blocks.

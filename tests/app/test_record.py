@@ -431,6 +431,21 @@ class Programs(Recording):
         self.assertRegex(outcome.errors, rf"{self.trace}.recording: .*File too large")
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_an_exported_process_ends(self):
+        """What it holds then is no more when the next one allocates, and is still there when nothing follows."""
+        script = '"$1" calls; "$1" calls; (exec "$1" calls); exec "$1" exits'
+        self.record("sh", "-c", script, "sh", program("recorded_program"), code=3)
+        whole = self.info()
+        for form in ("rmm", "umpire"):
+            with self.subTest(form):
+                self.expect(0, "export", self.trace, "-f", form, "-o", "log")
+                self.expect(0, "import", "log", "-o", "again.mst")
+                again = json.loads(self.expect(0, "info", "again.mst", "--json").out)
+                self.assertEqual(again["peak_live_bytes"], whole["peak_live_bytes"])
+                self.assertEqual(again["bytes_allocated"], whole["bytes_allocated"])
+                self.assertGreaterEqual(again["end_live_bytes"], 1234 + 111)
+                self.assertLess(again["end_live_bytes"], whole["end_live_bytes"])
+
     def test_threads_of_a_process_that_is_not_recorded(self):
         script = '"$1" threads 2; exit $?'
         self.record("sh", "-c", script, "sh", program("recorded_program"), options=["--no-children"])
