@@ -30,8 +30,13 @@ ExitCode note_damage(const std::string& path, const trace::Damage& damage)
     return ExitCode::finding;
 }
 
+// Events that are known to be lost explain blocks that were not seen.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary)
 {
+    const auto lost = summary.facts.find("lost_events");
+    if (lost != summary.facts.end() && lost->second != "0") {
+        return;
+    }
     for (const trace::ProcessSummary& process : summary.processes) {
         if (trace::has_unseen_blocks(process.heap_pages_bytes, process.peak_live_bytes, process.bytes_allocated,
                                      process.allocations)) {

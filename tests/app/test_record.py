@@ -30,6 +30,13 @@ start = ctypes.c_void_p(ctypes.addressof(ctypes.c_ubyte.from_buffer(mapped)))
 assert ctypes.CDLL(None).mincore(start, ctypes.c_size_t(len(mapped)), states) == 0
 print(sum(state & 1 for state in states) * mmap.PAGESIZE)
 """
+FORBIDS_FILES = """
+import ctypes, resource
+malloc = ctypes.CDLL(None).malloc
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+for _ in range(60_000):
+    malloc(1000)
+"""
 
 
 def program(name):
@@ -430,6 +437,13 @@ class Programs(Recording):
         self.assertEqual(outcome.code, 2, f"\n{outcome}")
         self.assertRegex(outcome.errors, rf"{self.trace}.recording: .*File too large")
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_lost_events_are_no_unseen_blocks(self):
+        """A program that may write no file any more, and then fills its heap."""
+        outcome = self.record(sys.executable, "-c", FORBIDS_FILES, code=2)
+        self.assertIn("recording stopped early: File too large", outcome.errors)
+        self.assertGreater(int(self.info()["facts"]["lost_events"]), 0)
+        self.assertNotIn("does not see", outcome.errors + self.expect(0, "info", self.trace).errors)
 
     def test_an_exported_process_ends(self):
         """What it holds then is no more when the next one allocates, and is still there when nothing follows."""
