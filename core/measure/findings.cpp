@@ -446,6 +446,10 @@ std::vector<Warning> counting_warnings(const CaseReport& report)
     warn(model::uncounted_fact, "uncounted", "",
          "its times, pages and working set are right; measure the program itself, without what starts it, or link it "
          "dynamically");
+    warn(model::counted_under_fact, "counted-under-limit",
+         "its allocations were counted while its addresses were limited (RLIMIT_AS) to ",
+         "the counter takes part of them, some 70 MiB and half a byte for each byte of heap: if the limit "
+         "refuses memory then, the program alone does otherwise; count it without the limit");
     warn(model::unverified_allocator_fact, "unverified-allocator",
          "whose malloc it used is not known: ", "start the program itself, without what starts it");
     return warnings;

@@ -151,6 +151,7 @@ struct NameLengths {
 
 // Facts of a foreign program: why its allocations were not counted, and why its malloc is not known.
 inline constexpr std::string_view uncounted_fact = "uncounted";
+inline constexpr std::string_view counted_under_fact = "counted under";  // a limit of addresses (RLIMIT_AS)
 inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";
 
 struct CaseReport {

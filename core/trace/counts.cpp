@@ -72,6 +72,10 @@ void add_image(const CountFile& image, CountedTree& into)
     counts.live_bytes_peak = std::max(counts.live_bytes_peak, image.live_bytes_peak);
     counts.live_bytes_end += image.live_bytes;
     into.refused += image.lost_blocks != 0 ? 1 : 0;
+    const std::uint64_t limit = image.address_limit_bytes;
+    if (limit != 0 && (into.address_limit_bytes == 0 || limit < into.address_limit_bytes)) {
+        into.address_limit_bytes = limit;
+    }
     into.why_unseen = is_mostly_unseen(image) ? why_unseen(image) : into.why_unseen;
     ServedProgram served{text_in(image.program, sizeof image.program), text_in(image.served_by, sizeof image.served_by),
                          image.foreign_malloc != 0};

@@ -42,6 +42,7 @@ struct CountedTree {
     std::vector<ServedProgram> served;          // each once
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                  // programs that were started and about which nothing is known
+    std::uint64_t address_limit_bytes{};        // the smallest RLIMIT_AS of a process; 0: none had one
     std::string why_unseen;                     // why blocks were not seen; empty: those seen explain each heap's pages
 
     // The counts, if they cover all programs; otherwise why not.

@@ -19,9 +19,9 @@ class Image:
     def __init__(self, path):
         data = path.read_bytes()
         magic, version, self.process, self.foreign = struct.unpack_from("4I", data)
-        assert (magic, version) == (0x544E434D, 3), path
+        assert (magic, version) == (0x544E434D, 4), path
         self.live, self.peak = struct.unpack_from("2Q", data, 64)
-        self.lost, = struct.unpack_from("Q", data, 128)
+        self.lost, self.address_limit = struct.unpack_from("2Q", data, 128)
         shards = [struct.unpack_from("2Q", data, 192 + 64 * i) for i in range(SHARDS)]
         self.allocations = sum(shard[0] for shard in shards)
         self.bytes = sum(shard[1] for shard in shards)
@@ -99,6 +99,16 @@ class Counting(CountedPrograms):
     def test_descriptors_and_limits_are_the_programs(self):
         self.count_one(PROGRAM, "closes")
         self.count_one(PROGRAM, "limits")
+
+    def test_a_limit_of_addresses_is_told(self):
+        self.assertEqual(self.count_one(PROGRAM, "calls").address_limit, 0)
+        limited = f"ulimit -v 2000000; exec {PROGRAM} calls"
+        self.assertEqual(self.count("sh", "-c", limited)[-1].address_limit, 2_000_000 << 10)
+        self.expect(0, "run", "-q", "--count", "-n", "1", "-o", "r.json", "--", "sh", "-c", limited)
+        report = self.expect(0, "report", "r.json")
+        self.assertRegex(" ".join(report.text.split()), r"counted while its addresses were limited \(RLIMIT_AS\) to 2000000KiB")
+        self.expect(0, "run", "-q", "--count", "-n", "1", "-o", "r.json", "--", PROGRAM, "calls")
+        self.assertNotIn("RLIMIT_AS", self.expect(0, "report", "r.json").text)
 
     def test_what_cannot_be_counted(self):
         self.assertEqual(self.count(BUILD / "recorded_static"), [])

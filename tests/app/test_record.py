@@ -445,6 +445,11 @@ class Programs(Recording):
         self.assertGreater(int(self.info()["facts"]["lost_events"]), 0)
         self.assertNotIn("does not see", outcome.errors + self.expect(0, "info", self.trace).errors)
 
+    def test_a_limit_on_addresses_is_left_to_the_program(self):
+        limit = 400_000  # kB
+        status = self.record("sh", "-c", f"ulimit -v {limit}; exec cat /proc/self/status").out.decode()
+        self.assertLess(int(re.search(r"VmPeak:\s*(\d+) kB", status)[1]), limit // 4)
+
     def test_an_exported_process_ends(self):
         """What it holds then is no more when the next one allocates, and is still there when nothing follows."""
         script = '"$1" calls; "$1" calls; (exec "$1" calls); exec "$1" exits'

@@ -156,6 +156,7 @@ void CommandExecutor::count_behind(const CompiledCase& compiled, const RunLimits
             CommandRecord& measured = attempt.command();
             measured.why_uncounted = counts ? "" : counts.error().message;
             measured.counts = counts ? std::optional{*counts} : std::nullopt;
+            measured.counted_under_bytes = counts ? tree->address_limit_bytes : 0;
             measured.names = counts ? std::optional{name_lengths(compiled.command(), {*recorder_})} : std::nullopt;
         }
         if (asks) {

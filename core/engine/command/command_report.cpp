@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/quantity.hpp"
 #include "core/engine/repetition/kept_facts.hpp"
 
 namespace memsweep::engine {
@@ -40,6 +41,9 @@ std::string keep_facts(const model::CommandSpec& command, const CommandRecord& m
     keep_fact(input_fact, command.input_contents, report.facts);
     report.names = report.names ? report.names : measured.names;
     keep_fact(model::uncounted_fact, measured.why_uncounted, report.facts);
+    if (measured.counted_under_bytes != 0) {
+        keep_fact(model::counted_under_fact, base::exact_size(measured.counted_under_bytes), report.facts);
+    }
     keep_fact(model::unverified_allocator_fact, measured.why_unasked, report.facts);
     return has_finished ? keep_command_facts(measured, report.facts) : "";
 }

@@ -31,9 +31,10 @@ struct CommandUse {
 };
 
 struct CommandRecord : CommandUse {
-    std::string checksum;                     // over what it printed; empty: not asked for
-    std::optional<trace::Counts> counts;      // from the counting run after it; empty: none, or not countable
-    std::string why_uncounted;                // empty: it was counted, or that was not asked for
+    std::string checksum;                 // over what it printed; empty: not asked for
+    std::optional<trace::Counts> counts;  // from the counting run after it; empty: none, or not countable
+    std::string why_uncounted;            // empty: it was counted, or that was not asked for
+    std::uint64_t counted_under_bytes{};  // the limit of its addresses while it was counted; 0: none, or not counted
     std::optional<model::NameLengths> names;  // as it was called when it was counted
     Moment at_end;                            // its memory when its work was done, if that is asked for
     std::string why_unasked;                  // why its malloc is not known, if the case names one; empty: it is

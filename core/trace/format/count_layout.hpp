@@ -11,7 +11,7 @@
 namespace memsweep::trace {
 
 inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
-inline constexpr std::uint32_t count_version = 3;
+inline constexpr std::uint32_t count_version = 4;
 inline constexpr const char* count_ending = ".count";
 
 // The counts of the threads that share this shard.
@@ -29,6 +29,7 @@ struct CountFile {
     alignas(64) std::uint64_t live_bytes{};   // asked for and not given back
     std::uint64_t live_bytes_peak{};          // the largest value of live_bytes
     alignas(64) std::uint64_t lost_blocks{};  // blocks whose size could not be kept
+    std::uint64_t address_limit_bytes{};      // RLIMIT_AS; 0: none
     alignas(64) std::array<CountShard, 64> shards{};
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
     std::uint32_t pid_namespace{};      // inode of /proc/self/ns/pid; 0: not known

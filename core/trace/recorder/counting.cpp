@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "core/trace/format/count_layout.hpp"
 #include "core/trace/format/ticks.hpp"
@@ -83,6 +84,15 @@ CountFile* map_file(long fd) noexcept
     return static_cast<CountFile*>(memory);
 }
 
+// The program may lower it at any time.
+void note_address_limit(CountFile& file) noexcept
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        file.address_limit_bytes = std::max<std::uint64_t>(limit.rlim_cur, 1);
+    }
+}
+
 // A process has several images when it executes programs one after the other.
 CountFile* make_file(std::uint32_t process) noexcept
 {
@@ -111,6 +121,7 @@ CountFile* make_file(std::uint32_t process) noexcept
     file->start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
     kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", file->program, sizeof file->program - 1);
     std::memcpy(file->served_by, served_by.data(), served_by.size());
+    note_address_limit(*file);
     std::atomic_ref{file->magic}.store(count_magic, std::memory_order_release);
     return file;
 }
@@ -320,6 +331,7 @@ void count_heap_pages(std::uint64_t bytes) noexcept
 {
     if (CountFile* const file = current_file()) {
         file->heap_pages_bytes = bytes / 3 * 2;
+        note_address_limit(*file);
     }
 }
 

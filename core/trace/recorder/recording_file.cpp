@@ -39,6 +39,20 @@ bool may_reach(std::uint64_t bytes) noexcept
     return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
 }
 
+// So many that the program has nearly all addresses that it may have; from a limit of 4 GiB on, all.
+std::uint32_t slots_within_limit() noexcept
+{
+    constexpr std::uint64_t part = 16;
+    rlimit limit{};
+    std::uint32_t slots = max_slots;
+    if (::getrlimit(RLIMIT_AS, &limit) == 0) {
+        while (slots / 4 >= fewest_slots && std::uint64_t{slots} * slot_bytes > limit.rlim_cur / part) {
+            slots /= 4;
+        }
+    }
+    return slots;
+}
+
 int lifted(long fd) noexcept
 {
     for (const int lowest : lowest_descriptors) {
@@ -162,7 +176,7 @@ long RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
 long RecordingFile::map() noexcept
 {
     long problem = 0;
-    for (slots_ = max_slots; slots_ >= fewest_slots; slots_ /= 4) {
+    for (slots_ = slots_within_limit(); slots_ >= fewest_slots; slots_ /= 4) {
         bytes_ = slots_offset + std::size_t{slots_} * slot_bytes;
         problem = file_.set_size(bytes_);
         if (problem < 0) {
