@@ -101,9 +101,8 @@ class Watching {
                      const engine::Moment& at_end)
     {
         const engine::CompiledCase compiled{.work = command};
-        engine::CommandRecord measured = engine::measured_command(status, wall, sampler_);
+        engine::CommandRecord measured = engine::measured_command(status, wall, sampler_, at_end);
         measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, sampler_.peak_bytes());
-        measured.at_end = at_end;
         engine::declare_metrics(compiled, watched_);
         std::erase_if(watched_.metrics, [](const model::Metric& metric) {
             return metric.name == model::metrics::instructions || metric.name == model::metrics::cycles;

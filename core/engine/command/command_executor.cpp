@@ -257,12 +257,12 @@ Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& 
                         });
     attempt.reason = judge(end, command.exit_code, limits.timeout);
     attempt.ending = end.ending;
-    auto& measured = attempt.measured.emplace<CommandRecord>(measured_command(end.status, end.wall, sampler));
+    auto& measured =
+        attempt.measured.emplace<CommandRecord>(measured_command(end.status, end.wall, sampler, std::move(end.at_end)));
     measured.peak_working_set_bytes = std::max(measured.peak_working_set_bytes, end.left.max_rss_bytes);
     measured.hardware = end.hardware;
     measured.left_processes = end.left.processes;
     measured.checksum = std::move(end.checksum);
-    measured.at_end = std::move(end.at_end);
     for (model::Series& series : sampler.take_series()) {
         if (series.name == "working_set" && !series.t.empty()) {
             attempt.series.push_back(std::move(series));

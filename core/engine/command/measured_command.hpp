@@ -1,7 +1,8 @@
 // Makes the record of a foreign program, from the kernel's figures at its end and from the samples while it ran.
 //
-// Sources  wait4 for the totals; the kernel's own mark of the working set, exact for one process. The sum of several
-//          processes is known only from samples.
+// Sources  wait4 for the totals; the kernel's own mark of the working set, for one process. The sum of several
+//          processes is known only from samples. The mark may be some hundred KiB low, because processors count pages
+//          for themselves for a while; what was resident at the end of the work was counted page by page.
 #pragma once
 
 #include <chrono>
@@ -12,8 +13,8 @@
 
 namespace memsweep::engine {
 
-// `wall`: since just before its process was made.
+// `wall`: since just before its process was made. `at_end`: its memory when its work was done, if that was read.
 [[nodiscard]] CommandRecord measured_command(const sys::ExitStatus& status, std::chrono::nanoseconds wall,
-                                             const TreeSampler& sampler);
+                                             const TreeSampler& sampler, Moment at_end);
 
 }  // namespace memsweep::engine
