@@ -211,13 +211,14 @@ Expected refused()
 {
     constexpr std::align_val_t wide{64};
     const volatile std::size_t bytes = too_much;
-    std::printf("%s %s %s %s %s %s\n", outcome_of([&] { return ::operator new(bytes); }),
+    std::printf("%s %s %s %s %s %s %s\n", outcome_of([&] { return ::operator new(bytes); }),
                 outcome_of([&] { return ::operator new[](bytes); }),
                 outcome_of([&] { return ::operator new(bytes, std::nothrow); }),
                 outcome_of([&] { return ::operator new[](bytes, std::nothrow); }),
                 outcome_of([&] { return ::operator new(bytes, wide); }),
-                outcome_of([&] { return ::operator new(bytes, wide, std::nothrow); }));
-    return {.refused = 6};
+                outcome_of([&] { return ::operator new(bytes, wide, std::nothrow); }),
+                outcome_of([&] { return reallocarray(nullptr, bytes, bytes); }));  // no 64 bits hold it
+    return {.refused = 7};
 }
 
 int tries;

@@ -177,6 +177,7 @@ MEMSWEEP_PRELOADED void* reallocarray(void* block, std::size_t count, std::size_
 {
     std::size_t all = 0;
     if (__builtin_mul_overflow(count, bytes, &all)) {
+        record<Call::failed_alloc>(0, SIZE_MAX);
         errno = ENOMEM;
         return nullptr;
     }
