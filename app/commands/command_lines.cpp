@@ -242,7 +242,8 @@ void add_command_lines(Command& command, RunCommand& run)
                    "A script before the first repetition of each program, whose repetitions then follow each other");
     command.option("--cleanup CMD", value::text(lines.cleanup), "The same after the last repetition of each");
     command.option("-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
-                   "An axis, and {NAME} in the command stands for its value: -L threads 1,2,4 (repeatable)");
+                   "An axis, and {NAME} in the command stands for its value: -L threads 1,2,4 (repeatable). \\, is a "
+                   "comma in a value");
     command.option("-P,--parameter-scan NAME MIN MAX", value::texts(lines.scans, Arity::triple_each_time),
                    "The same with all numbers from MIN to MAX (repeatable)");
     command.option("-D,--parameter-step-size STEP", value::texts(lines.steps, Arity::each_time),

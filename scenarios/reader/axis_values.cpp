@@ -106,10 +106,26 @@ bool lacks_step(const std::vector<std::string_view>& parts)
     return parts.size() >= 2 && !parts[0].empty() && parts[0][0] >= '0' && parts[0][0] <= '9';
 }
 
+// As hyperfine reads a list: \, is a comma within a value, and \\ a backslash. Any other backslash is itself.
+std::vector<std::string> list_items(std::string_view text)
+{
+    std::vector<std::string> items(1);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool escapes = text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == ',' || text[at + 1] == '\\');
+        if (text[at] == ',') {
+            items.emplace_back();
+        } else {
+            at += escapes ? 1 : 0;
+            items.back() += text[at];
+        }
+    }
+    return items;
+}
+
 base::Expected<std::vector<model::Scalar>> list_values(std::string_view body)
 {
     std::vector<model::Scalar> values;
-    for (const std::string_view item : split(body, ',')) {
+    for (const std::string& item : list_items(body)) {
         if (item.empty() || values.size() == max_axis_values) {
             return invalid(item.empty() ? "an empty value; write [VALUE,VALUE] without blanks"
                                         : fmt::format("more than {} values", max_axis_values));

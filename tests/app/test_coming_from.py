@@ -86,6 +86,8 @@ class ComingFrom(CliTest):
         self.assertEqual({(float(one["params"]["n"]), one["params"]["word"]) for one in cases},
                          {(n, word) for n in (0.5, 1, 1.5) for word in "ab"})
         self.assertEqual({one["status"] for one in cases}, {"ok"})
+        escaped = self.values("run", "-n", "1", "-L", "a", r"a\,b,c", "echo {a}")["cases"]
+        self.assertEqual([one["params"]["a"] for one in escaped], ["a,b", "c"])
 
     def test_surroundings_are_run_as_often_as_hyperfine_runs_them(self):
         self.expect(0, "run", "-q", "-w", "1", "-n", "3", "--setup", "echo setup {n} >> log", "--prepare", "echo prepare {n} >> log",

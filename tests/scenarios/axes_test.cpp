@@ -51,6 +51,8 @@ TEST_CASE("the command line's axis syntax", "[unit]")
     CHECK(axis("4,8") == "4 8");
     CHECK(axis("[true,0.5,-1,\"4\"]") == "true 0.5 -1 4");
     CHECK(axis("[host:pinned,gpu0]") == "host:pinned gpu0");
+    CHECK(axis("a\\,b,c") == "a,b c");
+    CHECK(axis("[a\\,b,c\\\\,d\\e,\\]") == "a,b c\\ d\\e \\");
     CHECK(std::holds_alternative<std::int64_t>(scenarios::parse_axis_values("[1:10:+3]")->front()));
     CHECK(std::holds_alternative<std::string>(scenarios::parse_axis_values("[1B:10:+3]")->front()));
 }
