@@ -177,12 +177,12 @@ std::string trace_headline(const TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
     if (totals.allocations == 0) {
-        return fmt::format("{} events, and no allocation among them.", count_text(totals.events));
+        return fmt::format("{}, and no allocation among them.", plural(totals.events, "event"));
     }
     const std::string at_end = totals.end_live_bytes == 0 ? std::string{"nothing is live at the end"}
-                                                          : fmt::format("{} in {} blocks are live at the end",
+                                                          : fmt::format("{} in {} are live at the end",
                                                                         base::format_size(totals.end_live_bytes),
-                                                                        count_text(totals.end_live_blocks));
+                                                                        plural(totals.end_live_blocks, "block"));
     const std::string processes =
         summary.processes.size() < 2
             ? std::string{}
