@@ -94,10 +94,10 @@ std::string_view sign(Tone tone)
     return signs[static_cast<std::size_t>(tone)];
 }
 
-// A cross, a tick or a question mark.
+// A cross, a tick or a question mark. What judges nothing has none.
 std::string_view verdict_sign(Tone tone)
 {
-    return tone == Tone::bad ? "✗ " : tone == Tone::good ? "✓ " : "? ";
+    return tone == Tone::caution ? "? " : tone == Tone::bad || tone == Tone::good ? sign(tone) : std::string_view{};
 }
 
 // Letters and digits alone, so that nothing ends the comment, mentions anybody, or is a command to the log of a CI

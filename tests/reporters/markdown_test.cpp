@@ -39,6 +39,20 @@ TEST_CASE("a summary begins with the verdict", "[unit]")
     CHECK(markdown(good).starts_with("## ✓ Both cases were measured. The assertion holds."));
 }
 
+TEST_CASE("a headline that judges nothing has no sign", "[unit]")
+{
+    const auto first_line = [](Tone tone) {
+        Document document;
+        document.add(Opening{.headline = {"All of it.", tone}});
+        const std::string text = to_markdown(document);
+        return text.substr(0, text.find('\n'));
+    };
+    CHECK(first_line(Tone::plain) == "### All of it.");
+    CHECK(first_line(Tone::caution) == "### ? All of it.");
+    CHECK(first_line(Tone::good) == "### ✓ All of it.");
+    CHECK(first_line(Tone::bad) == "### ✗ All of it.");
+}
+
 TEST_CASE("hostile names make no markup, no row and no column in Markdown", "[unit]")
 {
     const std::string plain = markdown(sample_report());
