@@ -118,7 +118,7 @@ TEST_CASE("what faults for a tenth of its time takes part in a tenth of a fault'
     const model::CaseReport slower =
         case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.1))});
     const auto own = drifts_of_case({touch, copy, release}, {&slower, &slower}, "wall_time");
-    CHECK(own[0].ratio.estimate == Catch::Detail::Approx(1.05));
+    CHECK(own[0].ratio.estimate == Approx(1.05));
     CHECK(own[1].ratio.estimate == 1.2);
     CHECK(own[2].ratio.estimate == 2);  // how long it was in the allocator is not known
     CHECK(drifts_of_case({touch}, {&slower, &slower}, "drain_time").front().ratio.estimate == 1.5);
