@@ -54,7 +54,7 @@ class TlsfIndex {
     // From the first bin all of whose holes are large enough.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
-        const std::uint64_t step = size < parts ? 1 : 1ULL << (std::bit_width(size) - 1 - parts_log2);
+        const std::uint64_t step = size < parts ? 1 : 1ULL << (level_of(size) - parts_log2);
         if (size > ~0ULL - step) {
             return nullptr;
         }
@@ -88,12 +88,14 @@ class TlsfIndex {
         std::uint32_t next{no_segment};
     };
 
+    // The power of two at or below the size.
+    static unsigned level_of(std::uint64_t size) { return static_cast<unsigned>(std::bit_width(size)) - 1; }
     static unsigned bin_of(std::uint64_t size)
     {
         if (size < parts) {
             return static_cast<unsigned>(size);
         }
-        const auto level = static_cast<unsigned>(std::bit_width(size)) - 1;
+        const unsigned level = level_of(size);
         return (level - parts_log2 + 1) * parts + static_cast<unsigned>((size >> (level - parts_log2)) - parts);
     }
     [[nodiscard]] const Hole* head_from(unsigned bin) const
