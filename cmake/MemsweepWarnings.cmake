@@ -30,11 +30,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(memsweep_warnings INTERFACE -Wno-deprecated-declarations)
   endif()
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
-  target_compile_options(memsweep_warnings INTERFACE -Wno-restrict)
-  # GCC 12 takes an empty std::optional's storage for a read wherever it optimises (GCC bug 80635).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC, 14 too, takes an empty std::optional's storage for a read wherever it optimises (GCC bug 80635).
   target_compile_options(memsweep_warnings INTERFACE -Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
+    target_compile_options(memsweep_warnings INTERFACE -Wno-restrict)
+  endif()
 endif()
 target_include_directories(memsweep_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 
