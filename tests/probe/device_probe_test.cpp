@@ -3,6 +3,8 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "core/device/open.hpp"
@@ -26,9 +28,9 @@ probe::ProbeContext device_context(std::uint32_t samples = 3)
         {.array_bytes = mib, .sample_seconds = 0.003, .samples = samples, .memory_budget_bytes = 64 * mib});
 }
 
-const model::CaseReport& find(const std::vector<model::CaseReport>& cases, const std::string& id)
+const model::CaseReport& find(const std::vector<model::CaseReport>& cases, std::string_view id)
 {
-    const auto found = std::ranges::find(cases, "probe_device/" + id, &model::CaseReport::id);
+    const auto found = std::ranges::find(cases, "probe_device/" + std::string{id}, &model::CaseReport::id);
     INFO(id);
     REQUIRE(found != cases.end());
     return *found;
