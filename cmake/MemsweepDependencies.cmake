@@ -6,16 +6,20 @@ find_package(fmt 9 REQUIRED)                 # libfmt-dev
 find_package(tl-expected REQUIRED)           # libexpected-dev
 find_package(nlohmann_json 3.11 REQUIRED)    # nlohmann-json3-dev
 find_package(CLI11 2.1 REQUIRED)             # libcli11-dev
+find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 if(NOT BUILD_SHARED_LIBS)  # distributions compile archives for programs alone
   set(md_archive libmd.a)
-  set(re2_archive libre2.a)
+  # Newer archives of re2 (Debian 13) are not enough to link with: they need some of Abseil's, too.
+  file(STRINGS "${MEMSWEEP_RE2_HEADERS}/re2/re2.h" abseil_headers REGEX "^#include \"absl/")
+  if(NOT abseil_headers)
+    set(re2_archive libre2.a)
+  endif()
 endif()
 find_library(MEMSWEEP_LIBMD NAMES ${md_archive} md REQUIRED)   # libmd-dev: SHA-256
 find_library(MEMSWEEP_ZSTD NAMES zstd REQUIRED)           # libzstd-dev: traces
 find_library(MEMSWEEP_HWLOC NAMES hwloc REQUIRED)         # libhwloc-dev: processors, caches, nodes
 find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
 find_library(MEMSWEEP_RE2 NAMES ${re2_archive} re2 REQUIRED)    # libre2-dev: --filter, in linear time and bounded memory
-find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 find_path(MEMSWEEP_XXHASH_HEADERS xxhash.h REQUIRED)      # libxxhash-dev, compiled in: checksums of what programs print
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 # fmt, re2 and libstdc++ inside of memsweep: it starts in two thirds of the time, of which the dynamic loader spends most on
