@@ -71,6 +71,12 @@ std::uint64_t digits_of(std::uint64_t number)
     return digits;
 }
 
+bool leaves_more(const HeldStep& from, const HeldStep& to)
+{
+    const std::uint64_t longer = digits_of(to.operations) - digits_of(from.operations);
+    return to.blocks.least > from.blocks.most || to.bytes.least > from.bytes.most + longer * to.blocks.most;
+}
+
 }  // namespace
 
 GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
@@ -78,18 +84,15 @@ GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
     const std::vector<HeldStep> steps = held_steps_of(runs);
     MEMSWEEP_ASSERT(steps.size() >= 2, "one number of operations tells nothing of one operation");
     std::size_t growing = 0;  // steps, from the last one back
-    while (growing + 1 < steps.size()) {
-        const HeldStep& to = steps[steps.size() - 1 - growing];
-        const HeldStep& from = steps[steps.size() - 2 - growing];
-        const std::uint64_t longer = digits_of(to.operations) - digits_of(from.operations);
-        const bool has_more_blocks = to.blocks.least > from.blocks.most;
-        if (!has_more_blocks && to.bytes.least <= from.bytes.most + longer * to.blocks.most) {
-            break;
-        }
+    while (growing + 1 < steps.size() &&
+           leaves_more(steps[steps.size() - 2 - growing], steps[steps.size() - 1 - growing])) {
         ++growing;
     }
     GrowthPerOperation result;
     result.growth = growing == 0 ? Growth::none : growing + 1 == steps.size() ? Growth::steady : Growth::late;
+    for (std::size_t i = 1; growing == 0 && i < steps.size(); ++i) {
+        result.grew_until = leaves_more(steps[i - 1], steps[i]) ? steps[i].operations : result.grew_until;
+    }
     result.bytes = rate(steps.front(), steps.back(), &HeldStep::bytes);
     result.blocks = rate(steps.front(), steps.back(), &HeldStep::blocks);
     result.varies = std::ranges::any_of(steps, [](const HeldStep& step) {

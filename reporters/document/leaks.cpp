@@ -62,6 +62,19 @@ std::string held_text(const LeakSite& site, std::uint64_t operations)
                          : fmt::format("{} to {}", base::format_size(least), base::format_size(most));
 }
 
+std::string no_leak_text(const LeaksReport& report)
+{
+    const std::uint64_t until = report.whole.growth.grew_until;
+    if (until == 0) {
+        return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range_text(report));
+    }
+    return fmt::format(
+        "No leak: what is live {} grows from {} after {} operations to {} after {}, and no more up to {}: "
+        "not with each operation.",
+        moment_of(report), held_text(report.whole, report.operations.front()), report.operations.front(),
+        held_text(report.whole, until), until, report.operations.back());
+}
+
 constexpr std::uint64_t noticed_mapped_bytes = std::uint64_t{256} << 10U;
 
 std::uint64_t most_held(const LeakSite& site)
@@ -141,7 +154,7 @@ std::string headline_of(const LeaksReport& report)
     const std::string range = range_text(report);
     switch (verdict_of(report)) {
     case LeakVerdict::none:
-        return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range);
+        return no_leak_text(report);
     case LeakVerdict::unsure:
         if (report.mapped.growth.growth != Growth::none) {
             return fmt::format(

@@ -71,6 +71,13 @@ class Leaks(CliTest):
                 self.assertEqual((report["verdict"], report["sites"], report["freed_at_end"]), ("none", [], []))
         self.assertGreater(report["whole"]["held"][0]["bytes"], 0)  # the cache, which does not grow
 
+    def test_what_grows_once_is_said_to_have_grown(self):
+        """One block is forgotten, by operation 300."""
+        text = " ".join(self.expect(0, "run", "--leaks", "n=[200,400,500]", "--", PROGRAM, "${n}", "300").text.split())
+        self.assertRegex(text, r"No leak: what is live at the end grows from .* after 200 operations to .* after 400, and no more up to 500")
+        text = " ".join(self.expect(0, "run", "--leaks", "n=[200,400,500]", "--", PROGRAM, "${n}", "0").text.split())
+        self.assertIn("No leak: what is live at the end does not grow from 200 to 500 operations.", text)
+
     def test_what_is_freed_at_the_end_is_said_and_judged_on_request(self):
         report = self.ask(0, PROGRAM, "${n}", "0", "late")
         self.assertEqual(report["sites"], [])
