@@ -13,6 +13,7 @@
 #include "app/commands/traces.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
+#include "core/measure/pointer_roots.hpp"
 #include "core/measure/reachability.hpp"
 #include "core/measure/survivors.hpp"
 #include "core/sys/mappings.hpp"
@@ -214,51 +215,12 @@ class Explaining {
         return all;
     }
 
-    // Looked at first is all that is written but the heap: what lies in freed blocks points to what was.
-    [[nodiscard]] std::vector<AddressRange> roots_of(const measure::LedgerInput& input) const
-    {
-        const std::vector<measure::AreaRole> roles = measure::roles_of(input);
-        std::vector<AddressRange> roots;
-        std::size_t place = 0;
-        for (const sys::PageRun& run : space_.pages) {
-            while (place < space_.areas.size() && space_.areas[place].end <= run.begin) {
-                ++place;
-            }
-            const sys::MappedArea& area = space_.areas[place];
-            const bool may_point = run.is_resident() && area.is_writable() &&
-                                   roles[place] != measure::AreaRole::recorder && !holds_heap(area, input);
-            if (may_point) {
-                roots.push_back({run.begin, run.end});
-            }
-        }
-        for (const measure::StackRange& stack : input.stacks) {
-            if (stack.is_alive) {
-                roots.push_back({stack.begin, stack.end});
-            }
-        }
-        return roots;
-    }
-
-    // Of an area that has blocks and more, such as data of a library beside them, no page is looked at that is the
-    // allocator's.
-    [[nodiscard]] static bool holds_heap(const sys::MappedArea& area, const measure::LedgerInput& input)
-    {
-        const auto covered = std::ranges::partition_point(
-            input.covered, [&](const measure::CoveredPages& one) { return one.end <= area.begin; });
-        const auto block =
-            std::ranges::partition_point(input.blocks, [&](const HeldBlock& one) { return one.address < area.begin; });
-        return area.name.empty() ? (covered != input.covered.end() && covered->begin < area.end) ||
-                                       (block != input.blocks.end() && block->address < area.end)
-                                 : area.name == "[heap]";
-    }
-
     [[nodiscard]] MemoryContents look_into(const measure::LedgerInput& input, const sys::ForeignMemory& memory) const
     {
-        return {
-            zero_parts_of(space_, memory),
-            measure::reachability(blocks_, roots_of(input), [&](std::uint64_t address, void* into, std::size_t bytes) {
-                return memory.read(address, into, bytes);
-            })};
+        const auto read = [&](std::uint64_t address, void* into, std::size_t bytes) {
+            return memory.read(address, into, bytes);
+        };
+        return {zero_parts_of(space_, memory), measure::reachability(blocks_, measure::pointer_roots(input), read)};
     }
 
     void take_reached(const measure::Reachability& reached, std::size_t sites)

@@ -5,34 +5,10 @@
 #include <utility>
 
 #include "core/measure/memory_picture.hpp"
+#include "core/measure/range_walk.hpp"
 
 namespace memsweep::measure {
 namespace {
-
-// A list that is looked at by growing addresses.
-template <typename Range>
-class Walk {
-  public:
-    explicit Walk(std::span<const Range> ranges) : rest_{ranges} {}
-    // What holds any byte of [begin, end), the first of them; null: nothing does.
-    [[nodiscard]] const Range* at(std::uint64_t begin, std::uint64_t end)
-    {
-        while (!rest_.empty() && rest_.front().end <= begin) {
-            rest_ = rest_.subspan(1);
-        }
-        return !rest_.empty() && rest_.front().begin < end ? &rest_.front() : nullptr;
-    }
-
-  private:
-    std::span<const Range> rest_;
-};
-
-template <typename Range>
-bool overlaps(std::span<const Range> ranges, std::uint64_t begin, std::uint64_t end)
-{
-    const auto at = std::ranges::partition_point(ranges, [&](const Range& one) { return one.end <= begin; });
-    return at != ranges.end() && at->begin < end;
-}
 
 bool is_file(const sys::MappedArea& area)
 {
@@ -44,15 +20,6 @@ bool is_made_to_share(const sys::MappedArea& area)
     return area.name.starts_with("/memfd:") || area.name.starts_with("/dev/shm/") || area.name.starts_with("/SYSV") ||
            area.name.starts_with("/dev/zero") || area.name.starts_with("/anon_hugepage") ||
            (area.name.empty() && area.is_shared());
-}
-
-std::uint64_t block_begin(const HeldBlock& block)
-{
-    return block.address - std::min<std::uint64_t>(block.address, block.header);
-}
-std::uint64_t block_end(const HeldBlock& block)
-{
-    return block.address + std::max<std::uint64_t>(block.usable, 1);
 }
 
 // Where the next block of its alignment could begin.
@@ -242,10 +209,8 @@ class LedgerMaker {
     bool has_heap(const sys::MappedArea& area)
     {
         if (has_heap_ == Known::no_answer) {
-            const auto block = std::ranges::partition_point(
-                input_.blocks, [&](const HeldBlock& one) { return block_end(one) <= area.begin; });
-            const bool holds = (block != input_.blocks.end() && block_begin(*block) < area.end) ||
-                               overlaps(input_.covered, area.begin, area.end);
+            const bool holds =
+                holds_block(input_.blocks, area.begin, area.end) || overlaps(input_.covered, area.begin, area.end);
             has_heap_ = holds ? Known::yes : Known::no;
         }
         return has_heap_ == Known::yes;
