@@ -69,6 +69,17 @@ std::uint64_t growing_bytes(const VerdictInput& input, SiteGrowth growth)
     return all;
 }
 
+bool leaks_throughout(const VerdictInput& input, std::size_t site)
+{
+    return site < input.growth.size() && input.growth[site] == SiteGrowth::leak;
+}
+
+// Bytes that a site has lost, where its growth does not say it.
+std::uint64_t lost_besides(const VerdictInput& input, std::size_t site)
+{
+    return leaks_throughout(input, site) || site >= input.lost.size() ? 0 : input.lost[site];
+}
+
 // The site that has the most of a figure; none where no site has any.
 template <typename Figure>
 std::optional<std::uint32_t> first_site(const VerdictInput& input, Figure figure)
@@ -84,16 +95,18 @@ std::optional<std::uint32_t> first_site(const VerdictInput& input, Figure figure
     return first;
 }
 
-std::optional<std::uint32_t> site_of(MemoryWord word, const VerdictInput& input)
+std::optional<std::uint32_t> site_of(const MemoryVerdict& verdict, const VerdictInput& input)
 {
     const auto& sites = input.ledger->sites;
-    switch (word) {
+    switch (verdict.word) {
     case MemoryWord::leak:
-    case MemoryWord::grows: {
-        const SiteGrowth growth = word == MemoryWord::leak ? SiteGrowth::leak : SiteGrowth::grows;
-        return first_site(input,
-                          [&](std::uint32_t site) { return input.growth[site] == growth ? sites[site].live : 0; });
-    }
+        return first_site(input, [&](std::uint32_t site) {
+            const std::uint64_t besides = verdict.is_throughout ? 0 : lost_besides(input, site);
+            return leaks_throughout(input, site) ? sites[site].live : besides;
+        });
+    case MemoryWord::grows:
+        return first_site(
+            input, [&](std::uint32_t site) { return input.growth[site] == SiteGrowth::grows ? sites[site].live : 0; });
     case MemoryWord::retention:
     case MemoryWord::kept:
         return first_site(input, [&](std::uint32_t site) { return sites[site].left_behind; });
@@ -134,7 +147,8 @@ bool holds(SettingWhen when, const VerdictInput& input)
     return false;
 }
 
-MemoryWord decide(const VerdictInput& input, std::uint64_t& bytes)
+// The word, and how much it is about.
+MemoryVerdict decide(const VerdictInput& input)
 {
     const MemoryLedger& ledger = *input.ledger;
     const auto of = [&](Category category) { return ledger.bytes(category); };
@@ -153,14 +167,19 @@ MemoryWord decide(const VerdictInput& input, std::uint64_t& bytes)
     };
     constexpr std::uint64_t noticed_leak_bytes = 1U << 20U;
     const Group& most_waste = largest(waste);
-    const std::uint64_t lost = growing_bytes(input, SiteGrowth::leak);
-    if (lost >= noticed_leak_bytes && (lost >= most_waste.bytes || !is_noticed(most_waste.bytes))) {
-        bytes = lost;
-        return MemoryWord::leak;
+    const std::uint64_t throughout = growing_bytes(input, SiteGrowth::leak);
+    std::uint64_t besides = 0;
+    for (std::size_t site = 0; site < input.lost.size(); ++site) {
+        besides += lost_besides(input, site);
+    }
+    besides = is_noticed(besides) ? besides : 0;
+    const std::uint64_t lost = throughout + besides;
+    const bool is_most = throughout + besides / 2 >= most_waste.bytes;  // what is seen only at the end tells less
+    if (lost >= noticed_leak_bytes && (is_most || !is_noticed(most_waste.bytes))) {
+        return {.word = MemoryWord::leak, .bytes = lost, .is_throughout = besides == 0};
     }
     if (is_noticed(most_waste.bytes)) {
-        bytes = most_waste.bytes;
-        return most_waste.word;
+        return {.word = most_waste.word, .bytes = most_waste.bytes};
     }
     const std::array uses{Group{MemoryWord::in_use, of(Category::live) + of(Category::private_copies) +
                                                         of(Category::bss) + ledger.whole_huge_zero},
@@ -169,16 +188,14 @@ MemoryWord decide(const VerdictInput& input, std::uint64_t& bytes)
                           Group{MemoryWord::shared, of(Category::shared)},
                           Group{MemoryWord::mapped_by_program, of(Category::mapped_by_program)}};
     const Group& most_used = largest(uses);
-    bytes = most_used.bytes;
     if (most_used.bytes < noticed_waste_bytes) {
-        return MemoryWord::nothing_to_change;
+        return {.word = MemoryWord::nothing_to_change, .bytes = most_used.bytes};
     }
     const std::uint64_t growing = growing_bytes(input, SiteGrowth::grows);
     if (most_used.word == MemoryWord::in_use && growing >= noticed_waste_bytes && growing * 2 >= most_used.bytes) {
-        bytes = growing;
-        return MemoryWord::grows;
+        return {.word = MemoryWord::grows, .bytes = growing};
     }
-    return most_used.word;
+    return {.word = most_used.word, .bytes = most_used.bytes};
 }
 
 }  // namespace
@@ -231,9 +248,8 @@ std::string_view name_of(SiteGrowth growth)
 
 MemoryVerdict memory_verdict(const VerdictInput& input)
 {
-    MemoryVerdict verdict;
-    verdict.word = decide(input, verdict.bytes);
-    verdict.site = site_of(verdict.word, input);
+    MemoryVerdict verdict = decide(input);
+    verdict.site = site_of(verdict, input);
     for (const SettingRow& row : setting_rows) {
         if (row.word == verdict.word && row.allocator == input.allocator && holds(row.when, input)) {
             verdict.settings.emplace_back(row.setting);

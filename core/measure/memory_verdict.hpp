@@ -1,5 +1,5 @@
 // Says in one word what the memory of a stopped program is. It goes by the ledger, by what a request to the allocator
-// returned, if one was tried, and by which call sites grow.
+// returned, if one was tried, and by which call sites grow or have lost blocks.
 //
 // Threads  any.
 #pragma once
@@ -16,7 +16,7 @@
 namespace memsweep::measure {
 
 enum class MemoryWord : std::uint8_t {
-    leak,           // grew all the time, and nothing points to it any more
+    leak,           // nothing points to it any more: it grew all the time, or is much, in many pieces
     grows,          // grew all the time, and is still pointed to
     retention,      // whole free pages, of which a request returns at least half
     kept,           // whole free pages, of which a request returns less than half, or none was tried
@@ -59,7 +59,8 @@ enum class SiteGrowth : std::uint8_t { none, grows, leak };
 struct VerdictInput {
     const MemoryLedger* ledger{};
     const TriedRequest* tried{};
-    std::span<const SiteGrowth> growth;  // by site
+    std::span<const SiteGrowth> growth;   // by site
+    std::span<const std::uint64_t> lost;  // by site: bytes that were lost in many pieces; empty: not known
     KnownAllocator allocator{};
     bool has_small_chunks{};  // most of what was left behind was freed in blocks that fastbins take
     bool has_threads{};       // several that allocate
@@ -68,6 +69,7 @@ struct VerdictInput {
 struct MemoryVerdict {
     MemoryWord word{};
     std::uint64_t bytes{};              // that the word is about
+    bool is_throughout{};               // a leak of sites that grew all the time, and of no others
     std::vector<std::string> settings;  // settings to try, as environment variables, from the allocator's documentation
     std::optional<std::uint32_t> site;  // that has the most of it
 };

@@ -1,7 +1,7 @@
 // Finds the blocks of a stopped program that nothing points to any more. It works like a collector that knows no types.
 // Every aligned word of the data, the stacks and the reachable blocks counts as a pointer if it holds an address within
-// a block. So a block that is called lost is lost, unless its pointers are hidden: packed, in a file, or in another
-// process. But a block that is found may be lost too, if a number looks like its address.
+// a block. So a block that is called lost is lost, unless its pointers are hidden: packed, in a register, in a file, or
+// in another process. But a block that is found may be lost too, if a number looks like its address.
 //
 // Sources  Boehm and Weiser, "Garbage collection in an uncooperative environment" (1988).
 // Cost     some 1 ns a byte that is looked at.

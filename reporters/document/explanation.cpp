@@ -45,14 +45,26 @@ std::string live_words(const Explanation& one)
                      : fmt::format("{} {} live", size_of(live), live == 1 ? "is" : "are");
 }
 
+// Of live memory, where the verdict is another. The last pointer to it may have been in a frame that is gone.
+std::string unreachable_words(const Explanation& one)
+{
+    constexpr std::uint64_t noticed_bytes = 1U << 20U;
+    constexpr std::uint64_t noticed_shares = 5;
+    const bool is_noticed = one.verdict.word != MemoryWord::leak && one.unreachable_bytes >= noticed_bytes &&
+                            one.unreachable_bytes >= one.ledger.live_requested / noticed_shares;
+    return is_noticed ? fmt::format(" No pointer to {} of what is live was found.", size_of(one.unreachable_bytes))
+                      : std::string{};
+}
+
 // What it is.
-std::string first_line(const Explanation& one)
+std::string word_line(const Explanation& one)
 {
     const std::string part = size_of(one.verdict.bytes);
     const std::string of = fmt::format("{} of {}", part, size_of(one.ledger.program_bytes()));
     switch (one.verdict.word) {
     case MemoryWord::leak:
-        return fmt::format("Leak: {} were left behind all the time, and nothing points to them any more.", part);
+        return fmt::format("Leak: {} were {}, and nothing points to them any more.", part,
+                           one.verdict.is_throughout ? "left behind all the time" : "lost");
     case MemoryWord::grows:
         return fmt::format(
             "Grows: {} were added all the time and are still pointed to. A cache that is not full yet looks "
@@ -481,7 +493,7 @@ std::string_view meaning_of_figure(std::string_view name)
 
 std::vector<std::string> headlines_of(const Explanation& explanation)
 {
-    std::vector<std::string> lines{first_line(explanation), second_line(explanation)};
+    std::vector<std::string> lines{word_line(explanation) + unreachable_words(explanation), second_line(explanation)};
     if (std::string third = third_line(explanation); !third.empty()) {
         lines.push_back(std::move(third));
     }

@@ -172,6 +172,26 @@ class Explain(CliTest):
         self.assertEqual(report["verdict"]["word"], "grows", report["verdict"])
         self.assertEqual(report["sites"][report["verdict"]["site"] - 1]["growth"]["answer"], "grows")
 
+    def test_what_is_lost_in_many_pieces_is_a_leak_without_anything_else(self):
+        for way, code in (("exit", 0), ("_exit", 0), ("term", 128 + signal.SIGTERM)):
+            with self.subTest(way):
+                report = self.ask(PROGRAM, "lose", way, code=code)
+                self.assertEqual(report["verdict"]["word"], "leak", report["verdict"])
+                site = report["sites"][report["verdict"]["site"] - 1]
+                self.assertRegex(site["site"], r"load_index.*\(recorded_memory\.cpp:\d+\)")
+                self.assertEqual((site["live"], site["blocks"], site["growth"]["answer"]), (20_000_000, 20_000, "none"))
+                self.assertGreaterEqual(report["live"]["unreachable"], 19_000_000)
+                self.assertLessEqual(report["verdict"]["bytes"], report["live"]["unreachable"])
+        errors = " ".join(self.expect(1, "explain", "--fail-on", "leak", "--", PROGRAM, "lose").errors.split())
+        self.assertRegex(errors, r"Leak: [\d.]+ MiB were lost, and nothing points to them any more\. .*Most of it at .*load_index")
+
+    def test_what_the_first_function_pointed_to_is_no_leak_and_said(self):
+        errors = " ".join(self.expect(0, "explain", "--fail-on", "leak", "--", PROGRAM, "frame").errors.split())
+        self.assertIn("In use:", errors)
+        report = self.ask(PROGRAM, "frame")
+        said = "of what is live was found" in errors
+        self.assertEqual(said, report["live"]["unreachable"] * 5 >= report["live"]["requested"], report["live"])
+
     def test_what_a_table_beside_the_heap_points_to_is_no_leak(self):
         for way, code in (("exit", 0), ("_exit", 0), ("term", 128 + signal.SIGTERM)):
             with self.subTest(way):

@@ -91,6 +91,32 @@ TEST_CASE("verdict: a leak comes before what is used, and after larger waste", "
     CHECK(verdict_of(ledger_of({{Category::live, 60}}), 0, grows).word == MemoryWord::in_use);
 }
 
+TEST_CASE("verdict: what is lost in many pieces is a leak without growth where it is noticed", "[unit]")
+{
+    const auto with = [](const MemoryLedger& ledger, const std::vector<std::uint64_t>& lost,
+                         const std::vector<SiteGrowth>& growth = {}) {
+        return memory_verdict({.ledger = &ledger, .tried = nullptr, .growth = growth, .lost = lost});
+    };
+    const MemoryLedger ledger = ledger_of({{Category::live, 8}});
+    const MemoryVerdict lost = with(ledger, {0, 3 * mib, 1 * mib});
+    CHECK(lost.word == MemoryWord::leak);
+    CHECK(lost.bytes == 4 * mib);
+    CHECK(lost.site == 1U);
+    CHECK_FALSE(lost.is_throughout);
+    CHECK(with(ledger, {0, 3 * mib, 1 * mib - 1}).word == MemoryWord::in_use);
+    CHECK(with(ledger_of({{Category::live, 60}}), {0, 4 * mib, 0}).word == MemoryWord::in_use);
+    CHECK(with(ledger_of({{Category::live, 8}, {Category::kept_free, 50}}), {0, 5 * mib, 0}).word == MemoryWord::kept);
+    const MemoryLedger wasteful = ledger_of({{Category::live, 10}, {Category::rounding, 6}});
+    CHECK(with(wasteful, {0, 11 * mib, 0}).word == MemoryWord::rounding);
+    CHECK(with(wasteful, {0, 12 * mib, 0}).word == MemoryWord::leak);
+    // What grows besides counts once, with all that lives there.
+    const std::vector<SiteGrowth> growth{SiteGrowth::none, SiteGrowth::leak, SiteGrowth::none};
+    CHECK(with(ledger, {0, 4 * mib, 3 * mib}, growth).bytes == 5 * mib);
+    CHECK(with(ledger, {0, 4 * mib, 3 * mib}, growth).is_throughout);
+    CHECK(with(ledger, {4 * mib, 4 * mib, 0}, growth).bytes == 9 * mib);
+    CHECK_FALSE(with(ledger, {4 * mib, 4 * mib, 0}, growth).is_throughout);
+}
+
 TEST_CASE("verdict: settings are those of the allocator and of how it keeps", "[unit]")
 {
     const MemoryLedger ledger = ledger_of({{Category::kept_free, 24}});

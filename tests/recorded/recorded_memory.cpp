@@ -153,6 +153,24 @@ void leak()
     }
 }
 
+// What is lost, and nothing else.
+void lose()
+{
+    for (int i = 0; i < 20'000; ++i) {
+        static_cast<void>(load_index(1000));
+    }
+}
+
+// As many rows as the frame of a program's first function may point to, which is gone at its end.
+void frame()
+{
+    std::array<char*, 900> rows{};
+    for (char*& row : rows) {
+        row = load_index(20'000);
+    }
+    __asm__ volatile("" : : "r"(rows.data()) : "memory");
+}
+
 // What is added all the time is found by a table that the program has mapped directly before a block of malloc's: the
 // kernel makes one mapping of both.
 void table()
@@ -295,7 +313,7 @@ int main(int count, char** words)
     const std::map<std::string_view, Function> kinds{
         {"retain", retain}, {"aligned", aligned}, {"arenas", arenas}, {"huge", huge},     {"leak", leak},
         {"grow", grow},     {"cache", cache},     {"pins", pins},     {"mapped", mapped}, {"shared", shared},
-        {"little", little}, {"peak", peak},       {"table", table}};
+        {"little", little}, {"peak", peak},       {"lose", lose},     {"frame", frame},   {"table", table}};
     const auto found = count < 2 ? kinds.end() : kinds.find(words[1]);
     const std::string_view asked = count < 2 ? "" : words[1];
     constexpr std::string_view hold_kind = "hold:";
