@@ -181,6 +181,7 @@ class Explaining {
         live_ = &history.live();
     }
 
+    // glibc maps its memory unseen. What seems to come from it is a jump to mmap from a function that it called.
     [[nodiscard]] std::vector<measure::MapperRange> mappers_of(const trace::HeapHistory& history,
                                                                const trace::ProgramNotes& notes) const
     {
@@ -190,7 +191,7 @@ class Explaining {
             const std::string_view path =
                 one.module == 0 ? std::string_view{} : notes.modules()[one.module - 1].module.path;
             const bool is_allocator =
-                !path.empty() && !server.empty() && (path.ends_with(server) || server.ends_with(path));
+                !is_glibc() && !path.empty() && !server.empty() && (path.ends_with(server) || server.ends_with(path));
             ranges.push_back({one.begin, one.end, is_allocator});
         }
         return ranges;

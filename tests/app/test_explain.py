@@ -228,6 +228,19 @@ class Explain(CliTest):
                 self.assertEqual(self.of(report, category), 24 * MIB)
         self.assertIn("does not see into them", " ".join(self.ask(PROGRAM, "mapped")["warnings"]))
 
+    def test_what_a_threads_function_maps_as_its_last_call_is_the_programs(self):
+        """It jumps to mmap, which then returns to glibc's code that began the thread."""
+        if shutil.which("gcc") is None:
+            self.leave_out(self.id(), "gcc is not installed")
+        self.write("jump.c", "#include <pthread.h>\n#include <string.h>\n#include <sys/mman.h>\n"
+                   "static void* map(void* bytes) { return mmap(0, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }\n"
+                   "int main(void) { pthread_t thread; void* place; pthread_create(&thread, 0, map, (void*)(24ul << 20));\n"
+                   " pthread_join(thread, &place); memset(place, 1, 24ul << 20); return 0; }\n")
+        subprocess.run(["gcc", "-O2", "jump.c", "-o", "jump", "-lpthread"], cwd=self.folder, check=True)
+        report = self.ask(self.folder / "jump")
+        self.assertEqual(report["verdict"]["word"], "mapped_by_program", report["categories"])
+        self.assertEqual(self.of(report, "mapped_by_program"), 24 * MIB)
+
     def test_a_small_program_has_nothing_to_change(self):
         report = self.ask(PROGRAM, "little")
         self.assertEqual(report["verdict"]["word"], "nothing_to_change", report["categories"])
