@@ -1,5 +1,5 @@
-// What a recording needs of time while its processes run: the clock that their recorders see tick (recording_layout.hpp),
-// and when each of them ended. A process that is killed cannot say that itself.
+// Keeps the time of a recording while its processes run: ticks the clock that their recorders see
+// (recording_layout.hpp), and notes when each process ended, since one that is killed cannot say that itself.
 //
 // Sources  inotify(7): IN_CLOSE_WRITE comes when the last mapping of a recorder's file goes, with its process or by
 //          exec(3). So a child that was forked and has recorded nothing yet holds back its parent's end.
