@@ -171,6 +171,10 @@ SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::si
     if (in_string && position > 0) {
         return {locator.at(position - 1), shorten(what)};  // the very character
     }
+    if (text.empty()) {  // of which the library speaks in other words since 3.11.3
+        return {locator.at(0),
+                "syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"};
+    }
     if (contains(what, "unexpected end of input")) {
         return {locator.at(text.size()), shorten(what)};
     }
@@ -366,7 +370,11 @@ struct Describe {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
     std::string operator()(std::uint64_t value) const { return fmt::format("{}", value); }
-    std::string operator()(double value) const { return fmt::format("{:#}", value); }  // 1.0, not 1
+    std::string operator()(double value) const
+    {
+        const std::string text = fmt::format("{}", value);
+        return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;  // 1.0, not 1; fmt 10 makes {:#} 1.
+    }
     std::string operator()(const std::string& value) const { return in_quotes(value); }
     std::string operator()(const List& value) const { return value.empty() ? "an empty list" : "a list"; }
     std::string operator()(const Object& /*value*/) const { return "an object"; }
