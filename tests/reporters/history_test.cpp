@@ -106,7 +106,7 @@ TEST_CASE("hostile names cannot leave their place in a history", "[unit]")
     }
     const std::string html = written("html", report);
     CHECK(html.find("<img") == std::string::npos);
-    CHECK_NOTHROW(nlohmann::json::parse(written("json", report)));
+    CHECK(nlohmann::json::accept(written("json", report)));
 }
 
 }  // namespace memsweep::reporters
