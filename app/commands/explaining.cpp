@@ -74,7 +74,10 @@ class Explaining {
         }
         if (contents) {
             input.zero_parts = contents->zero_parts;
-            take_reached(contents->reached, input.sites);
+            unread_root_bytes_ = contents->reached.unread_root_bytes;
+            if (unread_root_bytes_ <= contents->reached.root_bytes / most_unread_part) {
+                take_reached(contents->reached, input.sites);
+            }
         }
         explanation_.ledger = measure::memory_ledger(input);
         explanation_.page_bytes = input.page_bytes;
@@ -83,7 +86,7 @@ class Explaining {
         explanation_.verdict = measure::memory_verdict({.ledger = &explanation_.ledger,
                                                         .tried = &explanation_.tried,
                                                         .growth = growth_,
-                                                        .lost = lost_in_many_,
+                                                        .lost = sees_every_free(reader) ? lost_in_many_ : nothing_,
                                                         .allocator = explanation_.allocator,
                                                         .has_small_chunks = has_small_chunks(history),
                                                         .has_threads = history.allocating_threads() > 1});
@@ -226,15 +229,17 @@ class Explaining {
     }
 
     // An array in the frame of the program's first function may have held the blocks until that returned. What runs
-    // after it writes over some 8 KiB of the stack (measured with glibc 2.36), or 1000 pointers. So only more families
-    // than that are lost whatever the growth.
+    // after it writes over some 8 KiB of the stack (measured with glibc 2.36), or 1000 pointers. So only where more
+    // families than that are lost, and none of them counts for much, are they lost whatever the growth.
     void take_reached(const measure::Reachability& reached, std::size_t sites)
     {
         explanation_.has_reachability = true;
         unreachable_.resize(sites);
         lost_.resize(sites);
         lost_in_many_.resize(sites);
+        constexpr std::size_t many_families = 1500;
         const std::uint64_t all = std::accumulate(reached.family_bytes.begin(), reached.family_bytes.end(), 0ULL);
+        const std::uint64_t most_of_many = measure::largest_of_many(reached.family_bytes, many_families);
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
             if (reached.is_reachable[i]) {
                 continue;
@@ -242,14 +247,13 @@ class Explaining {
             unreachable_[blocks_[i].site] += blocks_[i].requested;
             explanation_.unreachable_bytes += blocks_[i].requested;
             constexpr std::uint64_t fewest_families = 20;
-            constexpr std::uint64_t many_families = 1500;
             const std::uint32_t family = reached.family[i];
             if (family == measure::Reachability::no_family) {
                 continue;
             }
             const std::uint64_t bytes = reached.family_bytes[family];
             lost_[blocks_[i].site] += bytes <= all / fewest_families ? blocks_[i].requested : 0;
-            lost_in_many_[blocks_[i].site] += bytes <= all / many_families ? blocks_[i].requested : 0;
+            lost_in_many_[blocks_[i].site] += bytes <= most_of_many ? blocks_[i].requested : 0;
         }
     }
 
@@ -429,6 +433,13 @@ class Explaining {
         }
     }
 
+    // Otherwise a block that nothing points to may have been freed.
+    [[nodiscard]] bool sees_every_free(const trace::TraceReader& reader) const
+    {
+        return !snapshot_.has_lost_events && !snapshot_.has_own_malloc && reader.damage().corrupted_chunks == 0 &&
+               reader.damage().missing_chunks == 0;
+    }
+
     void take_warnings(const trace::TraceReader& reader, const trace::Symbolizer& symbolizer)
     {
         const measure::MemoryLedger& ledger = explanation_.ledger;
@@ -461,6 +472,10 @@ class Explaining {
                              "known.",
                              moment_.why_no_memory));
         }
+        if (unread_root_bytes_ != 0 && !explanation_.has_reachability) {
+            warn(fmt::format("{} of its memory could not be read: whether something points to a block is not known.",
+                             base::format_size(unread_root_bytes_)));
+        }
         for (const std::string& warning : moment_.warnings) {
             warn(warning);
         }
@@ -481,6 +496,9 @@ class Explaining {
     std::uint64_t children_peak_bytes_{};
     std::vector<HeldBlock> blocks_;
     const std::vector<trace::LiveHeapBlock>* live_{};
+    static constexpr std::uint64_t most_unread_part = 100;  // a hundredth of the roots
+    std::uint64_t unread_root_bytes_{};
+    const std::vector<std::uint64_t> nothing_;
     std::vector<std::uint64_t> unreachable_;   // by site
     std::vector<std::uint64_t> lost_;          // likewise, time and again
     std::vector<std::uint64_t> lost_in_many_;  // likewise, in so many pieces that nothing else need say so

@@ -132,8 +132,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // Code: unverified-profile. The case's collections follow a runtime profile that no recording has confirmed.
 [[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
-// Codes: uncounted, unverified-allocator. The case's program ran without the library that should have counted its
-// allocations, or reported whose malloc it used.
+// Codes: uncounted, counted-under-limit, unverified-allocator. The case's program ran without the library that should
+// have counted its allocations or reported whose malloc it used, or that library took part of few addresses.
 [[nodiscard]] std::vector<model::Warning> counting_warnings(const model::CaseReport& report);
 
 // Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.

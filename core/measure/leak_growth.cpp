@@ -91,7 +91,10 @@ GrowthPerOperation growth_of(std::span<const HeldAfter> runs)
     GrowthPerOperation result;
     result.growth = growing == 0 ? Growth::none : growing + 1 == steps.size() ? Growth::steady : Growth::late;
     for (std::size_t i = 1; growing == 0 && i < steps.size(); ++i) {
-        result.grew_until = leaves_more(steps[i - 1], steps[i]) ? steps[i].operations : result.grew_until;
+        if (leaves_more(steps[i - 1], steps[i])) {
+            result.grew_from = steps[i - 1].operations;
+            result.grew_until = steps[i].operations;
+        }
     }
     result.bytes = rate(steps.front(), steps.back(), &HeldStep::bytes);
     result.blocks = rate(steps.front(), steps.back(), &HeldStep::blocks);

@@ -32,11 +32,12 @@ enum class Growth : std::uint8_t {
 
 struct GrowthPerOperation {
     Growth growth{Growth::none};
-    double bytes{};              // per operation, from the fewest operations to the most
-    double blocks{};             // likewise
-    bool is_exact{};             // runs with the same number hold the same, and every step has the same rates
-    bool varies{};               // runs with the same number differ
-    std::uint64_t grew_until{};  // operations: what is no growth left more behind up to here; 0: at no step
+    double bytes{};   // per operation, from the fewest operations to the most
+    double blocks{};  // likewise
+    bool is_exact{};  // runs with the same number hold the same, and every step has the same rates
+    bool varies{};    // runs with the same number differ
+    // Operations: what is no growth left more behind in the last step that did, between these; 0: no step did.
+    std::uint64_t grew_from{}, grew_until{};
 };
 
 // At least two different numbers of operations.

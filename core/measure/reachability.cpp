@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace memsweep::measure {
@@ -19,10 +20,13 @@ class PointerScan {
         }
     }
 
-    // Calls visit(place) with each block that a word in there points to.
+    // Calls visit(place) with each block that a word in there points to. Passes over pages that cannot be read, and
+    // returns their bytes.
     template <typename Visit>
-    void look_at(std::uint64_t begin, std::uint64_t end, Visit visit)
+    std::uint64_t look_at(std::uint64_t begin, std::uint64_t end, Visit visit)
     {
+        constexpr std::uint64_t page_bytes = 4096;  // the smallest of any kernel
+        std::uint64_t unread = 0;
         begin = (begin + word_bytes - 1) / word_bytes * word_bytes;
         while (begin < end) {
             const std::uint64_t wanted = std::min<std::uint64_t>(end - begin, words_.size() * word_bytes);
@@ -32,17 +36,20 @@ class PointerScan {
                     visit(place);
                 }
             }
+            begin += got;
             if (got < wanted) {
-                return;
+                const std::uint64_t next = std::min(begin / page_bytes * page_bytes + page_bytes, end);
+                unread += next - begin;
+                begin = next;
             }
-            begin += wanted;
         }
+        return unread;
     }
 
     template <typename Visit>
     void look_in(std::size_t place, Visit visit)
     {
-        look_at(blocks_[place].address, blocks_[place].address + blocks_[place].requested, visit);
+        static_cast<void>(look_at(blocks_[place].address, blocks_[place].address + blocks_[place].requested, visit));
     }
 
   private:
@@ -87,6 +94,20 @@ void spread(PointerScan& scan, std::vector<std::size_t>& waiting, Reach reach)
 
 }  // namespace
 
+std::uint64_t largest_of_many(std::vector<std::uint64_t> family_bytes, std::size_t fewest)
+{
+    std::ranges::sort(family_bytes);
+    std::uint64_t sum = std::accumulate(family_bytes.begin(), family_bytes.end(), std::uint64_t{0});
+    for (std::size_t kept = family_bytes.size(); kept >= std::max<std::size_t>(fewest, 1); --kept) {
+        const std::uint64_t largest = family_bytes[kept - 1];
+        if (largest <= sum / std::max<std::size_t>(fewest, 1)) {
+            return largest;
+        }
+        sum -= largest;
+    }
+    return 0;
+}
+
 Reachability reachability(std::span<const HeldBlock> blocks, std::span<const AddressRange> roots,
                           const ReadMemory& read)
 {
@@ -101,7 +122,8 @@ Reachability reachability(std::span<const HeldBlock> blocks, std::span<const Add
         return is_new;
     };
     for (const AddressRange& root : roots) {
-        scan.look_at(root.begin, root.end, [&](std::size_t place) {
+        result.root_bytes += root.end - root.begin;
+        result.unread_root_bytes += scan.look_at(root.begin, root.end, [&](std::size_t place) {
             if (reach(place)) {
                 waiting.push_back(place);
             }

@@ -29,9 +29,15 @@ struct Reachability {
     std::vector<bool> is_reachable;           // by block, in the order of their addresses
     std::vector<std::uint32_t> family;        // likewise, for the lost blocks
     std::vector<std::uint64_t> family_bytes;  // asked for
+    std::uint64_t root_bytes{};
+    std::uint64_t unread_root_bytes{};  // of them what could not be read: pointers in there were not seen
 };
 
 // `roots`: the memory that is searched first.
+// Of many families, the size of the largest that counts where the larger ones are left aside, so that at least `fewest`
+// remain and none has more than its part of them; 0: there are not so many.
+[[nodiscard]] std::uint64_t largest_of_many(std::vector<std::uint64_t> family_bytes, std::size_t fewest);
+
 [[nodiscard]] Reachability reachability(std::span<const HeldBlock> blocks, std::span<const AddressRange> roots,
                                         const ReadMemory& read);
 

@@ -159,7 +159,8 @@ class AllocationCount {
     void share_out(CountedAllocations& counted) const
     {
         const auto own_peak = [&](const AllocationFigures& shared, std::uint64_t sampled) {
-            return std::clamp(sampled, shared.peak_bytes, std::max(shared.peak_bytes, counted.total.own_peak_bytes));
+            const std::uint64_t most = std::min(shared.bytes_allocated, counted.total.own_peak_bytes);
+            return std::clamp(sampled, shared.peak_bytes, std::max(shared.peak_bytes, most));
         };
         std::vector<AllocationFigures> of = strata_->figures();
         std::vector<AllocationFigures> groups(counted.groups.size());
@@ -176,8 +177,9 @@ class AllocationCount {
         counted.estimated_own_peaks.resize(groups.size());
         for (std::size_t group = 0; group < groups.size(); ++group) {
             const std::uint64_t counted_peak = counted.groups[group].own_peak_bytes;
-            groups[group].own_peak_bytes =
-                counted.estimated_own_peaks[group] ? own_peak(groups[group], counted_peak) : counted_peak;
+            groups[group].own_peak_bytes = counted.estimated_own_peaks[group]
+                                               ? own_peak(groups[group], counted_peak)
+                                               : std::max(counted_peak, groups[group].peak_bytes);
         }
         counted.of = std::move(of);
         counted.groups = std::move(groups);

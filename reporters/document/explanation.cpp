@@ -148,6 +148,11 @@ std::string site_words(const Explanation& one)
     const std::uint64_t part = figure_of(site, one.verdict.word);
     switch (one.verdict.word) {
     case MemoryWord::leak:
+        if (!one.verdict.is_throughout) {
+            return fmt::format("Most of it at {}: {} of the {} that are live there.", place, size_of(site.unreachable),
+                               size_of(site.figures.live));
+        }
+        [[fallthrough]];
     case MemoryWord::grows:
         return fmt::format("Most of it at {}: {} live in {}.", place, size_of(site.figures.live),
                            plural(site.figures.blocks, "block"));

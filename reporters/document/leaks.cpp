@@ -64,15 +64,17 @@ std::string held_text(const LeakSite& site, std::uint64_t operations)
 
 std::string no_leak_text(const LeaksReport& report)
 {
+    const std::uint64_t from = report.whole.growth.grew_from;
     const std::uint64_t until = report.whole.growth.grew_until;
-    if (until == 0) {
+    const std::string before = held_text(report.whole, from);
+    const std::string behind = held_text(report.whole, until);
+    if (until == 0 || before == behind) {  // it may have grown in blocks alone
         return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range_text(report));
     }
     return fmt::format(
         "No leak: what is live {} grows from {} after {} operations to {} after {}, and no more up to {}: "
         "not with each operation.",
-        moment_of(report), held_text(report.whole, report.operations.front()), report.operations.front(),
-        held_text(report.whole, until), until, report.operations.back());
+        moment_of(report), before, from, behind, until, report.operations.back());
 }
 
 constexpr std::uint64_t noticed_mapped_bytes = std::uint64_t{256} << 10U;

@@ -53,6 +53,7 @@ TEST_CASE("growth: what is made once is none, whatever its slope", "[unit]")
         {10, 20, 40}, [](auto n) { return n > 10 ? 4096U : 0U; }, [](auto n) { return n > 10 ? 1U : 0U; }));
     CHECK(once.growth == Growth::none);
     CHECK(once.bytes > 0);
+    CHECK(once.grew_from == 10);
     CHECK(once.grew_until == 20);
     CHECK(growth_of(held(
                         {10, 20}, [](auto) { return 7U; }, [](auto) { return 1U; }))

@@ -71,4 +71,39 @@ TEST_CASE("reachability: without blocks, or memory that can be read, nothing is 
           std::vector<bool>{false});
 }
 
+TEST_CASE("reachability: a page that cannot be read hides no other, and is told", "[unit]")
+{
+    constexpr std::uint64_t page = 4096;
+    Memory memory;
+    const HeldBlock block{.address = base_address + 6 * page, .requested = 48, .usable = 56};
+    memory.put(base_address + 2 * page + 8, block.address);
+    const ReadMemory with_a_gap = [read = memory.reader()](std::uint64_t address, void* into, std::size_t bytes) {
+        const std::uint64_t gap = base_address + page;
+        if (address >= gap && address < gap + page) {
+            return std::size_t{0};
+        }
+        return read(address, into, address < gap ? std::min<std::size_t>(bytes, gap - address) : bytes);
+    };
+    const AddressRange roots{base_address, base_address + 4 * page};
+    const Reachability found = reachability(std::span{&block, 1}, std::span{&roots, 1}, with_a_gap);
+    CHECK(found.is_reachable == std::vector<bool>{true});
+    CHECK(found.root_bytes == 4 * page);
+    CHECK(found.unread_root_bytes == page);
+}
+
+TEST_CASE("reachability: families are many without those that outweigh the rest", "[unit]")
+{
+    std::vector<std::uint64_t> rows(1499, 1000);
+    CHECK(largest_of_many(rows, 1500) == 0);
+    rows.push_back(1000);
+    CHECK(largest_of_many(rows, 1500) == 1000);
+    rows.push_back(100'000'000);  // a matrix beside them
+    CHECK(largest_of_many(rows, 1500) == 1000);
+    rows.assign(900, 20'000);
+    rows.push_back(12'000'000);  // it makes few rows no more than they are
+    CHECK(largest_of_many(rows, 1500) == 0);
+    CHECK(largest_of_many({}, 1500) == 0);
+    CHECK(largest_of_many({}, 0) == 0);
+}
+
 }  // namespace memsweep::tests::pointers

@@ -21,6 +21,9 @@
 namespace memsweep::engine {
 namespace {
 
+// The counter takes less than 100 MiB, and half a byte for each byte of heap.
+constexpr std::uint64_t ample_address_bytes = std::uint64_t{4} << 30U;
+
 using std::chrono::nanoseconds;
 namespace fs = std::filesystem;
 
@@ -156,7 +159,8 @@ void CommandExecutor::count_behind(const CompiledCase& compiled, const RunLimits
             CommandRecord& measured = attempt.command();
             measured.why_uncounted = counts ? "" : counts.error().message;
             measured.counts = counts ? std::optional{*counts} : std::nullopt;
-            measured.counted_under_bytes = counts ? tree->address_limit_bytes : 0;
+            const bool is_tight = counts && tree->address_limit_bytes < ample_address_bytes;
+            measured.counted_under_bytes = is_tight ? tree->address_limit_bytes : 0;
             measured.names = counts ? std::optional{name_lengths(compiled.command(), {*recorder_})} : std::nullopt;
         }
         if (asks) {

@@ -307,13 +307,19 @@ long append_chunk(Slot& slot) noexcept
     return file.write(reinterpret_cast<const std::uint8_t*>(&chunk), place.bytes, place.zeroes, place.offset);
 }
 
-// In another slot, while few wait to be read: the rest are for threads, unless the file can grow no more.
-bool go_on(ThreadLog& log) noexcept
+// At most so many wait to be read: the rest are for threads, unless the file can grow no more.
+std::uint32_t waiting_slots() noexcept
 {
     constexpr std::uint32_t most_waiting = 64;
+    return std::min(most_waiting, file.slots() / 4);
+}
+
+// In another slot, while few wait to be read.
+bool go_on(ThreadLog& log) noexcept
+{
     const std::uint64_t sequence = log.slot->chunk.sequence + 1;
     long unused = 0;
-    Slot* next = take_slot(std::min(most_waiting, file.slots() / 4), unused);
+    Slot* next = take_slot(waiting_slots(), unused);
     if (next == nullptr) {
         const long problem = append_chunk(*log.slot);
         if (problem == 0) {
@@ -335,7 +341,8 @@ bool go_on(ThreadLog& log) noexcept
 ThreadLog* log_of_ended_thread(std::uint32_t own_thread) noexcept
 {
     const std::uint32_t used = image->logs_used;
-    const bool look_at_all = used % 32 == 0 || used == image->logs.size();
+    const bool is_scarce = used + waiting_slots() >= file.slots();
+    const bool look_at_all = used % 32 == 0 || is_scarce;
     for (std::uint32_t i = 0; i < used; ++i) {
         ThreadLog& log = image->logs[i];
         if (log.is_taken && (look_at_all || log.thread == own_thread) && has_ended(log, own_thread)) {
