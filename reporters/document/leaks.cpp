@@ -47,8 +47,8 @@ std::string range_text(const LeaksReport& report)
     return fmt::format("from {} to {} operations", report.operations.front(), report.operations.back());
 }
 
-// What was held after so many operations: one figure, or the least and the most of the runs.
-std::string held_text(const LeakSite& site, std::uint64_t operations)
+// Bytes held after so many operations: the least and the most of the runs.
+std::pair<std::uint64_t, std::uint64_t> held_after(const LeakSite& site, std::uint64_t operations)
 {
     std::uint64_t least = UINT64_MAX;
     std::uint64_t most = 0;
@@ -58,6 +58,12 @@ std::string held_text(const LeakSite& site, std::uint64_t operations)
             most = std::max(most, one.bytes);
         }
     }
+    return {least, most};
+}
+
+std::string held_text(const LeakSite& site, std::uint64_t operations)
+{
+    const auto [least, most] = held_after(site, operations);
     return least >= most ? base::format_size(most)
                          : fmt::format("{} to {}", base::format_size(least), base::format_size(most));
 }
@@ -66,15 +72,15 @@ std::string no_leak_text(const LeaksReport& report)
 {
     const std::uint64_t from = report.whole.growth.grew_from;
     const std::uint64_t until = report.whole.growth.grew_until;
-    const std::string before = held_text(report.whole, from);
-    const std::string behind = held_text(report.whole, until);
-    if (until == 0 || before == behind) {  // it may have grown in blocks alone
+    const bool has_more_bytes = held_after(report.whole, until).first > held_after(report.whole, from).second;
+    if (until == 0 || !has_more_bytes) {  // it may have grown in blocks alone
         return fmt::format("No leak: what is live {} does not grow {}.", moment_of(report), range_text(report));
     }
     return fmt::format(
         "No leak: what is live {} grows from {} after {} operations to {} after {}, and no more up to {}: "
         "not with each operation.",
-        moment_of(report), before, from, behind, until, report.operations.back());
+        moment_of(report), held_text(report.whole, from), from, held_text(report.whole, until), until,
+        report.operations.back());
 }
 
 constexpr std::uint64_t noticed_mapped_bytes = std::uint64_t{256} << 10U;
