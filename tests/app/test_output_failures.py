@@ -330,7 +330,7 @@ class BlockedOutput(OutputTest):
     def test_other_commands_end_too(self):
         for argv, kept, files, code in ((["watch", "-o", "pipe", "--", "true"], self.refuge, 1, 143),
                                         (["probe", "topology", "-q", "-o", "pipe"], self.refuge, 1, 143),
-                                        (["record", "-o", "pipe", "--", "true"], self.folder / "pipe.recording", 3, 2)):
+                                        (["record", "-o", "pipe", "--", "true"], self.folder / "pipe.recording", 4, 2)):
             with self.subTest(argv[0]):
                 process = subprocess.Popen([BINARY, *argv], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                            stderr=subprocess.PIPE, preexec_fn=default_signals)
