@@ -5,8 +5,8 @@
 #   scripts/check.sh                  everything, as CI does
 #   scripts/check.sh --changed        clang-tidy only on the .cpp files that differ from HEAD; the rest is quick
 #   scripts/check.sh --no-tidy        without clang-tidy and without compiling
-#   scripts/check.sh --but-of DIR     everything; what the build in DIR, of MEMSWEEP_UNITY=OFF, has just compiled by itself is not
-#                                     compiled again
+#   scripts/check.sh --but-of DIR     everything, but what the build in DIR, of MEMSWEEP_UNITY=OFF, has just compiled by itself is
+#                                     not compiled again, and tests are not compiled by themselves
 #   scripts/check.sh --fix            format the files instead of checking their format, and stop there
 #
 # clang-tidy reads build/lint/compile_commands.json; headers are linted through the files that include them. Without

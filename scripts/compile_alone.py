@@ -5,7 +5,7 @@
 
 A unity build hides a file that lacks an include or shadows a name. BUILD_DIR holds the compile_commands.json of a
 build that was configured with MEMSWEEP_UNITY=OFF. The other build is configured so, too: files that it has compiled are
-left out here. Prints what the compiler says; exit 1 when it refuses a file.
+left out here, and all tests. Prints what the compiler says; exit 1 when it refuses a file.
 
 Half of what a test takes is Catch2's headers. They are compiled once, for the tests that include them, ahead of
 everything else: a test that lacks an include which Catch2 happens to have is not refused.
@@ -21,11 +21,16 @@ import sys
 import tempfile
 
 LEFT_OUT = {"-O3", "-O2", "-O1", "-c"}  # warnings that need the optimizer come from the unity build
+TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests"
 CATCH = "tests/support/catch.hpp"
 
 
 def includes_catch(entry):
     return f'#include "{CATCH}"' in pathlib.Path(entry["file"]).read_text()
+
+
+def is_test(entry):
+    return pathlib.Path(entry["file"]).resolve().is_relative_to(TESTS)
 
 
 def output_of(words):
@@ -76,14 +81,14 @@ def main():
     # A file of several targets is compiled once.
     entries = list({entry["file"]: entry for entry in entries
                     if entry["file"].endswith(".cpp") and pathlib.Path(entry["file"]).is_file()
-                    and entry["file"] not in done}.values())
+                    and entry["file"] not in done and not (done and is_test(entry))}.values())
     test = next(filter(includes_catch, entries), None)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         ahead = precompiled(test, folder) if test else None
         refused = [text for text in pool.map(refusal, entries, itertools.repeat(ahead)) if text]
     for text in refused:
         print(text)
-    elsewhere = f", {len(done)} more in {sys.argv[2]}" if done else ""
+    elsewhere = f"; {len(done)} more by {sys.argv[2]}, and the tests not" if done else ""
     print(f"compile_alone: {len(entries)} files, {len(refused)} refused{elsewhere}")
     return 1 if refused or not entries else 0
 
