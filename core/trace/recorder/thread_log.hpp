@@ -1,7 +1,7 @@
 // The log into which a thread records: its place in a slot of the process's file. The inline code serves events for
 // which nothing is to be set up, stamped or flushed. The longer way is in thread_log.cpp.
 //
-// Cost     some 15 instructions an event.
+// Cost     some 20 instructions an event.
 // Memory   a log per thread, in memory that a forked child finds zeroed. The zeroes tell the child, also after a raw
 //          clone(2), that it is another process and that the slots are its parent's.
 // Threads  a log belongs to the thread whose `current` it is. A signal handler may allocate while its thread is in the
