@@ -265,12 +265,12 @@ MEMSWEEP_PRELOADED int dlclose(void* handle) noexcept
 }
 
 // exit(3) calls the C library's own.
-MEMSWEEP_PRELOADED [[noreturn]] void _exit(int status)
+MEMSWEEP_PRELOADED void _exit(int status)
 {
     leave(status);
 }
 
-MEMSWEEP_PRELOADED [[noreturn]] void _Exit(int status) noexcept
+MEMSWEEP_PRELOADED void _Exit(int status) noexcept
 {
     leave(status);
 }

@@ -12,7 +12,7 @@
 
 namespace memsweep::trace::recorder {
 
-// Never null. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one per process
+// Never null. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables,bugprone-dynamic-static-initializers)
 extern constinit std::uint32_t* shared_clock;
 
 // The last tick; always the same where there is no clock.
