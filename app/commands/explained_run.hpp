@@ -49,7 +49,7 @@ struct ExplainedRun {
 // Returns when the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// Why an explanation lacks the contents of memory, if it is of a moment without a copy of the program.
+// Why an explanation lacks the contents of memory: it is of a moment of which there is no copy of the program.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
 // The answer for such a moment: no copy could be asked to give memory back.
 [[nodiscard]] CopyAnswer not_asked();

@@ -15,8 +15,8 @@ namespace memsweep::app {
 // carriage return. Empty: it is no script, or its interpreter is there.
 [[nodiscard]] std::string missing_interpreter(const std::string& path);
 
-// The library of AddressSanitizer that the program is linked to ("libasan.so.8"), which ends it unless it is loaded
-// before any other, as the recorder is. Empty: none, or no program of 64 bits.
+// The library of AddressSanitizer that the program is linked to ("libasan.so.8"). It must be loaded before any other
+// library, and ends the program otherwise. The recorder would be loaded before it. Empty: none, or no program of 64 bits.
 //
 // Sources  elf(5): the entries DT_NEEDED of the dynamic section; GCC's libsanitizer/asan/asan_linux.cpp.
 [[nodiscard]] std::string sanitizer_library(const std::string& path);

@@ -30,10 +30,10 @@ namespace memsweep::app {
 // The contents of a folder that a recording left.
 struct LeftRecordings {
     std::vector<trace::RecordedImage> images;
-    std::vector<std::string> taken;     // files and links that are of no use once there is a trace
-    std::vector<base::Error> not_read;  // why a file of the folder is not among the images: it stays
-    std::uint64_t refused{};            // processes for which no file could be made, the last of them for this reason
-    int refused_errno{};
+    std::vector<std::string> taken;                    // files and links that are of no use once there is a trace
+    std::vector<base::Error> not_read;                 // why a file of the folder is not among the images: it stays
+    std::uint64_t refused{};                           // processes for which no file could be made
+    int refused_errno{};                               // why, of the last of them
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                         // started programs of which nothing else is known
     std::vector<std::string> snapshots;                // files (snapshots.hpp), and that of the mark, in their order
@@ -45,7 +45,7 @@ struct LeftRecordings {
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 [[nodiscard]] std::string clock_in(const std::string& folder);
 
-// Removes the files of a recording in that order, and then the folder, unless something else is in it. Meanwhile the
+// Removes the files in the order of `taken`, and then the folder, unless something else is in it. Meanwhile the
 // folder is called FOLDER.removed. So if the process is killed half-way, the next recovery does not take the rest for
 // the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});

@@ -2,8 +2,8 @@
 // in.
 //
 // A link is a case with the parameters `from` and `to`. For each pattern, a host's own figure is its best link,
-// separately for sending and receiving. So a slow peer does not make its peers look slow, and it is slow itself with
-// all of them. Transfers of scenarios are cases under the scenario's name, with its axes, and are checked by its
+// separately for sending and receiving. So one slow host does not make the others look slow. It looks slow itself,
+// because all of its links are. Transfers of scenarios are cases under the scenario's name, with its axes, and are checked by its
 // assertions.
 //
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
@@ -33,7 +33,7 @@ class Journal {
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
     void add_unmet(const LinkTest& test);  // skipped, for the reason that it says
-    void write(bool finished);             // prints the error where it cannot
+    void write(bool finished);             // if it cannot write, it prints the error
 
     [[nodiscard]] std::string text() const;  // the result as JSON
     [[nodiscard]] const model::RunReport& report() const { return report_; }

@@ -25,7 +25,7 @@ namespace memsweep::sys {
 struct ExitStatus {
     int code{};    // meaningful when signal is 0; -1: unknown, somebody else has reaped it (SIGCHLD is ignored)
     int signal{};  // the signal that killed it; 0: it exited by itself
-    std::uint64_t max_rss_bytes{};  // never below what the spawning process had: fork hands its own mark down
+    std::uint64_t max_rss_bytes{};  // at least the peak of the process that spawned it: fork copies that
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     std::chrono::nanoseconds user_cpu{};
@@ -54,8 +54,8 @@ struct ExitStatus {
 //
 // The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It has
 // our standard input, output and error (`output` and `error` are ignored). Of other descriptors it has only those in
-// `inherit`. It leads its own process group. So a terminal's Ctrl-C reaches the driver alone, which decides whether to
-// end the child, and SIGTTIN stops a child that reads from the terminal. The child is killed when the driver dies, for
+// `inherit`. It leads its own process group. So a terminal's Ctrl-C reaches only us, and we decide whether to end the
+// child. And SIGTTIN stops a child that reads from the terminal. The child is killed when the driver dies, for
 // whatever reason.
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'

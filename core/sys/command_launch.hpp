@@ -55,7 +55,7 @@ class Guard {
 
     // The process that waits for the order to start the program. Errors: os, it could not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
-    // How the program, its child, has ended; once. Empty: it runs. A guard that is lost gives the code -1.
+    // How the guard's child, the program, has ended; told once. Empty: it runs. Code -1: the guard is lost.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
     // Kills all descendants of the guard, and ends the guard. Takes six seconds at most, even if the kernel refuses.
     // The code -1: the program runs on.
@@ -136,7 +136,7 @@ class CommandLaunch {
 
 struct ForegroundOptions {
     SpawnOptions program;  // `inherit` is not looked at
-    bool as_child{};       // it is a child of this process, and nobody adopts its orphans, as if we had started it;
+    bool as_child{};       // as if we had started it: a child of this process, whose orphans nobody adopts;
                            // else it and its orphans belong to the guard
     std::function<void(pid_t launcher, pid_t guard)> before;  // called while the launcher waits to start it; or empty
 };

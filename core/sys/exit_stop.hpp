@@ -4,11 +4,11 @@
 //          whatever brought it there: exit, _exit, abort, or a signal that kills it. PTRACE_O_TRACEFORK: a child is
 //          traced before its first instruction.
 // Cost     a thread of ours that sleeps; each signal that the main thread of the process gets is passed on by us, some
-//          20 us later. The process begins some 50 us later. Signals that it ignores interrupt its system calls
-//          (ptrace(2), BUGS), and nobody else can trace it: neither a debugger nor LeakSanitizer at its exit.
+//          20 us later. The start of the process takes some 50 us more. Signals that it ignores interrupt its system
+//          calls (ptrace(2), BUGS), and nobody else can trace it: neither a debugger nor LeakSanitizer at its exit.
 // Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
-// Threads  `look` is called once, from a thread of this object. Nobody may wait for the child or ask its parent how it
-//          ended before wait() is true: until then, its status may be ours to pass on.
+// Threads  `look` is called once, from a thread of this object. Until wait() is true, nobody may wait for the
+//          process, nor ask its parent how it ended: its status may still be ours to pass on.
 //
 // The main thread may end before its process does: by pthread_exit(3), or because another thread executes a program.
 // Then is_outlived() is true, and `look` is not called.
@@ -29,7 +29,7 @@ namespace memsweep::sys {
 
 class ExitStop {
   public:
-    // Attaches to the next process that `parent` makes by itself, and lets `parent` go then. `look` gets the process.
+    // Attaches to the next process that `parent` itself makes. Then it lets `parent` go. `look` gets that process.
     [[nodiscard]] static base::Expected<std::unique_ptr<ExitStop>> attach_to_child_of(pid_t parent,
                                                                                       std::function<void(pid_t)> look);
 

@@ -32,7 +32,7 @@ class GrowingFile {
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
     // Flushes the file to the disk, then gives it that name too, in place of an existing file. Returns EXDEV on another
-    // file system. If the file system has no hard links, the temporary name is gone.
+    // file system. If the file system has no hard links, the file then has that name alone.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

@@ -24,7 +24,7 @@ namespace memsweep::sys {
 //          socket's buffer (about 200 KiB) is refused by the kernel.
 // Memory   allocates nothing on success.
 // Errors   worker: the peer has closed (send), or a message does not fit its buffer or carries more than one
-//          descriptor; timeout is no error, and neither is the peer's end in receive.
+//          descriptor. A timeout is no error, nor is a peer that has closed while we receive.
 // Threads  one sender and one receiver at a time. send waits while the peer's queue is full.
 // Ownership  a sent descriptor stays the sender's; a received one is the receiver's.
 struct Message {
