@@ -16,7 +16,8 @@ namespace memsweep::app {
 [[nodiscard]] std::string missing_interpreter(const std::string& path);
 
 // The library of AddressSanitizer that the program is linked to ("libasan.so.8"). It must be loaded before any other
-// library, and ends the program otherwise. The recorder would be loaded before it. Empty: none, or no program of 64 bits.
+// library, and ends the program otherwise. The recorder would be loaded before it. Empty: none, or no program of 64
+// bits.
 //
 // Sources  elf(5): the entries DT_NEEDED of the dynamic section; GCC's libsanitizer/asan/asan_linux.cpp.
 [[nodiscard]] std::string sanitizer_library(const std::string& path);

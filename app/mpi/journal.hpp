@@ -3,8 +3,8 @@
 //
 // A link is a case with the parameters `from` and `to`. For each pattern, a host's own figure is its best link,
 // separately for sending and receiving. So one slow host does not make the others look slow. It looks slow itself,
-// because all of its links are. Transfers of scenarios are cases under the scenario's name, with its axes, and are checked by its
-// assertions.
+// because all of its links are. Transfers of scenarios are cases under the scenario's name, with its axes, and are
+// checked by its assertions.
 //
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
 #pragma once
