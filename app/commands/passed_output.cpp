@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 #include <vector>
 
 #include "core/sys/output_file.hpp"
+#include "core/sys/signals.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -57,12 +57,8 @@ void PassedOutput::begin()
     for (Passed& one : passed_) {
         one.write.reset();  // the command has its own, and ours would keep the pipe open
     }
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    const sys::AllSignalsBlocked blocked;
     thread_.emplace([this] { pass_on(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void PassedOutput::finish()

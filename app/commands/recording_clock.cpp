@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <new>
@@ -23,6 +21,7 @@
 
 #include "app/commands/recording_folder.hpp"
 #include "core/base/text.hpp"
+#include "core/sys/signals.hpp"
 #include "core/trace/format/recording_layout.hpp"
 #include "core/trace/format/ticks.hpp"
 
@@ -56,17 +55,13 @@ RecordingClock::RecordingClock(const std::string& folder)
     if (watch_.valid() && ::inotify_add_watch(watch_.get(), folder.c_str(), IN_CLOSE_WRITE) < 0) {
         watch_.reset();
     }
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for whoever waits for the command
+    const sys::AllSignalsBlocked blocked;
     try {
         thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
     } catch (const std::system_error&) {
         watch_.reset();
         ::unlink(clock_in(folder).c_str());
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void RecordingClock::show_clock()

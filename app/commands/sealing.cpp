@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <new>
@@ -18,6 +17,7 @@
 
 #include "app/commands/recording_folder.hpp"
 #include "core/base/text.hpp"
+#include "core/sys/signals.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -47,16 +47,12 @@ std::optional<ImageName> image_name(const std::filesystem::path& path)
 SealingMeanwhile::SealingMeanwhile(std::string folder, GrowingTrace& trace)
     : folder_{std::move(folder)}, take_{trace.taker()}
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for whoever waits for the command
+    const sys::AllSignalsBlocked blocked;
     try {
         thread_ = std::jthread{[this](const std::stop_token& stop) { seal(stop); }};
     } catch (const std::system_error&) {
         static_cast<void>(thread_);  // what it would have done is left to the end
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 trace::TraceProgress SealingMeanwhile::finish()

@@ -42,6 +42,24 @@ class StopSignals {
     mutable int last_{};  // mutable for pending(): taking a signal changes the process, not the signals held here
 };
 
+// Blocks all signals in the calling thread for as long as it is there. A thread that is begun meanwhile gets none:
+// signals are for whoever waits for the command.
+class AllSignalsBlocked {
+  public:
+    AllSignalsBlocked() noexcept
+    {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    }
+    ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+    AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
 // Whether a stop signal has arrived that this thread blocks and nobody has taken yet. For code that waits and has no
 // StopSignals at hand.
 [[nodiscard]] bool stop_signal_waits() noexcept;
