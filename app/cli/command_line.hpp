@@ -21,17 +21,17 @@ namespace memsweep::app {
 // The exit codes of the process.
 enum class ExitCode : int {
     done = 0,
-    finding = 1,      // an assertion failed, a regression
-    bad_input = 2,    // usage, unreadable or invalid input, output that cannot be written, not comparable
+    finding = 1,      // a failed assertion or a regression
+    bad_input = 2,    // wrong usage, bad input, output that cannot be written, results that cannot be compared
     case_failed = 3,  // a case crashed, timed out or ran out of memory
     nothing_measured = 4,
-    no_verdict = 5,  // too few repetitions
+    no_verdict = 5,  // too few repetitions for a verdict
     internal = 70,
     interrupted = 130,  // SIGINT, SIGHUP
     terminated = 143,   // SIGTERM
 };
 
-// The exit code for both. The first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
+// The worse of two exit codes. The order, worst first: 130, 143, 70, 2, 3, 1, 5, 4, 0.
 [[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b)
 {
     static constexpr std::array order{ExitCode::interrupted, ExitCode::terminated,       ExitCode::internal,
@@ -40,7 +40,7 @@ enum class ExitCode : int {
     return std::min(std::ranges::find(order, a), std::ranges::find(order, b))[0];
 }
 
-// An input or an argument is wrong; `where` names the file, the place in it or the flag.
+// The error for a wrong input or argument. `where` names the file, the place in the file, or the flag.
 [[nodiscard]] inline auto refuse(std::string message, std::string where = {})
 {
     return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
@@ -53,7 +53,7 @@ enum class Arity {
     two,
     each_time,         // one text each time that the option is given
     pair_each_time,    // two texts each time that the option is given
-    triple_each_time,  // three
+    triple_each_time,  // three texts each time
     many,              // any number of texts each time, up to the next option
 };
 
@@ -62,20 +62,20 @@ struct OptionValue {
     // Called once, with all texts in their order. The error's message says what is wrong with one of them.
     std::function<base::Expected<void>(const std::vector<std::string>& texts)> take;
     Arity arity{Arity::one};
-    bool commas{};                     // a comma separates texts too
+    bool commas{};                     // commas separate texts, too
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
-    std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
+    std::vector<std::string> words;    // completions offer these instead of `choices`; not checked
     std::string fallback;              // the value if the option is not given; empty: nothing to show
-    std::string alone{};               // of at_most_one: the meaning of the option without a text
-    bool may_end_empty{};              // texts behind the first may be empty, as a program's arguments may
+    std::string alone{};               // for at_most_one: the text that the option alone stands for
+    bool may_end_empty{};              // texts after the first may be empty, as a program's arguments may
 };
 
 struct Option {
-    std::vector<std::string> names;  // "-o", "--out"; of a positional argument its one name
+    std::vector<std::string> names;  // "-o", "--out"; a positional argument has one name
     std::string placeholder;         // the name of its text in --help: "FILE"; empty for a flag
     std::string help;
     OptionValue value;
-    std::string group;     // the heading that it stands under; empty: "Options"
+    std::string group;     // its heading in --help; empty: "Options"
     std::string variable;  // the environment variable that is used if the option is not given
     bool required{};
     std::vector<std::string> (*look_up)(){};  // words that completions offer, found when a shell asks for them
@@ -90,17 +90,18 @@ struct Option {
 struct Command {
     Command(std::string command_name, std::string command_help);
 
-    // `declaration`: the names and, behind a blank, the placeholder: "-o,--out FILE", "trace FILE".
+    // `declaration`: the names, then a blank and the placeholder: "-o,--out FILE", "trace FILE".
     Option& option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
-    // Takes all words behind "--" unchanged; the positional arguments then end before it.
+    // Takes all words behind "--" unchanged. Positional arguments must then stand before "--".
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
-    // -f and --json, which is the same as -f json. `value` sets `format`, which holds the default.
+    // Declares -f, and --json as another spelling of -f json. `value` sets `format`, which holds the default until
+    // then.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
-    // The same for a command that has text and JSON alone.
+    // Declares -f and --json for a command whose only formats are text and JSON.
     void text_or_json(bool& as_json, std::string json_help);
     // An option that only the parser knows: no help, completion or manual page shows it.
     Option& hidden_option(std::string_view declaration, OptionValue value);
@@ -110,20 +111,20 @@ struct Command {
     std::string name;
     std::string help;
     std::string footer;
-    std::string group;  // of the options declared from now on
+    std::string group;  // of the options that are declared after it is set
     std::deque<Option> positionals;
-    std::optional<Option> behind_dashes;  // not required
+    std::optional<Option> behind_dashes;  // the words behind "--"; they may be missing
     std::deque<Option> options;
     std::deque<Option> hidden_options;
     std::deque<Command> commands;
     std::deque<Command> hidden_commands;
-    // Called after all options are read: finds mistakes that one option cannot find. The error's `where` names the
-    // option.
+    // Called after all options are read: finds mistakes that concern more than one option. The error's `where` names
+    // the option.
     std::function<base::Expected<void>()> check;
-    std::function<base::Expected<ExitCode>()> run;  // an error is to be printed, and is bad_input
+    std::function<base::Expected<ExitCode>()> run;  // after an error the caller prints it and exits with bad_input
 };
 
-// The request of the arguments: to run a command, or to print its help.
+// What the arguments ask for: to run a command, or to print its help.
 struct Request {
     const Command* command;  // the program itself, if no command is given
     bool help;
@@ -131,7 +132,7 @@ struct Request {
 
 // Reads the arguments into the targets of the declarations.
 //
-// Errors   invalid_input: one line with the mistake, and with the nearest command or a place to read on.
+// Errors   invalid_input: one line that says what is wrong, and names the most similar command or where to read more.
 [[nodiscard]] base::Expected<Request> parse(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

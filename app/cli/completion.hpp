@@ -1,8 +1,8 @@
 // Completions for shells: commands, options, the words that options take, files, and the catalog's scenarios.
 //
-// A shell's script passes the typed words on to the program and shows its answer, so that only the program decides what
-// can follow. The command `completion` prints the script of a program with commands, the option --completion that of a
-// program without.
+// A shell's script passes the typed words to the program and shows the program's answer. So only the program decides
+// which words can follow. A program with commands prints its script by the command `completion`, a program without
+// commands by the option --completion.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,11 @@ namespace memsweep::app {
 // The value of an argument SHELL.
 [[nodiscard]] OptionValue shell_name(std::string& target);
 
-// `shell` is one that shell_name takes.
+// `shell`: a name that shell_name accepts.
 [[nodiscard]] std::string completion_script(const Command& root, const std::string& shell);
 
-// The possible words in place of the last argument. The first argument is --complete, which the scripts pass. Each line
-// holds a word, a tab and the word's meaning. A line "/" says that it can be a file. Empty: the arguments ask for
-// something else.
+// The words that can complete the last argument. Each line holds a word, a tab and the word's meaning. A line "/" says
+// that the argument can be a file. The scripts pass --complete as the first argument; without it the result is nullopt.
 [[nodiscard]] std::optional<std::string> completions(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

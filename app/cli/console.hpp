@@ -24,14 +24,14 @@ struct GlobalOptions {
 
 void add_global_options(Command& root, GlobalOptions& global);
 
-// The columns of the terminal behind a descriptor; 80 if it is no terminal.
+// The width of the terminal behind a file descriptor, in columns; 80 if it is no terminal.
 [[nodiscard]] int terminal_width(int descriptor);
 
-// The style of stdout: its width is from 60 to 160 columns; --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide
-// on colour.
+// The style of stdout. The width is 60 to 160 columns. --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide
+// whether there are colours.
 [[nodiscard]] reporters::TerminalStyle terminal_style(const GlobalOptions& global);
 
-// "memsweep: error: where: message" on stderr.
+// Prints "memsweep: error: where: message" on stderr.
 void print_error(const base::Error& error);
 // Prints each error once, even if several inputs share it.
 void print_errors(const std::vector<base::Error>& errors);
@@ -39,15 +39,15 @@ void print_errors(const std::vector<base::Error>& errors);
 void print_places(const std::vector<base::Error>& errors);
 void print_note(std::string_view message);
 
-// Prints the error, which is bad_input.
+// The exit code of the outcome. An error is printed, and its exit code is bad_input.
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
 
-// The exit code after the stop signal that was taken last.
+// The exit code for the stop signal that arrived last.
 [[nodiscard]] ExitCode stop_code(const sys::StopSignals& signals);
 
-// Writes the whole text to stdout. If it cannot, it returns false and prints the error: a full disk behind stdout must
-// not look like success. If the reader has left, as `head` does, it prints no error.
+// Writes the whole text to stdout. On failure returns false and prints the error, because a full disk must not look
+// like success. If the reader has closed the pipe, as `head` does, prints no error.
 [[nodiscard]] bool print_data(std::string_view text);
 [[nodiscard]] ExitCode print_text(std::string_view text);
 

@@ -1,5 +1,5 @@
-// The text of --help, and manual pages in roff's man macros, both from the declarations of a program: memsweep(1), and
-// the pages of programs beside it.
+// Makes the text of --help, and manual pages in roff's man macros, from the declarations of a program. memsweep and
+// memsweep-mpi use it.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace memsweep::app {
 
-// The --help text of `command`, which is `program` itself or one of its commands. No line is wider than `columns`,
-// unless one word is.
+// The --help text of `command`, which is `root` itself or one of its commands. No line is wider than `columns`, except
+// one that a single longer word fills.
 [[nodiscard]] std::string help_text(const Command& command, const Command& root, int columns);
 
-// The texts of a page beside the program's declarations.
+// The texts of a manual page that are not in the program's declarations.
 struct ManualTexts {
-    std::string summary;      // behind the name, in one line
-    std::string called;       // "mpirun ... memsweep-mpi"
-    std::string description;  // further paragraphs and sections, in roff, as is
-    std::string closing;      // sections behind the options, in roff
+    std::string summary;      // one line, shown after the name
+    std::string called;       // how to start the program: "mpirun ... memsweep-mpi"
+    std::string description;  // more paragraphs and sections; roff, copied unchanged
+    std::string closing;      // sections after the options; roff
 };
 
-// `date` of the page's footer: 2026-01-31.
+// `date`: for the page's footer, as in 2026-01-31.
 [[nodiscard]] std::string manual_page(const Command& root, const ManualTexts& texts, const std::string& version,
                                       const std::string& date);
-// memsweep(1).
+// The manual page memsweep(1).
 [[nodiscard]] std::string manual_page(const Command& root, const std::string& version, const std::string& date);
 
 }  // namespace memsweep::app

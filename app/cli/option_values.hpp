@@ -1,7 +1,7 @@
-// Converts the text behind an option: to a text, a number, a size, a duration, one of several words, or by a command's
-// own function.
+// Converts the text behind an option to a string, a number, a size, a duration or one of several words, or passes it to
+// a command's own function.
 //
-// The targets must outlive the parsing. If the option is not given, they keep their value.
+// A target must outlive the parsing. If its option is not given, it keeps its value.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace memsweep::app::value {
 // Passes each text on to `read`, whose error's message says what is wrong with it.
 using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
-// The same, with commas between the texts too.
+// Like each(), but commas separate texts, too.
 [[nodiscard]] OptionValue each_of_list(ReadText read);
 // The value of an option that accepts every text.
 [[nodiscard]] OptionValue any(std::function<void(const std::string& text)> take, Arity arity = Arity::one);
@@ -35,18 +35,18 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue texts(std::vector<std::string>& target, Arity arity = Arity::many);
 // A program and its arguments, which may be empty.
 [[nodiscard]] OptionValue command(std::vector<std::string>& target);
-// Several in one text, with commas between them.
+// Several texts in one, separated by commas.
 [[nodiscard]] OptionValue comma_texts(std::vector<std::string>& target);
-// One of `choices`, or several of them.
+// word(): one of `choices`. words(): any number of them.
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 
-// offering: adds words that completions offer and that nothing checks. defaulting: adds the value that holds if the
-// option is not given.
+// offering() adds words that completions offer; they are not checked. defaulting() adds the value that --help shows as
+// the default.
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
-// "--name" alone means the same as "--name=text" with this text.
+// "--name" alone means "--name=TEXT", where TEXT is `text`.
 [[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
 
 // Converts the text by `parse`; the target may be an optional.
@@ -58,7 +58,7 @@ template <typename Target, typename Parse>
     });
 }
 
-// "64KiB"; "20ms".
+// size() reads "64KiB", duration() reads "20ms".
 template <typename Target>
 [[nodiscard]] OptionValue size(Target& target)
 {
@@ -70,11 +70,12 @@ template <typename Target>
     return parsed(target, base::parse_duration);
 }
 
-// A whole number, in decimal digits alone. A sign, or a value beyond `max`, is an error and never another number.
+// A whole number, in decimal digits alone. A sign is an error, and so is a value outside `min` to `max`.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-// `max` fits the target, which may be an optional. If it is not one, its value is the default that help shows.
+// `max` must fit the target. The target may be an optional; if it is a plain number, --help shows its value as the
+// default.
 template <typename Target>
 [[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {
@@ -88,11 +89,11 @@ template <typename Target>
     return value;
 }
 
-// "NAME=VALUE"; the error names the form by `shape`.
+// Splits "NAME=VALUE". `shape`: the form to name in an error, such as "NAME=VALUE".
 using Pair = std::pair<std::string, std::string>;
 [[nodiscard]] base::Expected<Pair> split_pair(const std::string& text, const std::string& shape);
 
-// A map, or the pairs in their order.
+// The target is a map, or a vector that keeps the pairs in their order.
 template <typename Target>
 [[nodiscard]] OptionValue pairs(Target& target, std::string shape, Arity arity = Arity::many)
 {
@@ -103,7 +104,7 @@ template <typename Target>
         arity);
 }
 
-// One of the words of an enumeration: given with their enumerators, or taken from the model's table.
+// One word of an enumeration. The words come from `names`, or from the model's table of names.
 template <typename Target, typename Enum, std::size_t count>
 [[nodiscard]] OptionValue choice(Target& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
 {
@@ -130,7 +131,7 @@ template <typename Enum>
     return value;
 }
 
-// The names of a table's rows, to choose from or to complete.
+// The names of a table's rows, for choices or completions.
 template <typename Table>
 [[nodiscard]] std::vector<std::string> names_in(const Table& table)
 {

@@ -1,7 +1,7 @@
-// The settings that `advise` tries on a program, and the malloc that serves the program without them.
+// The allocator settings that `advise` tries on a program, and the malloc that the program uses by default.
 //
 // Units    bytes.
-// Cost     for each setting a process that does nothing. It shows whether the allocator installed here knows the
+// Cost     one process per setting. The process does nothing; its start shows whether the installed allocator knows the
 //          setting.
 #pragma once
 
@@ -17,24 +17,24 @@
 
 namespace memsweep::app {
 
-// Fills in whose malloc serves the program. If the tree has several programs, one whose malloc is not the C library's
-// decides, because settings of glibc would reach only part of the tree.
+// Fills in which allocator's malloc the program uses. If the process tree has several programs, the first one whose
+// malloc is not the C library's decides: settings of glibc would reach only part of such a tree.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
-// What is tried, and what is left out with the reason.
+// The settings that are tried, and those that are left out, with the reason.
 class Candidates {
   public:
     Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory);
 
     [[nodiscard]] const std::vector<reporters::AdviceTry>& tries() const { return tries_; }
-    // The settings that are tried, by their place in tries().
+    // The settings that will be tried, as indices into tries(). The other functions take an index into this vector.
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
-    // The program is linked with that allocator.
+    // Whether the program itself is linked with the allocator of that setting.
     [[nodiscard]] bool comes_along(std::size_t admitted) const;
-    // Sorts the settings: the smallest prediction first, those without a prediction last.
+    // Sorts the admitted settings: the smallest prediction first, those without a prediction last.
     void put_best_first();
-    // `bytes`: how far the replay under the setting is from the replay of the unchanged program.
+    // `bytes`: the predicted memory of the program under the setting.
     void take_prediction(std::size_t admitted, double bytes) { tries_[admitted_[admitted]].predicted = bytes; }
 
   private:

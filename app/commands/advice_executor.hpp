@@ -1,9 +1,9 @@
-// Runs a program under the settings that are tried on it, and compares each run with what the unchanged program does.
+// Runs a program under each setting that `advise` tries, and compares the run with runs of the unchanged program.
 //
-// A run that crashes, ends otherwise, prints something else or is served by another malloc than it should be is no
-// result, however little memory it took.
+// A run does not count, however little memory it took, if the program crashes, ends differently, prints different
+// output, or uses a malloc other than the intended one.
 //
-// Errors   an attempt, never an exception; fault() says what kind of failure the last one was.
+// Errors   reported in the Attempt, never as an exception; fault_of() says which kind of failure a case had.
 // Threads  one.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace memsweep::app {
 
 enum class AdviceFault : std::uint8_t {
     none,
-    failed,  // it crashed, hung, or ended otherwise
-    unsafe,  // it printed something else
+    failed,  // it crashed, hung, or ended differently
+    unsafe,  // it printed different output
     inert,   // the setting does not reach the program
 };
 
@@ -30,8 +30,8 @@ inline constexpr const char* as_it_is_id = "advise/as it is";
 
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
-    // `reads_moment`: a run counts only if its memory was read at the end. `patience`: the time left for a run that
-    // begins now.
+    // `reads_moment`: a run counts only if its memory was read at its end. `note`: called with the case of each run.
+    // `patience`: returns the time left for a run that begins now.
     AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
                    std::function<std::chrono::nanoseconds()> patience);
 
@@ -42,13 +42,13 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& report) override;
 
-    // The fault of this case; `none` if all its runs were good.
+    // The latest fault of this case; `none` if all its runs were good.
     [[nodiscard]] AdviceFault fault_of(const std::string& case_id) const;
 
-    // What the program prints varies from run to run, so that nothing can be told by it.
+    // Whether the unchanged program's output varies from run to run. Outputs are then not compared.
     [[nodiscard]] bool prints_otherwise() const { return varies_; }
 
-    // Runs beyond those that were asked for, because the program was gone before its memory could be read.
+    // The number of extra runs. They were needed because the program had ended before its memory could be read.
     [[nodiscard]] std::uint32_t repeats() const { return repeats_; }
 
     // The memory of the unchanged program in its last run.
@@ -63,8 +63,8 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     bool reads_moment_;
     std::function<void(const std::string&)> note_;
     std::function<std::chrono::nanoseconds()> patience_;
-    std::string running_;   // the case; empty: not given, so the unchanged program
-    std::string checksum_;  // of the output of the unchanged program
+    std::string running_;   // the id of the case that runs; empty: the unchanged program
+    std::string checksum_;  // of the unchanged program's output
     bool varies_{};
     std::uint32_t repeats_{};
     engine::Moment moment_;

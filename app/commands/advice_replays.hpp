@@ -1,15 +1,16 @@
-// Records the program that `advise` is asked about. Replays the recording to see how much memory allocators hold under
-// their settings.
+// Records the program that `advise` is asked about, and replays the recording under other allocators and settings to
+// see how much memory each holds.
 //
-// If there are several processes, the one that had the most bytes live is replayed. If the command says when its work
-// is done, the replay ends then, to within the 64 events of a thread that one stamp covers.
+// If the program has several processes, the one with the highest peak of live bytes is replayed. If the command signals
+// that its work is done, the replay ends at that moment. The moment is exact to within 64 events of each thread,
+// because one time stamp covers 64 events.
 //
 // Units    bytes.
-// Cost     recording: a run of the program; one reading of the trace, and one compilation, for all replays.
-// Memory   of the compiled trace, and in another process what the program held.
-// Errors   those of the recording, of reading and compiling it; budget: this machine has too little memory left, or the
-//          time is up; those of replay_residence.
-// Threads  one, beside that which seals the recording.
+// Cost     one recorded run of the program; compile() reads the trace up to three times, once for all replays.
+// Memory   the compiled trace; in another process, as much as the program held.
+// Errors   those of recording, of reading and compiling the trace, and of replay_residence; budget: this machine has
+//          too little free memory, or the time is up.
+// Threads  one uses the object; two more run while the program is recorded, for the clock and the trace.
 #pragma once
 
 #include <chrono>
@@ -33,24 +34,23 @@ namespace memsweep::app {
 
 class AdviceReplays {
   public:
-    // `rest`: how long the program rests before its memory is read.
+    // `rest`: how long a replay idles before its memory is read.
     AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSignals& signals);
 
-    // Runs the program, and returns whose malloc served it. `patience`: the time left for the run and for making its
-    // trace.
+    // Runs the program once, and returns which malloc each of its programs used. `patience`: the time left for the run
+    // and for making its trace.
     [[nodiscard]] base::Expected<trace::CountedTree> record(const engine::CommandExecutor& commands,
                                                             const engine::CompiledCase& compiled,
                                                             const engine::RunLimits& limits,
                                                             std::chrono::nanoseconds patience);
 
-    // Whose malloc served the program; known even if the recording was cut off.
+    // What record() found out about mallocs, available even if it failed later.
     [[nodiscard]] const trace::CountedTree& seen() const { return seen_; }
 
-    // Call after a recording and before replays of it. `patience`: the time left for reading the trace; compiling takes
-    // a part of that time again.
+    // Call after record() and before on(). `patience`: the time left for reading and compiling the trace.
     [[nodiscard]] base::Expected<void> compile(std::chrono::nanoseconds patience);
 
-    // `patience`: the time left for one replay.
+    // Replays the trace under the allocator. `patience`: the time left for one replay.
     [[nodiscard]] base::Expected<engine::ReplayResidence> on(const model::AllocatorSpec& allocator,
                                                              std::chrono::nanoseconds patience);
 
@@ -66,7 +66,7 @@ class AdviceReplays {
     engine::WorkerExecutor workers_;
     std::optional<sys::PassingFolder> folder_;
     trace::CountedTree seen_;
-    std::uint64_t end_ticks_{};  // of its work; 0: its exit
+    std::uint64_t end_ticks_{};  // the end of the program's work; 0: its exit
     std::size_t processes_{};
     std::uint32_t threads_{};
     engine::PackedTrace packed_;

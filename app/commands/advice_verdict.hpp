@@ -1,4 +1,4 @@
-// The verdict of `memsweep advise` on what was tried: which setting to take, whether that is proven, and why not.
+// The verdict of `memsweep advise`: which setting to use, whether its gain is proven, and if not, why.
 //
 // Units    bytes.
 // Errors   none.
@@ -13,23 +13,23 @@
 
 namespace memsweep::app {
 
-// Why a setting was not tried: the budget left no time for it.
+// The reason of a setting that was not tried because the budget left no time.
 inline constexpr const char* advice_not_reached_in_time = "the budget was spent";
 
 struct JudgedAdvice {
     const AdviceQuestion& question;
     const schedule::AdviceOutcome& outcome;
     schedule::AdviceWay way{};
-    double memory{};          // of the unchanged program, in the first look at it
-    bool prints_otherwise{};  // from run to run
+    double memory{};          // of the unchanged program, in its first run
+    bool prints_otherwise{};  // the program's output varies from run to run
 };
 
-// `report` has what was tried, and the best of it if there is one.
+// Fills in the verdict. `report` already has the settings that were tried, and the best one if there is one.
 void judge_advice(const JudgedAdvice& facts, reporters::AdviceReport& report);
 
 void change_nothing(std::string why, reporters::AdviceReport& report);
 
-// Nothing was tried, so that nothing can be said.
+// The verdict if the budget ended before any setting was tried.
 void budget_ended(std::string why, reporters::AdviceReport& report);
 
 }  // namespace memsweep::app

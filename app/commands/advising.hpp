@@ -1,7 +1,7 @@
-// What `memsweep advise` does: looks at a program as it is, tries settings of allocators on it, and says which to take.
+// `memsweep advise`: measures a program without any change, tries allocator settings on it, and says which to use.
 //
-// Cost     real runs of the program: two to look at it, then those of schedule::AdviceSearch.
-// Errors   invalid_input: there is no such program; os: it fails without any setting.
+// Cost     real runs of the program: two of the unchanged program, then those of schedule::AdviceSearch.
+// Errors   invalid_input: there is no such program; os: the program fails even without any setting.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct AdviceQuestion {
     std::optional<std::chrono::nanoseconds> budget;
     std::optional<std::uint32_t> most_runs;
     std::uint64_t seed{1};
-    std::string resume;  // a file of runs (remembered_runs.hpp); empty: none are kept
+    std::string resume;  // the file that keeps runs (remembered_runs.hpp); empty: none is kept
 };
 
 [[nodiscard]] base::Expected<reporters::AdviceReport>

@@ -1,5 +1,5 @@
-// Programs as `memsweep run` takes them beside scenarios: words behind --, or whole command lines as one text each, as
-// hyperfine takes them; what surrounds them, and the parameters that are put into them.
+// Programs that `memsweep run` measures in place of scenarios. They are given as words behind --, or as whole command
+// lines of one argument each, as for hyperfine. Also the scripts that run around them, and the parameters in them.
 //
 // Sources  hyperfine 1.18's --help: its options keep their names and meanings here, unless a letter is taken.
 #pragma once
@@ -19,50 +19,52 @@ namespace memsweep::app {
 
 struct RunCommand;
 
-// Options that only programs have, and scenarios do not.
+// The options that apply to programs and not to scenarios.
 struct CommandLines {
     std::vector<std::string> names;    // --command-name, one for each text
-    std::vector<std::string> prepare;  // scripts: one for all programs, or one for each
+    std::vector<std::string> prepare;  // scripts, as in `prepare`
     std::vector<std::string> conclude;
     std::string setup, cleanup;  // scripts; empty: nothing
-    std::string shell_program;   // "bash"; "none": no shell; empty: /bin/sh, where one is needed
+    std::string shell_program;   // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
     bool no_shell{};             // -N
     bool ignore_failure{};
     std::optional<std::uint32_t> min_runs, max_runs;
     std::vector<std::string> lists;  // NAME, VALUES, NAME, VALUES ...
     std::vector<std::string> scans;  // NAME, MIN, MAX ...
-    std::vector<std::string> steps;  // of the scans, in their order
+    std::vector<std::string> steps;  // one for each scan, in their order
 };
 
 void add_command_lines(Command& command, RunCommand& run);
 
-// Whether a text is a command line rather than the name of a scenario: it has a blank or what only a shell reads, and
-// no file has that name.
+// Whether a text is a command line rather than the name of a scenario: it has a blank or shell syntax, and no file of
+// that name exists.
 [[nodiscard]] bool is_command_line(const std::string& text);
 
-// Why a shell has to read this command line: the operator, variable or builtin in it. Empty: no shell is needed.
+// The operator, variable or builtin for which this command line needs a shell. Empty: it needs none.
 [[nodiscard]] std::string needs_shell(std::string_view text);
 
-// The values from `min` to `max`, `step` apart, as a list: "1,2,3". Decimal, and exact in as many digits as the step
-// has.
+// The values from `min` to `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with as many digits
+// as the step has.
 //
-// Errors   invalid_input: no numbers, nothing in the range, or more than 10,000 values.
+// Errors   invalid_input: a text is no number, the range is empty, or it has more than 10,000 values.
 [[nodiscard]] base::Expected<std::string> scanned_values(const std::string& min, const std::string& max,
                                                          const std::string& step);
 
-// Moves the texts that stand where scenarios do to `run.texts`, if they are command lines, and -L and -P to the axes.
+// If the arguments in the place of scenarios are command lines, moves them to `run.texts`. Turns -L and -P into axes.
 //
-// Errors   invalid_input: what does not go together, in hyperfine's words where they mean something else here.
+// Errors   invalid_input: options or arguments that cannot be combined, or a command line that needs a shell despite
+//          -N.
 [[nodiscard]] base::Expected<void> take_command_lines(RunCommand& run);
 
-// One plan of all programs: a case for each, on the axis `command` if there are several, times the parameters.
+// One plan with all programs: one case for each program and each combination of parameters. Several programs form the
+// axis `command`.
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 
-// Puts a plan of one program on the axis `command` by that name.
+// Gives a plan of one program the axis `command` with the value `given`.
 void name_the_command(const std::string& given, model::Plan& plan);
 
-// What the options say of a plan of programs: prepare, conclude, setup, cleanup, and which exit codes are good.
+// Copies options into a plan of programs: prepare, conclude, setup, cleanup, and which exit codes count as success.
 void surround(const CommandLines& lines, model::Plan& plan);
 
 }  // namespace memsweep::app

@@ -1,4 +1,4 @@
-// The commands of memsweep: add_<command> declares a command's arguments, and the function that runs it.
+// The commands of memsweep. add_<command> declares a command's arguments and the function that runs it.
 //
 // The declarations refer to `global`, which must outlive them.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace memsweep::app {
 
-// `execute` runs the command. Returns its arguments, which the options fill in; they live as long as the declaration.
+// Makes `execute` the function that runs the command. Returns the arguments to pass to it, which the options fill in.
+// The arguments live as long as the declaration.
 template <typename Arguments>
 [[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
                                       base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))
@@ -51,7 +52,7 @@ void add_man(Command& root, const GlobalOptions& global);
 void add_worker(Command& root, const GlobalOptions& global);
 void add_malloc_cost(Command& root, const GlobalOptions& global);
 
-// In the order of --help; the last ones are hidden.
+// In the order of --help. The last ones are hidden commands.
 using AddCommand = void (*)(Command& root, const GlobalOptions& global);
 inline constexpr std::array<AddCommand, 27> commands{
     add_run,     add_compare,    add_report,  add_new,    add_validate, add_list,       add_schema,
@@ -59,7 +60,8 @@ inline constexpr std::array<AddCommand, 27> commands{
     add_record,  add_watch,      add_explain, add_whatif, add_advise,   add_cliffs,     add_probe,
     add_profile, add_completion, add_help,    add_man,    add_worker,   add_malloc_cost};
 
-// --version, which goes before any command. The returned function prints the version if it was asked for.
+// Declares --version, which stands before any command. The returned function prints the version if it was asked for;
+// otherwise it returns nullopt.
 [[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& root);
 
 }  // namespace memsweep::app

@@ -1,5 +1,5 @@
-// Parts that `compare` and `run --baseline` share: the criteria, the comparison of two results, and its exit code. Also
-// the baseline itself.
+// Shared by `compare` and `run --baseline`: the criteria, the comparison of two results, its exit code, and the
+// baseline.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace memsweep::app {
 
-// A gate file by its path, or by the name of one that ships (configs/gates/NAME.json); the defaults if `gate` is empty.
-// Returns nothing after its errors were printed.
+// Reads a gate file. `gate`: its path, or the name of a shipped one (configs/gates/NAME.json); empty: the default
+// criteria. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// The default gate, or a gate file, with thresholds of the command line for metrics that memsweep knows. Returns
-// nothing after the errors were printed.
+// The criteria above, with thresholds of the command line in place of the gate's. `thresholds`: by the name of a metric
+// that memsweep knows.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 
@@ -28,25 +28,28 @@ struct NamedResult {
     const model::RunReport* report;
 };
 
-// Compares two results. Probes of two machines count as alike; the comparison says how the machines differ.
+// Compares two results. Results of `probe` may come from different machines; the comparison then says how the machines
+// differ.
 //
-// Errors   invalid_input: the two are not alike, with what differs (unless `force`), or no case is in both.
+// Errors   invalid_input: the results are not comparable (the message says why; `force` overrules this), or have no
+//          case in common.
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);
 
-// With the gate off, a regression is no finding. Too few repetitions for a verdict keep their exit code.
+// `gate`: whether a regression is a finding. Too few repetitions for a verdict are always `no_verdict`.
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
-// `run --baseline`: the earlier result that a run is compared with. An unfit one is refused before anything is
+// The earlier result that `run --baseline` compares a run with. An unsuitable baseline is refused before anything is
 // measured.
 struct Baseline {
     std::string path;
     model::RunReport result;
     measure::Criteria criteria;
 
-    // `run` is the report of `plan` before it has cases.
+    // `run`: the report of `plan`, still without cases.
     //
-    // Errors   io, invalid_input: unreadable, or of another scenario or machine, with what differs.
+    // Errors   io, invalid_input: the baseline is unreadable, or of another scenario or machine; the message says what
+    //          differs.
     [[nodiscard]] static base::Expected<Baseline> open(const std::string& path, const model::RunReport& run,
                                                        const model::Plan& plan, measure::Criteria criteria);
 

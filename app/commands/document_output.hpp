@@ -1,4 +1,4 @@
-// Writes what a command found in the format that was asked for: text, json, md or html.
+// Writes a command's report in the requested format: text, json, md or html.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Reads the state of a recorded program while it is stopped. Afterwards asks the copy of the program to give memory
-// back.
+// Reads the memory state of a recorded program while the program is stopped. Afterwards asks a forked copy of the
+// program to return free heap memory to the kernel.
 //
-// Errors   those of reading; not_supported: nothing was recorded of the program.
+// Errors   those of reading; not_supported: the program was not recorded.
 #pragma once
 
 #include <sys/types.h>
@@ -34,36 +34,36 @@ struct RecordedBy {
 [[nodiscard]] base::Expected<trace::Snapshot> take_snapshot(const RecordedBy& recorded, pid_t process, pid_t thread,
                                                             trace::SnapshotAt at);
 
-// All that recorders have written to the folder.
+// All recordings in the folder.
 [[nodiscard]] base::Expected<std::vector<trace::RecordedImage>> recorded_images(const std::string& folder);
 
-// The all-zero parts of the program's private huge pages, in whole base pages. Neighbours are joined.
+// The base pages within the program's private huge pages that hold only zeros. Adjacent pages form one range.
 //
-// Cost     some 0.2 ms a MiB of huge pages.
+// Cost     some 0.2 ms per MiB of huge pages.
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
                                                                const sys::ForeignMemory& memory);
 
-// The processes that a program has started. Its copy does not count.
+// The processes that a program has started, without its copy.
 struct OtherProcesses {
-    std::uint64_t page_faults{};  // of children that it waited for, and of theirs
-    std::uint64_t peak_bytes{};   // the resident set of the largest of them; 0: not known
+    std::uint64_t page_faults{};  // of children that were waited for, and of their waited-for children
+    std::uint64_t peak_bytes{};   // the largest peak resident set of any of them; 0: not known
     bool are_running{};
 };
 [[nodiscard]] OtherProcesses other_processes(pid_t process);
 
-// The answer of a copy (format/given_back.hpp).
+// What a copy answered (format/given_back.hpp).
 struct CopyAnswer {
     measure::TriedRequest tried;
-    std::vector<std::pair<std::string, std::uint64_t>> figures;  // that the allocator reports, before the request
+    std::vector<std::pair<std::string, std::uint64_t>> figures;  // the allocator's statistics before the request
     std::uint64_t children_peak_bytes{};                         // 0: there were none
 };
 
-// The copy that the recorder leaves of a program that ends by exit(3).
+// The forked copy that the recorder leaves behind when a program ends by exit(3).
 //
 // Ownership  the copy ends with this object at the latest, or when we are killed.
 class ProgramCopy {
   public:
-    // Call before the program begins. Makes a FIFO in the folder, the gate, through which a copy is asked.
+    // Call before the program begins. Makes a FIFO in the folder, the gate, through which the copy gets its request.
     [[nodiscard]] static base::Expected<ProgramCopy> await(const std::string& folder);
     ProgramCopy(ProgramCopy&& other) noexcept
         : folder_{std::move(other.folder_)}, gate_{std::move(other.gate_)}, process_{other.process_},
@@ -78,10 +78,10 @@ class ProgramCopy {
     // Call while the process is stopped and has this copy. The copy becomes our child when the process ends.
     void take(pid_t process, pid_t copy);
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
-    // Null: the memory of the copy may not be read.
+    // Null: we are not allowed to read the copy's memory.
     [[nodiscard]] const sys::ForeignMemory* memory() const noexcept { return memory_ ? &*memory_ : nullptr; }
-    // Call once the process has ended. Asks the copy to give memory back, which changes its memory, and waits for 10 s
-    // at most. If there is no copy, the answer says why.
+    // Call once the process has ended. Asks the copy to return memory, and waits for 10 s at most. The copy's memory is
+    // different afterwards. If there is no copy, the answer says why.
     [[nodiscard]] CopyAnswer ask(pid_t process);
 
   private:

@@ -1,11 +1,11 @@
-// Two programs are compared under names of one length. A program may keep its own path or that of its script, and then
-// allocates more in a folder with a longer name, which is no change of the program.
+// Gives two compared programs paths of equal length. A program may store its own path or its script's, and then
+// allocates more in a folder with a longer name. That is no change of the program.
 //
-// A path is lengthened by slashes that mean nothing ("base/////app"), so that it still names the same file from the
-// same folder. The files beside the program, its libraries and its base name stay the same. A program that resolves its
-// path sees the true one; comparisons of exact counters allow for that (core/measure/names.hpp).
+// The shorter path is lengthened by repeated slashes ("base/////app"), which do not change the file that it names. The
+// program's folder, libraries and base name stay the same. A program that resolves its path sees the original one;
+// comparisons of exact counters allow for that (core/measure/names.hpp).
 //
-// Sources  path_resolution(7): several slashes are one.
+// Sources  path_resolution(7): repeated slashes count as one.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace memsweep::app {
 
-// Makes words of both programs that name files equally long, the first with the first and so on. Does the same for the
-// values of words like --option=PATH.
+// Makes the file paths in both command lines equally long: the first path of one with the first path of the other, and
+// so on. Includes paths in words like --option=PATH.
 void spell_alike(std::vector<std::string>& base, std::vector<std::string>& candidate);
 
-// Gives the two builds of a plan names of one length, each case with its counterpart. Fingerprints and ids do not
-// change.
+// Applies spell_alike() to each case of the base build and its counterpart in the candidate build. Fingerprints and ids
+// do not change.
 void call_builds_alike(model::Plan& plan);
 
 }  // namespace memsweep::app

@@ -1,9 +1,9 @@
-// Finds out what removing each of the top call sites of an explained program returns, by replaying its recording
-// without that site.
+// Finds out how much memory an explained program would save without each of its top call sites, by replaying its
+// recording without that site.
 //
 // Units    bytes.
-// Cost     those of SiteRemoval for the whole, and for each site; no site is begun after a minute.
-// Errors   none: the explanation says why nothing is offered.
+// Cost     that of SiteRemoval once for the whole recording, and once per site; no new site is begun after a minute.
+// Errors   none: Explanation::no_returns says why there is no figure.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace memsweep::app {
 
-// What the explanation hands over for these replays. The trace must stay where it is meanwhile.
+// The input of these replays. The trace file must stay in its place until they have ended.
 struct ReturnsBasis {
-    RemovalBasis removal;                     // without the allocator
-    std::string served_by;                    // the file of the program's malloc, or the end of its path
-    model::Variables environment;             // of the program, for its allocator
-    std::vector<std::uint32_t> site_of_node;  // by node of the trace's stacks
-    std::vector<std::uint32_t> site_numbers;  // of the explanation's sites, in their order
+    RemovalBasis removal;                     // its allocator is not set yet
+    std::string served_by;                    // the library of the program's malloc, or the end of its path
+    model::Variables environment;             // the program's variables that its allocator reads
+    std::vector<std::uint32_t> site_of_node;  // for each node of the trace's stacks, the number of its site
+    std::vector<std::uint32_t> site_numbers;  // for each site of the explanation, in order, its number
 };
 
-// Why comparing a replay with the measured memory would say nothing, as a clause; empty: it would say something.
+// Why a replay cannot be compared with the measured memory, as a clause of a sentence; empty: it can.
 [[nodiscard]] std::string why_not_checked(const measure::MemoryLedger& ledger);
 
 void take_returns(reporters::Explanation& explanation, const ReturnsBasis& basis, std::uint32_t most_sites);

@@ -1,8 +1,8 @@
-// Runs a program and explains its memory. The program is recorded with all call stacks, and stopped at the moment that
-// is asked for.
+// Runs a program and explains its memory. The program is recorded with all call stacks, and stopped at the requested
+// moment.
 //
-// Cost     the recording, one reading of its memory at each stop, and the replays that say what removing sites returns.
-// Errors   the program cannot be recorded, traced or started. A later error stands in place of the explanation.
+// Cost     the recording, one reading of the program's memory at each stop, and the replays of explained_returns.hpp.
+// Errors   the program cannot be recorded, traced or started. A later error is in ExplainedRun::explanation.
 // Threads  one; a second one writes the trace while the program runs.
 #pragma once
 
@@ -34,24 +34,25 @@ struct AskedMoment {
 
 struct RunToExplain {
     std::vector<std::string> command;
-    std::string process;  // the program to explain, which the command starts; empty: the command itself
+    std::string process;  // the name of the program to explain, if the command starts it; empty: the command itself
     AskedMoment at;
-    model::EndOfWork end;  // how to tell that the program has done its work
+    model::EndOfWork end;  // the sign that the program has done its work
     std::uint32_t removed_sites{3};
 };
 
 struct ExplainedRun {
     sys::ExitStatus status;
-    std::optional<base::Expected<reporters::Explanation>> explanation;  // absent: it ended before it could be stopped
-    std::vector<std::string> started;  // the names of all programs that began; empty if `process` was found
+    std::optional<base::Expected<reporters::Explanation>>
+        explanation;                   // absent: the program ended before it could be stopped
+    std::vector<std::string> started;  // the names of all programs that were started; empty if `process` was found
 };
 
 // Returns when the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// Why an explanation lacks the contents of memory: it is of a moment of which there is no copy of the program.
+// Why an explanation lacks the contents of memory: there is no copy of the program from that moment.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
-// The answer for such a moment: no copy could be asked to give memory back.
+// The answer for a moment without a copy of the program: no memory could be returned.
 [[nodiscard]] CopyAnswer not_asked();
 
 }  // namespace memsweep::app

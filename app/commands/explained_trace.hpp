@@ -1,7 +1,7 @@
-// Explains the memory of a program from a trace that has snapshots of it.
+// Explains the memory of a program from a trace with snapshots.
 //
-// Cost     those of explain_moment(), and of the replays that say what removing sites returns.
-// Errors   the file is no trace, has no such snapshot, or lacks some of the blocks.
+// Cost     that of explain_moment() and of the replays of explained_returns.hpp.
+// Errors   the file is no trace, lacks the requested snapshot, or was recorded without some of the blocks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace memsweep::app {
 
-// Explains one snapshot: the one nearest to a time; for the peak, the one with the most resident memory.
+// Explains one snapshot. For a time it is the nearest one; for the peak, the one with the most resident memory; for the
+// end, the one taken at the end.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_trace(const std::string& path, const AskedMoment& at,
                                                                    std::uint32_t removed_sites);
 

@@ -1,5 +1,5 @@
-// Explains the memory of a program at one moment, from what the kernel reported while it was stopped, and from what the
-// recorder had written by then.
+// Explains the memory of a program at one moment, from the kernel's figures while the program was stopped, and from the
+// recording up to that moment.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
 // Errors   those of the recording, and of reading it.
@@ -20,7 +20,7 @@ namespace memsweep::app {
 
 // What is found in the program's memory.
 struct MemoryContents {
-    std::vector<measure::AddressRange> zero_parts;  // of huge pages
+    std::vector<measure::AddressRange> zero_parts;  // all-zero base pages of huge pages
     measure::Reachability reached;                  // by block, in the order of their addresses
 };
 
@@ -28,25 +28,26 @@ struct ExplainedMoment {
     std::vector<std::string> command;
     std::string at;  // "end", "peak" or "time"
     const trace::Snapshot* snapshot{};
-    const sys::ForeignMemory* memory{};  // as it was then; null: it is not there
-    const MemoryContents* contents{};    // what was found in it before; null: nothing was looked for
-    std::string why_no_memory;           // if both are null, why; a sentence without its full stop
-    std::function<CopyAnswer()> ask;     // called once the memory has been read
+    const sys::ForeignMemory* memory{};  // the program's memory at that moment; null: not available
+    const MemoryContents* contents{};    // what read_contents() found in it earlier; null: not read
+    std::string why_no_memory;           // the reason if both are null; a sentence without its full stop
+    std::function<CopyAnswer()> ask;     // asks the copy to return memory; called once the memory has been read
     OtherProcesses others;
-    ReturnsBasis* returns{};            // gets the basis for removing call sites; null: nobody asks
-    std::vector<std::string> warnings;  // further ones
+    ReturnsBasis* returns{};            // filled in for take_returns(); null: not wanted
+    std::vector<std::string> warnings;  // more warnings for the explanation
 };
 
-// Whether a recording has all blocks. If it left out some, by size or by chance, it is not known what lies on a page.
+// Whether a recording has all blocks. If some were left out, by size or by sampling, the contents of a page are not
+// known.
 [[nodiscard]] bool has_all_blocks(const trace::Facts& facts);
 
-// `path`: a trace that has the moment. Reads it once.
+// Reads the contents of the memory. `path`: the trace that includes the snapshot's moment; it is read once.
 [[nodiscard]] base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
                                                            const sys::ForeignMemory& memory);
 // The ledger of the program's resident pages, without call sites and without the contents of memory. Reads the trace
 // once.
 [[nodiscard]] base::Expected<measure::MemoryLedger> ledger_of(const std::string& path, const trace::Snapshot& snapshot);
-// Names call sites, too, which may take longer than all else.
+// The whole explanation, with named call sites. Naming them may take longer than everything else.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
                                                                     const ExplainedMoment& moment);
 

@@ -1,6 +1,6 @@
-// The trace of a recording, which lies in its folder until it is whole (trace_progress.hpp).
+// The trace file of a recording. It lies in the recording's folder until it is complete (trace_progress.hpp).
 //
-// Errors   io, naming the path. Chunks written before stay.
+// Errors   io, naming the path. Chunks that were already written stay.
 // Threads  one at a time.
 #pragma once
 
@@ -19,11 +19,12 @@ class GrowingTrace {
   public:
     explicit GrowingTrace(std::string path) : path_{std::move(path)} {}
 
-    // The first bytes make the file.
+    // Appends bytes to the file. The first call creates it.
     [[nodiscard]] trace::TakeBytes taker();
-    // Call when it is whole, and read it where it lies: with this header it is a trace.
+    // Call when all chunks are written. Writes the header, which makes the file a readable trace in its place.
     [[nodiscard]] base::Expected<void> complete(const trace::FileHeader& header);
-    // Call when it is whole: with this header it becomes `out`. It also stays in the folder until that is removed.
+    // Call when all chunks are written. Writes the header and publishes the trace as `out`. The trace also stays in the
+    // folder until the folder is removed.
     [[nodiscard]] base::Expected<void> finish(const trace::FileHeader& header, const std::string& out);
 
   private:

@@ -1,5 +1,5 @@
-// Limits files (scenarios/reader/criteria_files.hpp) beside results: a result is held against one, or one is made from
-// a result. So a machine that is known to be healthy sets the limits for machines of its kind.
+// Judges a result by a limits file (scenarios/reader/criteria_files.hpp), or writes a limits file from a result. So a
+// machine known to be healthy sets the limits for machines of its kind.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,28 @@
 
 namespace memsweep::app {
 
-// The limits of a file, or of one that ships (configs/limits/NAME.json); none if `path` is empty. No value after the
-// file's errors were printed.
+// Reads a limits file. `path`: its path, or the name of a shipped one (configs/limits/NAME.json); empty: no limits. On
+// errors prints them and returns nullopt.
 [[nodiscard]] std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& path);
 
-// Makes each limit an assertion of the result, in place of an earlier one of the same limit. A violated limit fails its
-// case. A limit that names no measured case is violated too, unless it is optional: a missing case is no sign of
-// health. Returns whether a limit is violated.
+// Adds each limit to the result as an assertion, replacing an earlier assertion for that limit. A violated limit fails
+// its case. A required limit whose case was not measured is violated, too. Returns whether any limit is violated.
 bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
 
 struct LimitsToWrite {
     std::string path;    // empty: none
     double margin{0.1};  // how much worse than measured is still healthy, as a fraction
-    bool force{};        // take figures that are not trustworthy too
+    bool force{};        // use untrustworthy figures, too
 };
 
 // Declares --write-limits, --margin and --force.
 void add_limits_to_write(Command& command, LimitsToWrite& limits);
 
 // Writes limits from the figures of the cases that are `ok`: a lower limit for a bandwidth, an upper one for a latency.
-// A limit is on the value that reports show: for a latency the least of its samples, else the median.
+// The limit is for the value that reports show: for a latency the smallest sample, otherwise the median.
 //
-// Errors   invalid_input: the result says that its figures are not trustworthy; no case has such a figure; or more
-//          cases have one than a file holds. io: the file cannot be written.
+// Errors   invalid_input: the result says that its figures are not trustworthy; no case has a bandwidth or latency; or
+//          more cases have one than a limits file may hold. io: the file cannot be written.
 [[nodiscard]] base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunReport& report);
 
 }  // namespace memsweep::app

@@ -1,9 +1,9 @@
-// Copies the output of a command in the foreground to our own standard output and error, as it comes. A listener gets
-// each piece first. The command sees pipes, not the terminal.
+// Copies a foreground command's output to our own standard output and error while it is printed. A listener gets the
+// bytes first. The command sees pipes, not the terminal.
 //
-// Errors   os: no pipe. Once nobody reads from us any more, the command finds its pipe closed.
+// Errors   os: no pipe could be made. Once our own reader is gone, the command's pipe is closed, too.
 // Threads  one uses the object. A second one, which takes no signals, copies the output and calls the listener.
-// Ownership  the command may leave processes behind: after finish() nobody reads what they print.
+// Ownership  none of processes that the command leaves behind: after finish() nobody reads their output.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class PassedOutput {
     [[nodiscard]] base::Expected<void> take(sys::SpawnOptions& program, Listener listener);
     // Call once the command runs. Further calls do nothing.
     void begin();
-    // Call once the command has ended. Passes on what is left.
+    // Call once the command has ended. Copies the remaining output.
     void finish();
 
   private:
@@ -48,7 +48,7 @@ class PassedOutput {
 
     Listener listener_;
     std::array<Passed, 2> passed_;
-    sys::UniqueFd over_;  // tells the thread that the command has ended, by end of file
+    sys::UniqueFd over_;  // end of file on it tells the thread that the command has ended
     sys::UniqueFd tell_over_;
     std::optional<std::thread> thread_;
 };

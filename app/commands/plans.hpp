@@ -1,4 +1,4 @@
-// The plans of a command: loading them, reducing them to the requested cases, and describing them for a dry run.
+// Loads the plans of a command, matches cases by --filter, and describes plans for a dry run.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,35 @@ namespace memsweep::app {
 
 struct LoadedPlans {
     std::vector<model::Plan> plans;
-    std::vector<base::Error> errors;  // in all files, in their order; empty: all plans are loaded
+    std::vector<base::Error> errors;  // of all files, in their order; empty: all plans are loaded
 };
 
-// One scenario, as load_plans finds it.
+// Loads one scenario, by file or by shipped name as load_plans() does.
 [[nodiscard]] scenarios::Loaded load_scenario(const std::string& name, const scenarios::Overrides& overrides,
                                               const scenarios::Surroundings& around);
 
-// Scenarios by file or by the name of one that ships. `objection`: why a plan is of no use here; empty: it is of use.
+// Loads scenarios. `names`: files, or names of shipped scenarios. `objection`: returns why a plan cannot be used by
+// this command; empty: it can.
 [[nodiscard]] LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
                                      const model::Machine& machine,
                                      const std::function<std::string(const model::Plan&)>& objection = {});
 
-// Whether the id of a case matches --filter, a regular expression as RE2 reads it, anywhere in the id.
+// Makes a function that tells whether --filter, a regular expression in RE2's syntax, matches anywhere in a case's id.
 //
-// Errors   invalid_input: not a regular expression, or one that takes more than RE2's memory (8 MiB).
-// Cost     of a match: linear in the length of the id, for any expression.
+// Errors   invalid_input: not a regular expression, or one that needs more memory than RE2's limit (8 MiB).
+// Cost     a match is linear in the length of the id, for any expression.
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
-// The approximate time of a run: for writing, waiting, settling and starts of processes.
+// The approximate time of a run: writing memory, waiting, and starting processes.
 struct ExpectedTime {
     double seconds{};
     double processes{};
-    bool is_open{};  // programs, replays and transfers take their time on top
+    bool is_open{};  // programs, replays and transfers add an unknown time
 };
 [[nodiscard]] ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes);
 
-// The work of a run before it starts: its cases, the memory that each may hold at once, and its approximate time.
+// Describes a run that has not started: its cases, the most memory that each holds, and the approximate time.
 [[nodiscard]] std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes);
 
 }  // namespace memsweep::app

@@ -20,35 +20,35 @@
 namespace memsweep::app {
 
 struct ProbeCommand {
-    std::vector<std::string> what;               // empty: all, unless transfers are named
-    std::vector<model::TransferSpec> transfers;  // all at once
+    std::vector<std::string> what;               // the names of probes; empty: all, unless transfers are named
+    std::vector<model::TransferSpec> transfers;  // they run at the same time
     std::string format;                          // empty: text on the terminal, json in a file
     std::string out;
     std::string limits;  // a file
     LimitsToWrite limits_to_write;
-    std::string svg;                     // a file for a drawing of the machine; empty: none
-    std::string xml;                     // a file for hwloc's description of it; empty: none
+    std::string svg;                     // the file for a drawing of the machine; empty: none
+    std::string xml;                     // the file for hwloc's description of the machine; empty: none
     std::string filter;                  // a regular expression of case ids; empty: all
     std::vector<std::uint32_t> nodes;    // empty: all
     std::vector<std::uint32_t> devices;  // empty: all
-    bool ballast{};                      // measure what takes all of a device's memory
-    std::optional<std::uint32_t> pairs;  // measure so many pairs of devices; absent: all
+    bool ballast{};                      // also run the measurement that fills all of a device's memory
+    std::optional<std::uint32_t> pairs;  // how many pairs of devices to measure; absent: all
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
     bool dump_scenario{};  // print the transfers as a scenario instead of measuring them
-    std::string preset;    // to dump: a scenario of the catalog, without its probe_; empty: the transfers
+    std::string preset;    // with dump_scenario: print the catalog's scenario probe_<preset>; empty: the transfers
     std::map<std::string, std::string> tags;
 };
 
-// Whether this kind of measurement was asked for, by its name or with all others.
+// Whether the probe named `what` was asked for, by name or because all were.
 [[nodiscard]] bool asks_for(const ProbeCommand& command, std::string_view what);
 
-// "probe_bandwidth_latency": the name of its result.
+// The name of the command's result: "probe_bandwidth_latency".
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 
-// Errors   invalid_input: --nodes or --devices names one that does not exist, or something is to be measured on a
-//          machine that is only described.
+// Errors   invalid_input: --nodes or --devices names one that does not exist, or the topology describes another
+//          machine, on which nothing can be measured.
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Topology& topology, const sys::Clock& clock,
                                                      const sys::StopSignals& signals);

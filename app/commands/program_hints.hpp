@@ -1,5 +1,5 @@
-// What to type instead, where a program cannot be started as it was given: a builtin of the shell, a variable in front,
-// a script whose interpreter is missing.
+// Hints for a program that cannot be started as typed: a shell builtin, a variable assignment in front of it, or a
+// script whose interpreter is missing.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace memsweep::app {
 
-// "; cd is a word of the shell: ..."; empty: nothing better is known. `command`: how memsweep was called, "run".
+// The hint to append to the error: "; cd is a word of the shell: ..."; empty: there is none. `command`: the command of
+// memsweep, such as "run".
 [[nodiscard]] std::string program_hint(const std::vector<std::string>& words, std::string_view command);
 
-// Why a script that is there cannot be started: the interpreter that its first line names is missing, or ends in a
-// carriage return. Empty: it is no script, or its interpreter is there.
+// Why an existing script cannot be started: the interpreter in its first line is missing, or its name ends in a
+// carriage return. Empty: the file is no script, or its interpreter exists.
 [[nodiscard]] std::string missing_interpreter(const std::string& path);
 
-// The library of AddressSanitizer that the program is linked to ("libasan.so.8"). It must be loaded before any other
-// library, and ends the program otherwise. The recorder would be loaded before it. Empty: none, or no program of 64
-// bits.
+// The AddressSanitizer library that the program is linked to ("libasan.so.8"). The library ends the program unless it
+// is loaded first, and the preloaded recorder would be loaded before it. Empty: not linked to one, or not a 64-bit
+// program.
 //
 // Sources  elf(5): the entries DT_NEEDED of the dynamic section; GCC's libsanitizer/asan/asan_linux.cpp.
 [[nodiscard]] std::string sanitizer_library(const std::string& path);

@@ -1,10 +1,11 @@
-// The standard input of programs behind --: taken once, and given to each of their runs from its start.
+// The standard input for programs behind --. It is read once; every run of a program gets all of it.
 //
-// Sources  the file of --stdin; without it our own standard input, unless that is a terminal or a device. A regular
-//          file at its beginning is read in its place, even if its name goes meanwhile; everything else is copied.
+// Sources  the file of --stdin; without --stdin our own standard input, unless that is a terminal or /dev/null. A
+//          regular file whose offset is 0 is read in place, even if it is deleted meanwhile. Everything else is copied
+//          first.
 // Cost     the contents are read once for their digest.
-// Errors   io: it cannot be read; invalid_input: it brings more than 1 GiB and is no file; timeout: our own standard
-//          input is open and brings nothing for ten seconds, as in many CI jobs.
+// Errors   io: the input cannot be read; invalid_input: the input has to be copied and has more than 1 GiB; timeout:
+//          our own standard input is open but delivers nothing for ten seconds, as in many CI jobs.
 // Ownership  path() is valid as long as the object exists.
 #pragma once
 
@@ -20,10 +21,10 @@ namespace memsweep::app {
 
 class ProgramInput {
   public:
-    // `file`: "-" waits for our own standard input for as long as it takes; empty: as above.
+    // `file`: the file of --stdin. "-": our own standard input, without a timeout. Empty: no --stdin was given.
     [[nodiscard]] static base::Expected<ProgramInput> take(const std::string& file);
 
-    // Both are empty if there is nothing to read.
+    // path() and contents() are empty if there is nothing to read.
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const std::string& contents() const { return contents_; }  // "12 B, sha256 ..."
 
@@ -36,11 +37,11 @@ class ProgramInput {
     std::string contents_;
 };
 
-// Notes the contents of the files that cases of scenarios read as their standard input, for the results. A file that
-// does not exist yet, or that `prepare` may make, stays unknown.
+// For the results: notes size and digest of each file that a scenario's program reads as standard input. A file that
+// does not exist yet, or that `prepare` may write, stays without them.
 void look_into_inputs(std::vector<model::Plan>& plans);
 
-// Whether input is redirected into us that no program of the scenarios will read.
+// Whether our standard input is a file with bytes left, or a pipe or socket with bytes waiting.
 [[nodiscard]] bool has_unread_input();
 
 }  // namespace memsweep::app

@@ -1,14 +1,15 @@
-// What a project wants of every run below its folder, in a file `memsweep.json`: where results go, and by what
+// The file `memsweep.json` of a project sets defaults for every run below its folder: where results go, and how
 // comparisons are judged. The command line overrules it.
 //
 //   {"format": "memsweep-project", "version": 1, "results": "bench/results", "baselines": "bench/baselines",
 //    "gate": "bench/gate.json", "thresholds": {"wall_time": "5%"}}
 //
-// The file is the first of that name from the working folder upwards. A file in another format, such as a scenario,
-// does not count.
+// The file is searched from the working folder upwards; the nearest one counts. A file of that name in another format,
+// such as a scenario, is skipped.
 //
 // Units    paths are relative to the file's folder.
-// Errors   invalid_input: not JSON, an unknown key, a value that is no text; names the file and the key.
+// Errors   invalid_input: not JSON, an unknown key, or a value that is no string; the message names the file and the
+//          key.
 #pragma once
 
 #include <map>
@@ -23,19 +24,19 @@ struct RunCommand;
 
 struct ProjectFile {
     std::string path;
-    std::string results;    // folder; empty: as without a project file
-    std::string baselines;  // folder of results that runs of scenarios are compared with, SCENARIO.json each
-    std::string gate;       // a file, or the name of one that ships
+    std::string results;    // folder of results; empty: not set
+    std::string baselines;  // folder of baselines: SCENARIO.json for each scenario
+    std::string gate;       // a gate file, or the name of a shipped one
     std::map<std::string, std::string> thresholds;
 };
 
-// Empty: there is none.
+// nullopt: there is no project file.
 [[nodiscard]] base::Expected<std::optional<ProjectFile>> find_project_file();
 
-// Fills in what the command line has left open.
+// Fills in the options that the command line does not set.
 void apply(const ProjectFile& project, RunCommand& run);
 
-// "results in bench/results, gate memory, wall_time 5%".
+// Describes the settings in one line: "results in bench/results, gate memory, wall_time 5%".
 [[nodiscard]] std::string described(const ProjectFile& project);
 
 }  // namespace memsweep::app

@@ -1,6 +1,7 @@
 // The library that is preloaded into programs to record or count their allocations.
 //
-// Errors   not_supported: it is missing, or lies in a place from which the dynamic linker preloads nothing.
+// Errors   not_supported: the library is missing, or its path has a blank or a colon, so that the dynamic linker cannot
+//          preload it.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace memsweep::app {
 
-// The path of the recorder's library, beside this program or where it is installed.
+// The path of the recorder's library, beside this program or in the installation.
 [[nodiscard]] base::Expected<std::string> recorder_library();
 
 }  // namespace memsweep::app

@@ -1,11 +1,13 @@
-// Keeps the time of a recording while its processes run: ticks the clock that their recorders see
-// (recording_layout.hpp), and notes when each process ended, since one that is killed cannot say that itself.
+// Keeps the time of a recording while its processes run. It advances the shared clock that the recorders read
+// (recording_layout.hpp). It also notes when each process ended, because a killed process cannot note that itself.
 //
-// Sources  inotify(7): IN_CLOSE_WRITE comes when the last mapping of a recorder's file goes, with its process or by
-//          exec(3). So a child that was forked and has recorded nothing yet holds back its parent's end.
-// Cost     200 wake-ups a second; for each process that ends, two looks at /proc and a write of 8 bytes.
-// Memory   a page, and a name for each process that is just ending.
-// Errors   none: without the file, inotify, a thread or memory, times are less exact, and ends are not known.
+// Sources  inotify(7): IN_CLOSE_WRITE arrives when the last mapping of a recorder's file is removed, at the end of its
+//          process or by exec(3). A forked child that has recorded nothing yet still maps its parent's file. So the
+//          parent's end is noticed only after that child's end or first event.
+// Cost     200 wake-ups a second; for each process that ends, two checks in /proc and a write of 8 bytes.
+// Memory   a page, and a file name for each process that is just ending.
+// Errors   none: if the clock's file or the thread cannot be made, times are less exact; without inotify, the thread or
+//          memory, ends are not known.
 #pragma once
 
 #include <chrono>
@@ -27,8 +29,8 @@ class RecordingClock {
     RecordingClock(const RecordingClock&) = delete;
     RecordingClock& operator=(const RecordingClock&) = delete;
 
-    // Ends the work; what is seen to end is in its file then (ImageFacts::seen_end_ticks). Waits 20 ms for processes
-    // that are about to end.
+    // Ends the work. Afterwards each process whose end was seen has it in its file (ImageFacts::seen_end_ticks). Waits
+    // up to 20 ms for processes that are about to end.
     void finish();
 
   private:
@@ -36,7 +38,7 @@ class RecordingClock {
     struct Closed {
         std::uint64_t ticks{};
         Clock::time_point since{};
-        Clock::time_point due{};  // when to look whether its process has ended
+        Clock::time_point due{};  // when to check next whether its process has ended
     };
 
     void show_clock();

@@ -1,4 +1,5 @@
-// The folder OUT.recording. Recorders write to it while their processes run, and memsweep begins the trace in it.
+// The folder OUT.recording. Recorders write their files to it while the processes run, and memsweep starts the trace
+// there.
 //
 // Errors   io, naming the folder.
 #pragma once
@@ -15,49 +16,49 @@
 
 namespace memsweep::app {
 
-// Makes a new folder; one that an earlier recording left behind is refused. It stays until its trace is written whole,
-// so that a full disk loses nothing.
+// Makes a new folder. If an earlier recording left the folder behind, that is an error. The folder stays until the
+// trace is complete, so a full disk loses no data.
 [[nodiscard]] base::Expected<std::string> make_recording_folder(const std::string& out);
 
-// Shows that the first process can be recorded there, before hours are spent on a program without a recording.
+// Checks that the folder has room to record the first process, before a program runs for hours without a recording.
 [[nodiscard]] base::Expected<void> check_room(const std::string& folder);
 
 [[nodiscard]] base::Expected<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
 
-// Absent while its headers are not written.
+// Opens the file of a recorder; nullopt: its headers are not written yet.
 [[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
 
-// The contents of a folder that a recording left.
+// The contents of the folder of a recording that has ended.
 struct LeftRecordings {
     std::vector<trace::RecordedImage> images;
-    std::vector<std::string> taken;                    // files and links that are of no use once there is a trace
-    std::vector<base::Error> not_read;                 // why a file of the folder is not among the images: it stays
-    std::uint64_t refused{};                           // processes for which no file could be made
-    int refused_errno{};                               // why, of the last of them
-    std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without the recorder
-    std::uint64_t not_noted{};                         // started programs of which nothing else is known
-    std::vector<std::string> snapshots;                // files (snapshots.hpp), and that of the mark, in their order
-    std::optional<std::string> unfinished;             // the trace that was begun while they ran
+    std::vector<std::string> taken;     // files and links to delete once there is a trace
+    std::vector<base::Error> not_read;  // one error for each recorder's file that could not be read; the file stays
+    std::uint64_t refused{};            // processes for which no file could be made
+    int refused_errno{};                // errno of the last of these
+    std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without a recorder
+    std::uint64_t not_noted{};              // how many other programs were started, of which nothing is known
+    std::vector<std::string> snapshots;     // files of snapshots and of the mark (snapshots.hpp), in their order
+    std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };
 
-// `looks`: what was seen of the process tree while it ran.
+// `looks`: observations of the process tree while it ran.
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 [[nodiscard]] std::string clock_in(const std::string& folder);
 
-// Removes the files in the order of `taken`, and then the folder, unless something else is in it. Meanwhile the
-// folder is called FOLDER.removed. So if the process is killed half-way, the next recovery does not take the rest for
-// the whole recording.
+// Removes the files in the order of `taken`, and then the folder if it is empty. Meanwhile the folder is called
+// FOLDER.removed. So if we are killed half-way, a later recovery does not take the remaining files for the whole
+// recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
-// The inode of a process's pid namespace (pid_namespaces(7)), and of our own; 0: not known.
+// The inode number of the pid namespace of a process, and of our own (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t pid_namespace_of(const std::string& process);
 [[nodiscard]] std::uint32_t own_pid_namespace();
 
-// Whether the process of the image still runs. A zombie has ended.
+// Whether the process of the recording still runs. A zombie counts as ended.
 //
-// Sources  pid_namespaces(7): numbers of other namespaces are in NSpid of /proc/PID/status (proc(5)).
-// Cost     for a process of another namespace it looks at all running processes.
+// Sources  pid_namespaces(7): NSpid in /proc/PID/status has the pids of other namespaces (proc(5)).
+// Cost     for a process of another namespace, a check of all running processes.
 [[nodiscard]] bool is_running(const trace::ImageFacts& image);
 
 }  // namespace memsweep::app

@@ -1,15 +1,16 @@
-// The runs of `advise` in a file: a run that it has is not made again, and each that is made is added to it. So an
-// advise that was killed, or whose budget was too small, goes on from what was measured.
+// Keeps the runs of `advise` in a file. A run that the file has is not made again; each new run is appended. So an
+// `advise` that was killed, or whose budget was too small, can be continued.
 //
-// The search asks for its runs anew. It gets what the file has of each setting, in the order in which it was measured,
-// and then real ones. The clock of the search moves on by what those runs have taken.
+// A continued search asks for all its runs again. For each setting it first gets the runs from the file, in the order
+// in which they were measured, and then real ones. clock() advances by the time that each run from the file took when
+// it was made.
 //
 // Units    bytes, nanoseconds.
-// Cost     a line and one write a run. Nothing is flushed to the disk: a kill of the process loses no whole run, a
-//          power failure may.
-// Errors   invalid_input: the file is no such journal, or of another program, question or machine; io: it cannot be
-//          read or written. A line that was cut off is passed over. Once a line cannot be written, a note says so,
-//          and the runs that follow are not kept.
+// Cost     one line and one write per run. Nothing is flushed to the disk: a killed process loses no complete run, but
+//          a power failure may lose runs.
+// Errors   invalid_input: the file has another format, or is for another program, question or machine; io: the file
+//          cannot be read or written. An incomplete line is skipped. If a line cannot be written, a note says so, and
+//          later runs are not kept.
 // Threads  one.
 #pragma once
 
@@ -29,7 +30,7 @@
 
 namespace memsweep::app {
 
-// What has to be the same, as texts to compare.
+// What must be equal for runs to be reused, as text.
 struct AdviceIdentity {
     std::string program;
     std::string question;
@@ -39,22 +40,22 @@ struct AdviceIdentity {
 
 class RememberedRuns final : public engine::Executor {
   public:
-    // Runs are made by `inner`. Without a path none is remembered.
+    // `inner` makes the real runs. Until open() is called, nothing is kept.
     explicit RememberedRuns(engine::Executor& inner) : inner_{inner} {}
 
-    // `timeout`: a run that something else ended earlier is not kept.
+    // `timeout`: the time limit of a run. A run that was stopped earlier, because the budget ended, is not kept.
     [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity,
                                             std::chrono::nanoseconds timeout);
 
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
 
-    // Fills in whose malloc serves the program. It takes what the file says, else calls `look`, which costs a run and
-    // returns whether it saw all of that run: only then is the answer kept.
+    // Fills in which allocator's malloc the program uses. If the file does not have the answer, calls `look`, which
+    // costs a run and returns whether it observed the whole run. Only then is the answer kept.
     void take_origin(reporters::AdvisedProgram& program,
                      const std::function<bool(reporters::AdvisedProgram& program)>& look);
 
-    // The time, and what the remembered runs have taken.
+    // The real time plus the time that the runs from the file took.
     [[nodiscard]] const sys::Clock& clock() const noexcept { return clock_; }
     // How many runs the file had.
     [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
@@ -82,9 +83,9 @@ class RememberedRuns final : public engine::Executor {
     engine::Executor& inner_;
     std::string path_;  // empty: nothing is remembered
     std::chrono::nanoseconds timeout_{};
-    std::map<std::string, std::deque<Run>> runs_;  // by what is run
-    std::string as_it_is_;                         // the first that was asked for
-    std::vector<std::string> origin_;              // allocator, whose, why it is not known
+    std::map<std::string, std::deque<Run>> runs_;  // by allocator and environment
+    std::string as_it_is_;                         // the key of the unchanged program, which is asked for first
+    std::vector<std::string> origin_;              // allocator, MallocOrigin, why it is not known
     std::chrono::nanoseconds origin_took_{};
     std::uint64_t found_{};
     ShiftedClock clock_;

@@ -1,10 +1,10 @@
-// The repetitions that a result on disk lacks: FILE.journal has a line for each. Lines are appended if writing the
-// whole result again would cost more than measuring. A run that resumes the result takes them over.
+// FILE.journal has one line for each repetition that is not yet in the result FILE. A line is appended if writing the
+// whole result again would cost too much time. A run that resumes the result reads these lines.
 //
-// Cost     of a line: a repetition's values as JSON and one write, for a result of any length. Nothing is flushed to
-//          the disk: a kill of the process loses no line, a power failure may.
-// Errors   a line that was cut off, or that another run wrote, is passed over; io: the journal cannot be written, or a
-//          file of its name is no journal: it is neither added to nor removed.
+// Cost     per line: the values of one repetition as JSON, and one write, however long the result is. Nothing is
+//          flushed to the disk: a killed process loses no line, but a power failure may lose lines.
+// Errors   a line that is incomplete or of another run is skipped; io: the journal cannot be written, or a file of that
+//          name is no journal. Such a file is neither changed nor removed.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace memsweep::app {
 
 [[nodiscard]] std::string journal_path(const std::string& result_path);
 
-// Adds the last repetition of `one`, a case of the report that has any.
+// Appends the last repetition of `one`, a case of the report with at least one repetition.
 [[nodiscard]] base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
                                                      const model::CaseReport& one);
 
 // Call after the whole result has been written.
 void remove_journal(const std::string& result_path);
 
-// Adds to `report` the repetitions that only its journal has.
+// Adds to `report` the repetitions that are only in the journal.
 void take_over_journal(const std::string& result_path, model::RunReport& report);
 
 }  // namespace memsweep::app

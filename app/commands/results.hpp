@@ -1,4 +1,4 @@
-// Reads results, and writes reports in one format or another, by their paths; "-" is stdin or stdout.
+// Reads results and writes reports in every format, by path. The path "-" is stdin or stdout.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,28 @@
 
 namespace memsweep::app {
 
-// Errors   name the path and the place within.
+// Errors   name the path and the place in the file.
 [[nodiscard]] base::Expected<model::RunReport> read_result(const std::string& path);
 
 // The result or the fleet that a file holds.
 using AnyResult = std::variant<model::RunReport, model::Fleet>;
 [[nodiscard]] base::Expected<AnyResult> read_any_result(const std::string& path);
 
-// Errors   invalid_input: "-" stands there twice.
+// Errors   invalid_input: "-" occurs more than once in `paths`.
 [[nodiscard]] base::Expected<void> check_one_stdin(const std::vector<std::string>& paths);
 
-// Writes a file, replaced by a rename when it is whole.
+// Writes a file under a temporary name and renames it when it is complete.
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. A `write` function makes a
-// format for programs, piece by piece: files and pipes get it raw, a terminal gets it made inert. A whole text is inert
-// already.
+// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. A `write` function writes a
+// format for programs piece by piece: files and pipes get it unchanged; for a terminal control characters are escaped.
+// A complete `text` must have no control characters left.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
 
-// If it goes to stdout, `text` is in the terminal's style: see console.hpp.
+// Writes a report in a format. The format `text` on stdout has the style of the terminal (console.hpp).
 template <typename Report>
 [[nodiscard]] ExitCode write_in(const reporters::Format& format, const Report& report, const std::string& path,
                                 const GlobalOptions& global)
@@ -47,19 +47,19 @@ template <typename Report>
     return write_text([&](reporters::TextSink& sink) { format.write(report, sink); }, path);
 }
 
-// Writes a measured result in full. Existing::keep: io if a file exists.
+// Writes a whole result. With Existing::keep an existing file is an error (io).
 [[nodiscard]] base::Expected<void> write_result(const model::RunReport& report, const std::string& path,
                                                 sys::Existing existing = sys::Existing::replace);
-// Saves a measured result that cannot be written to its path: to TMPDIR, or /tmp. Says so.
+// Saves a result that could not be written to its path: in TMPDIR, or else in /tmp. Prints where it is.
 void save_in_refuge(const model::RunReport& report);
 
 // A file that a command reads or writes, and the option that names it.
 struct NamedFile {
     std::string name;  // "--out"
-    std::string path;  // empty or "-": none
+    std::string path;  // empty or "-": no file
 };
 
-// Errors   invalid_input: two outputs lead to one file, or an output to an input. See sys::is_same_output.
+// Errors   invalid_input: two outputs, or an output and an input, are the same file. See sys::is_same_output.
 [[nodiscard]] base::Expected<void> check_distinct(const std::vector<NamedFile>& outputs,
                                                   const std::vector<NamedFile>& inputs);
 [[nodiscard]] base::Expected<void> check_out(const std::string& out, const std::vector<std::string>& inputs);
@@ -72,20 +72,21 @@ struct ReportTarget {
 // The value of an option -r FMT[=FILE].
 [[nodiscard]] OptionValue report_targets(std::vector<ReportTarget>& targets);
 
-// The files of a target: a format with parts has one for each part. None on stdout.
+// The files that a target writes: one for each part of a format with parts; none if it goes to stdout.
 [[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
-// A format with parts writes a file for each part.
+// Writes a report to its target. A format with parts writes a file for each part.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global);
 
-// Prints on stderr the failures behind the exit code, for a command whose report goes to a file, a program or nowhere.
+// Prints the failures behind the exit code on stderr. For a command whose report goes to a file, to a program or
+// nowhere.
 void print_failures(const model::RunReport& report);
 
-// Errors   unknown formats and files that cannot be written, found before anything is measured.
+// Errors   the format is unknown, or the file cannot be written. Call it before anything is measured.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 
-// The values of the letters in a path such as that of --out.
+// The values of placeholders in a path, such as the path of --out.
 //
 // %h  host: SLURMD_NODENAME if Slurm runs us, else the host name       %s  scenario
 // %r  rank: OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, else 0     %t  UTC, 20260131T120000Z    %%  a percent sign
@@ -95,11 +96,11 @@ struct PathFacts {
     std::string utc;  // 2026-01-31T12:00:00.000Z
 };
 
-// Errors   invalid_input: an unknown letter.
+// Errors   invalid_input: an unknown placeholder.
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
-// An error if several ranks would write one file; it names the letter that the pattern lacks. Empty: each has its own
-// file.
+// The error if several ranks would write the same file; it names the placeholder that the pattern lacks. nullopt: each
+// rank has its own file.
 [[nodiscard]] std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement);
 
 }  // namespace memsweep::app
