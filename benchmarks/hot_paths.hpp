@@ -1,5 +1,5 @@
-// The hot paths whose instructions are counted too: loops over `turns`, which is Google Benchmark's State where they
-// are timed, and a plain count where every instruction counts.
+// The hot paths that are timed, and whose instructions are counted, too. Each is a loop over `turns`. That is Google
+// Benchmark's State for timing, and a plain counter for counting instructions.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace memsweep::benchmarks {
 
 inline constexpr std::size_t block_bytes = 4096;
 
-// A hit in a thread's own cache of a pool, allocate and free together, its counters on.
+// Allocates and frees a block that the pool's per-thread cache has. The pool's counters are on.
 template <typename Turns>
 void pool_hit(Turns& turns)
 {
@@ -39,7 +39,7 @@ void pool_hit(Turns& turns)
     }
 }
 
-// A stack of blocks that the thread owns, hits and requested bytes counted: the least that this can be.
+// The least work of such a pool: a stack of blocks that the thread owns, with hits and requested bytes counted.
 struct HandWrittenPool {
     std::array<void*, 8> blocks{};
     std::uint32_t count{};
@@ -70,7 +70,7 @@ void pool_hit_floor(Turns& turns)
     std::free(floor_pool.blocks[0]);
 }
 
-// An array's memory and its count, while a second thread lives.
+// Makes and drops an array's buffer with its reference count, while a second thread exists.
 template <typename Turns>
 void make_and_drop_buffer(Turns& turns, model::ReleaseMode mode)
 {
@@ -83,8 +83,8 @@ void make_and_drop_buffer(Turns& turns, model::ReleaseMode mode)
     }
 }
 
-// What a thread's cache of counted blocks of one known size must do at least: a block off the stack, its count at one,
-// a handle of three words, a count that is looked at, the block back. Hits counted.
+// The least work of a per-thread cache of reference-counted blocks of one size: takes a block off a stack, sets its
+// count to 1, makes a handle of three words, checks the count, and puts the block back. Hits are counted.
 struct CachedBlock {
     std::atomic<std::int64_t> count{-1};
     void* data{};
@@ -131,10 +131,10 @@ void make_and_drop_floor(Turns& turns)
     }
 }
 
-// The least that keeps what a Heap promises too: blocks of several heaps, sizes and alignments; a block that somebody
-// watches without holding a handle, and an empty handle, are told apart; each block knows its owner's tag.
-struct PromisedBlock : CachedBlock {  // a count other than 1 says, too, that it is watched
-    std::int64_t place{};             // where a cache kept it: a number for each heap, thread and size
+// The least work that also keeps the guarantees of a Heap: blocks of several heaps, sizes and alignments; weak
+// references to a block; empty handles; the owner's tag in each block.
+struct PromisedBlock : CachedBlock {  // a count other than 1 also means that a weak reference exists
+    std::int64_t place{};             // the cache that kept it: a number for each heap, thread and size
     std::uint16_t tag{};
     std::uint8_t alignment_log2{};
 };
@@ -190,8 +190,8 @@ void make_and_drop_promised(Turns& turns)
     }
 }
 
-// Runs one of them a number of times, for a tool that counts instructions around this process, and returns true when
-// the arguments ask for that: --hot-path NAME TURNS. NAME compiler: prints what built this, for no path.
+// If the arguments are --hot-path NAME TURNS, runs that path TURNS times and returns true. A tool that counts the
+// instructions of this process uses it. The NAME "compiler" prints which compiler built this instead.
 [[nodiscard]] bool ran_hot_path(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

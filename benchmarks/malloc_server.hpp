@@ -1,4 +1,4 @@
-// Runs this executable again under another malloc, to time one size there. Every measurement has a fresh process.
+// Runs this executable again under another malloc, to time one size. Every measurement has its own process.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@ namespace memsweep::benchmarks {
 
 struct MallocTiming {
     double
-        seconds{};  // all operations together; with several threads, from the first one's start to the last one's end
+        seconds{};  // all operations together; with several threads, from the first thread's start to the last one's end
     double faults{};
 };
 
 struct MallocTask {
-    std::string allocator;  // a name that memsweep knows, or memsweep_pool, pmr_unsynchronized_pool,
+    std::string allocator;  // an allocator that memsweep knows, or memsweep_pool, pmr_unsynchronized_pool,
                             // pmr_synchronized_pool
     std::uint64_t bytes{};
     std::uint64_t operations{};
     bool touched{};           // one write to every page between malloc and free
-    std::uint32_t threads{};  // all at once, each pinned and without touching; 0: the first thread, and no other
+    std::uint32_t threads{};  // all at once, pinned, without touching; 0: the main thread only
 };
 
 [[nodiscard]] base::Expected<MallocTiming> time_malloc(const MallocTask& task);
 
-// The side of the new process: times what the arguments ask for, and returns true. False: they ask for nothing.
+// The new process: if the arguments hold a task, times it and returns true; otherwise returns false.
 [[nodiscard]] bool served(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

@@ -42,8 +42,8 @@ struct RunToExplain {
 
 struct ExplainedRun {
     sys::ExitStatus status;
-    std::optional<base::Expected<reporters::Explanation>>
-        explanation;                   // absent: the program ended before it could be stopped
+    // Absent: the program ended before it could be stopped.
+    std::optional<base::Expected<reporters::Explanation>> explanation;
     std::vector<std::string> started;  // the names of all programs that were started; empty if `process` was found
 };
 

@@ -1,16 +1,15 @@
 // The observers of a run that the command line asks for: the result file, the event streams, progress.
 //
-// The result is on disk while the run goes on, so a kill at any moment loses no measurement. Its file is rewritten by
-// temporary file and rename after every case. It is also rewritten after repetitions, as long as writing stays below a
-// fiftieth of the time; the other repetitions are added to FILE.journal, from which `run --resume` takes them. An
-// earlier result of that name is replaced only when the first case of this run has ended; until then the new one grows
-// beside it as FILE.partial.
+// The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
+// FILE is rewritten, through a temporary file and a rename. After a repetition it is rewritten only if writing has
+// taken less than a fiftieth of the time. Otherwise the repetition is appended to FILE.journal, which `run --resume`
+// reads. If FILE already exists, this run replaces it when its first case has ended; until then the new result is
+// FILE.partial.
 //
-// Events are lines of JSON (NDJSON), each written at once.
+// Events are lines of JSON (NDJSON). Each is written immediately.
 //
-// Errors   a write that fails is reported once, and the run goes on. finish() tells whether the last write of the
-//          result succeeded; if not, it saves the result to the temporary directory. events_failed() tells whether
-//          events are missing.
+// Errors   a failed write is reported once, and the run goes on. If the last write of the result fails, finish() saves
+//          the result in the temporary directory. events_failed() tells whether events are missing.
 #pragma once
 
 #include <memory>
@@ -25,18 +24,18 @@
 
 namespace memsweep::app {
 
-// The announcement of a run, which progress prints before anything is measured.
+// What progress prints about a run before anything is measured.
 struct Announcement {
-    std::string time;   // "about 52 s"; empty: nothing is known
-    bool until_sure{};  // a verdict that is sure earlier ends the repetitions
+    std::string time;   // "about 52 s"; empty: not known
+    bool until_sure{};  // the repetitions end early once the verdict is sure
 };
 
-// Passes every event on: to the result file first, to progress last.
+// Passes each event to the result file first, then to the event streams, and last to progress.
 class RunObservers final : public engine::Observer {
   public:
-    // `names_itself`: the user named no result path, so an existing file stays and the result goes beside it
-    // (NAME-2.json). `events`: a file, "-" for stdout, or empty. `append_events`: an earlier scenario of the same
-    // command has begun that file.
+    // `names_itself`: the user gave no path for the result. Then an existing file is kept, and the result gets the next
+    // free name (NAME-2.json). `events`: a file, "-" for stdout, or empty for none. `append_events`: an earlier
+    // scenario of the same command has already written to that file.
     //
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
@@ -54,9 +53,9 @@ class RunObservers final : public engine::Observer {
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;
     void run_ended(const model::RunReport& report) override;
 
-    // Writes the result for the last time, then the last events, once the exit code is known. The result replaces an
-    // earlier one, unless this run was interrupted before its first case had ended. Returns the path of the result;
-    // empty if it could not be saved to the requested path.
+    // Call once the exit code is known. Writes the result for the last time, then the last events. The result replaces
+    // an existing FILE, except if this run was interrupted before its first case had ended. Returns the path of the
+    // result; nullopt if it could not be saved to the requested path.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
     [[nodiscard]] bool events_failed() const;
 

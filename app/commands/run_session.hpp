@@ -1,4 +1,4 @@
-// Runs plans one after another: workers, observers, the result file and the reports of each.
+// Runs plans one after another, each with its workers, observers, result file and reports.
 #pragma once
 
 #include <chrono>
@@ -15,41 +15,41 @@
 
 namespace memsweep::app {
 
-// The request of `run`; `replay` makes the same one from its own options.
+// The options of `run`. `replay` fills in the same struct from its own options.
 struct RunCommand {
     std::vector<std::string> scenarios;
-    std::vector<std::string> words;  // a command, in place of scenarios
-    std::vector<std::string> texts;  // whole command lines, one text each, in place of both
+    std::vector<std::string> words;  // a program and its arguments, instead of scenarios
+    std::vector<std::string> texts;  // whole command lines, one each, instead of scenarios and words
     CommandLines lines;              // the options of programs: names, prepare, setup, parameters
     std::string out;                 // empty: results/<scenario>-<UTC>.json
-    std::string results_folder;      // of the project; empty: results
-    std::string baselines_folder;    // of the project: its SCENARIO.json is the baseline if none is named
+    std::string results_folder;      // from the project file; empty: results
+    std::string baselines_folder;    // from the project file: its SCENARIO.json is the default baseline
     std::vector<ReportTarget> reports;
     scenarios::Overrides overrides;
     std::string filter;
-    std::optional<std::uint64_t> max_memory_bytes;  // absent: 80 % of what machine or cgroup has left
+    std::optional<std::uint64_t> max_memory_bytes;  // absent: 80 % of the memory that the machine or cgroup has left
     std::map<std::string, std::string> tags;
     std::string events;
-    std::string baseline;                            // a result to compare with; %h %r %s %t as in `out`
-    std::string gate;                                // a gate file that the comparison is judged by
-    std::string against;                             // a command to compare `words` with
-    std::map<std::string, std::string> thresholds;   // for the comparison with `against`
-    bool strict_counters{};                          // in that comparison, or in the one with `baseline`
-    bool duet{};                                     // run both programs at the same time
-    bool is_automatic{};                             // rounds until the verdict is sure
-    std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
-    std::string stdout_word;                         // of `words`, as in a scenario; empty: a scenario's default
-    std::string stdin_file;                          // for `words`; "-" and empty: as ProgramInput says
-    model::EndOfWork end;                            // of `words`; without a sign it is not measured
-    bool show_output{};                              // let programs print, as --stdout inherit does
-    bool shell{};                                    // `words` and `against` are scripts
-    bool count{};                                    // count the allocations of `words`
-    bool stacks{};                                   // name the call sites in which the two programs differ
-    std::string leaks;                               // NAME=VALUES, numbers of operations; empty: no search for leaks
-    std::optional<std::uint64_t> release_after;      // operations after which a program may have freed what it held
+    std::string baseline;                           // a result to compare with; may have %h %r %s %t, as `out`
+    std::string gate;                               // the gate file for the comparison
+    std::string against;                            // a command to compare `words` with
+    std::map<std::string, std::string> thresholds;  // for the comparison with `against`
+    bool strict_counters{};  // --strict-counters, for the comparison with `against` or `baseline`
+    bool duet{};             // run both programs at the same time
+    bool is_automatic{};     // run rounds until the verdict is sure
+    std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end after this time
+    std::string stdout_word;  // stdout of `words`, in a scenario's words; empty: a scenario's default
+    std::string stdin_file;   // stdin of `words`; "-" and empty: see ProgramInput::take
+    model::EndOfWork end;     // the end of work of `words`; without a sign it is not measured
+    bool show_output{};       // let programs print to our stdout, as --stdout inherit does
+    bool shell{};             // `words` and `against` are scripts
+    bool count{};             // count the allocations of `words`
+    bool stacks{};            // name the call sites whose allocations differ between the two programs
+    std::string leaks;        // NAME=VALUES: numbers of operations; empty: no search for leaks
+    std::optional<std::uint64_t> release_after;  // operations after which a program may have freed what it held
     bool resume{};
     bool fail_fast{};
-    bool dry_run{};  // print what would be done
+    bool dry_run{};  // only print what would be done
     bool quick{};
 };
 

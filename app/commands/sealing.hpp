@@ -1,9 +1,11 @@
-// Translates and compresses full chunks of recordings and writes them to the trace while the command of `memsweep
-// record` runs, on idle processors (SCHED_IDLE). So little is left to do when the command has ended.
+// While a recorded program runs, translates and compresses full chunks of its recordings and writes them to the trace.
+// The thread uses only idle CPU time (SCHED_IDLE). So little work is left when the program has ended.
 //
-// Cost     20 ns an event; a look at a recording every 20 ms if it is at rest, every millisecond if it fills its slots.
-// Memory   as LiveRecording, for at most 64 processes, and TraceProgress.
-// Errors   none while it runs: without memory, a thread or room on the disk it stops, and the rest is left to the end.
+// Cost     20 ns per event; each recording is polled every millisecond while it has full chunks, every 20 ms while it
+//          has none.
+// Memory   a LiveRecording for each of at most 64 processes, and the TraceProgress.
+// Errors   none: if memory, a thread or disk space is lacking, this work stops, and the remaining chunks are written
+//          after the end.
 #pragma once
 
 #include <chrono>
@@ -26,7 +28,7 @@ class SealingMeanwhile {
   public:
     SealingMeanwhile(std::string folder, GrowingTrace& trace);
 
-    // Ends the work; returns the contents of the trace so far.
+    // Ends the work. Returns what the trace contains so far.
     [[nodiscard]] trace::TraceProgress finish();
 
   private:
@@ -40,16 +42,16 @@ class SealingMeanwhile {
     void seal(const std::stop_token& stop);
     base::Expected<void> find_recordings(const std::stop_token& stop);
     void hold(const std::string& path);
-    // A process goes on in another program: from the held recording to `path`.
+    // The process of the recording `before` has executed another program, whose recording is `path`.
     base::Expected<void> follow(const std::string& before, const std::string& path, const std::stop_token& stop);
-    // Looks at the recordings; returns when to look again.
+    // Polls the recordings that are due. Returns when the next one is due.
     base::Expected<Clock::time_point> look(const std::stop_token& stop);
 
     std::string folder_;
     trace::TakeBytes take_;
     trace::TraceProgress progress_;
-    std::map<std::string, Held> held_;  // by path
-    std::set<std::string> left_;        // paths of those that are left to the end
+    std::map<std::string, Held> held_;  // the recordings that are polled, by path
+    std::set<std::string> left_;        // paths of recordings that are not polled: they are written after the end
     Clock::time_point next_search_{};
     std::jthread thread_;
 };

@@ -1,9 +1,9 @@
-// `run --against --stacks`: finds the call sites that make the change. After the rounds both programs are recorded with
-// all their call stacks, in turns, until their own noise is known.
+// `run --against --stacks`: finds the call sites behind a change. After the rounds the two programs are recorded
+// alternately with all call stacks, until it is known how much each varies from run to run.
 //
-// Cost     two recorded runs of each program, five if something varies from run to run, and reading their traces.
-// Memory   one trace at a time, in the folder for temporary files; the stacks of all runs.
-// Errors   none: SiteComparison::reason says why no site is named, and the measurements stand.
+// Cost     two recorded runs of each program, or five if the runs differ, and reading their traces.
+// Memory   the stacks of all runs; on disk one trace at a time, in the folder for temporary files.
+// Errors   none: SiteComparison::reason says why no site is named. The measurements of the rounds stay valid.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@
 
 namespace memsweep::app {
 
-// One comparison for each case of the base that has a counterpart. `recorder`: the library that records, or why there
-// is none.
+// Returns one comparison for each case of the base program that has a counterpart. `recorder`: the path of the
+// recorder's library, or the error if there is none.
 [[nodiscard]] std::vector<model::SiteComparison> compare_call_sites(const model::Plan& plan,
                                                                     const model::RunReport& report,
                                                                     const base::Expected<std::string>& recorder,
                                                                     const sys::StopSignals& signals);
 
-// A warning for each comparison that names no site, with its reason.
+// For each comparison that names no site: a warning with its reason.
 [[nodiscard]] std::vector<model::Warning> site_warnings(const std::vector<model::SiteComparison>& sites);
 
 }  // namespace memsweep::app

@@ -1,9 +1,9 @@
-// Finds out what a recorded program would hold without some of its call sites. Replays its trace with and without them,
-// under its allocator, up to one moment.
+// Finds out how much memory a recorded program would hold without the allocations of some call sites. Replays the
+// program's trace with and without them, under the program's allocator, up to one moment.
 //
 // Units    bytes.
-// Cost     a reading of the trace, and three replays, for each answer.
-// Memory   of the compiled trace, and in another process what the program held.
+// Cost     without(): one reading of the trace and three replays.
+// Memory   the compiled trace; in another process, as much as the program held.
 // Errors   those of reading and compiling the trace; budget: too little memory is left; those of replay_heap.
 #pragma once
 
@@ -25,10 +25,10 @@
 namespace memsweep::app {
 
 struct RemovalBasis {
-    std::string trace;                       // path
-    std::optional<trace::ExactCut> cut;      // at which the program was stopped
-    std::uint64_t most_events{UINT64_MAX};   // or the moment of a whole trace, by trace::events_before
-    std::optional<std::uint32_t> process{};  // of this one alone
+    std::string trace;                       // path of the trace
+    std::optional<trace::ExactCut> cut;      // replay up to this cut, at which the program was stopped
+    std::uint64_t most_events{UINT64_MAX};   // or replay this many events (trace::events_before)
+    std::optional<std::uint32_t> process{};  // replay this process only; absent: all
     model::AllocatorSpec allocator;
 };
 
@@ -38,7 +38,8 @@ class SiteRemoval {
 
     SiteRemoval(RemovalBasis basis, const sys::StopSignals& signals);
 
-    // `nodes`: for each node of the trace's stacks, whether it is left out; empty: none is.
+    // Replays without some sites. `nodes`: for each node of the trace's stacks, whether its allocations are left out;
+    // empty: none are.
     [[nodiscard]] base::Expected<measure::ReplayedHeap> without(std::vector<bool> nodes);
 
   private:
@@ -47,13 +48,13 @@ class SiteRemoval {
     engine::WorkerExecutor workers_;
 };
 
-// The allocator that served a recorded program, by the file that its recorder found (`served_by`, or the end of that
-// path), so that a worker can be put under it.
-// Errors   not_supported: it is part of the program itself, or is not on this machine.
+// The allocator of a recorded program, in the form in which a worker is started under it. `served_by`: the library of
+// the program's malloc as the recorder found it, or the end of its path.
+// Errors   not_supported: the allocator is linked into the program itself, is not known, or is not on this machine.
 [[nodiscard]] base::Expected<model::AllocatorSpec> allocator_to_replay(const std::string& served_by,
                                                                        const model::Variables& environment);
 
-// The variables of a running process's environment that an allocator reads.
+// The environment variables of a running process that its allocator reads. LD_PRELOAD is not among them.
 [[nodiscard]] model::Variables allocator_variables_of(int process);
 
 }  // namespace memsweep::app

@@ -1,6 +1,7 @@
-// Compares the replay of a whole trace with what the recorded program held, if the trace has a snapshot of that.
+// Compares the memory of a replay with the memory that the recorded program really held, as a snapshot in the trace
+// shows it.
 //
-// Cost     a reading of the trace, and the replay if it has not been made yet.
+// Cost     two readings of the trace, and the replay if `whole` is absent.
 // Errors   those of reading, and of SiteRemoval.
 #pragma once
 
@@ -16,21 +17,22 @@
 namespace memsweep::app {
 
 struct AskedTicks {
-    bool is_end{};          // of the process
-    std::uint64_t ticks{};  // by the clock of the stamps
+    bool is_end{};          // the end of the process; `ticks` is its time
+    std::uint64_t ticks{};  // by the clock of the trace's time stamps
 };
 
-// The snapshot of a process that is nearest to a moment; for the end of the process, the snapshot at the end if there
-// is one. Absent: the trace has no snapshot of that process. `process` is absent if the trace has only one.
+// The snapshot of a process that is nearest to a moment. For the end of the process it is the snapshot taken at the
+// end, if there is one. nullopt: the trace has no snapshot of the process. `process`: nullopt if the trace has only one
+// process.
 [[nodiscard]] base::Expected<std::optional<trace::Snapshot>>
 nearest_snapshot(const std::string& trace, std::optional<std::uint32_t> process, const AskedTicks& moment);
 
 struct SnapshotAnswer {
     std::optional<reporters::CheckedSnapshot> checked;
-    std::string why_not;  // a sentence
+    std::string why_not;  // a sentence; empty if `checked` is present
 };
 
-// `basis`: of the replay of everything up to some moment; `whole`: that replay, if it ends at the snapshot's cut.
+// `basis`: the trace and the allocator for a replay up to the snapshot. `whole`: that replay, if it was already made.
 [[nodiscard]] base::Expected<SnapshotAnswer> check_with_snapshot(const trace::Snapshot& snapshot, RemovalBasis basis,
                                                                  const AskedTicks& moment,
                                                                  const std::optional<measure::ReplayedHeap>& whole,

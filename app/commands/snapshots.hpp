@@ -1,8 +1,9 @@
-// Takes snapshots of a program that is recorded, and the mark of the end of its work, while the program is stopped.
-// They are kept in the folder of the recording, and put into its trace when that is made. So a full disk or a kill
-// costs only the snapshot that was being written.
+// Takes snapshots of a recorded program while the program is stopped, and marks the end of its work. Each snapshot is a
+// file in the folder of the recording; it is copied into the trace at the end. So a full disk or a kill loses only the
+// snapshot that was being written.
 //
-// Snapshots are of the command's own process, whatever it becomes by exec, and not of processes that it starts.
+// Snapshots are of the command's own process only, including programs that it becomes by execve(2), and not of its
+// child processes.
 #pragma once
 
 #include <chrono>
@@ -23,12 +24,13 @@ namespace memsweep::app {
 inline constexpr const char* snapshot_ending = ".snapshot";
 inline constexpr const char* mark_ending = ".mark";
 
-// Marks this moment in a recording. The program may be running, be stopped, or have ended.
+// Marks the present moment in a recording as the end of the program's work. The program may be running, stopped or
+// ended.
 [[nodiscard]] base::Expected<void> mark_end_of_work(const std::string& folder, const std::string& sign);
 
 struct SnapshotChoice {
     bool at_end{};
-    std::chrono::nanoseconds every{};  // 0: at no other time
+    std::chrono::nanoseconds every{};  // the interval of further snapshots; 0: none
     [[nodiscard]] bool is_on() const noexcept { return at_end || every.count() != 0; }
 };
 
@@ -39,12 +41,13 @@ class SnapshotsMeanwhile {
     {
     }
 
-    // Valid as long as this object. `pause`: the longest time between two calls of its `meanwhile`.
+    // The callbacks for running the program. They are valid as long as this object. `pause`: the longest time between
+    // two calls of ProgramStops::meanwhile.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
-    // Takes the snapshot at the end now, instead of at the program's exit.
+    // Takes the snapshot of the end now instead of at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
-    // Call once the program has ended. Afterwards problem() is the first error, and lost() the number of lost
-    // snapshots.
+    // Call once the program has ended. Afterwards problem() is the first error, and lost() the number of snapshots that
+    // could not be taken or written.
     void finish() { write_waiting(); }
     [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
@@ -57,14 +60,14 @@ class SnapshotsMeanwhile {
     RecordedBy recorded_;
     SnapshotChoice choice_;
     Clock::time_point due_;
-    std::optional<trace::Snapshot> waiting_;  // is written when the program goes on
+    std::optional<trace::Snapshot> waiting_;  // not written yet: it is written once the program runs again
     std::uint64_t number_{};
     bool has_end_{};
     std::uint64_t lost_{};
     std::optional<base::Error> problem_;
 };
 
-// Puts what lies in those files into a trace, as far as it can be read.
+// Copies the chunks of these files into a trace. A file or chunk that cannot be read is skipped.
 [[nodiscard]] base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take);
 
 }  // namespace memsweep::app

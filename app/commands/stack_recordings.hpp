@@ -1,9 +1,10 @@
-// Runs a program under the recorder with all its call stacks. The traces are read and not kept. `run --leaks` and `run
-// --against --stacks` use it.
+// Records a program with all its call stacks, for `run --leaks` and `run --against --stacks`. Each trace is read once
+// and then deleted.
 //
-// Cost     a recorded run, and reading its trace.
+// Cost     per run(): a recorded run of the program, and reading its trace.
 // Memory   one trace at a time, in the folder for temporary files.
-// Errors   not_supported: it cannot be recorded; os: the run failed or was interrupted; io: of the trace.
+// Errors   not_supported: the program cannot be recorded; os: the run failed or was interrupted; io: the trace cannot
+//          be written or read.
 #pragma once
 
 #include <chrono>
@@ -22,17 +23,17 @@ namespace memsweep::app {
 struct RecordedProgram {
     const model::CommandSpec& command;
     model::AllocatorSpec allocator{};
-    std::string output;  // the use of its output, as in a scenario
+    std::string output;  // what happens to its output, as in a scenario
     std::chrono::nanoseconds timeout{};
-    std::string name;  // for errors
+    std::string name;  // for error messages
 };
 
 class StackRecordings {
   public:
-    // `library`: the recorder.
+    // `library`: the path of the recorder's library.
     StackRecordings(std::string library, const sys::StopSignals& signals);
 
-    // Runs the program once. `read` gets its trace, and the trace's name.
+    // Runs the program once, and calls `read` with its trace and the trace's name.
     using Read = std::function<base::Expected<void>(trace::TraceReader& reader, const std::string& name)>;
     [[nodiscard]] base::Expected<void> run(const RecordedProgram& program, const Read& read) const;
 

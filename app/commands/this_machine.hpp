@@ -1,4 +1,4 @@
-// The machine of this process, and its place among the processes that were launched with it.
+// Describes this machine, and the rank of this process among the processes that a launcher started together.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ struct Capabilities;
 
 namespace memsweep::app {
 
-// This machine with its fingerprint, a hash of: CPU model, cores, NUMA nodes, page size, memory rounded to 1 GiB,
-// devices.
+// This machine and its fingerprint: a hash of the CPU model, the cores, the NUMA nodes, the page size, the memory
+// rounded to 1 GiB, and the devices.
 [[nodiscard]] model::Machine this_machine();
 
 [[nodiscard]] scenarios::Surroundings surroundings(const model::Machine& machine);
@@ -25,12 +25,12 @@ namespace memsweep::app {
 //          processors and NUMA nodes that the process may use.
 [[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
 
-// What %h and %r in a path stand for. The host is SLURMD_NODENAME if it is set, else `host`. The rank is the first that
-// is set of OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_PROCID, else 0.
+// The values of %h and %r in a path. The host is SLURMD_NODENAME if that is set, else `host`. The rank is the first set
+// variable of OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_PROCID, else 0.
 [[nodiscard]] std::string launched_host(const std::string& host);
 [[nodiscard]] std::string launched_rank();
 
-// A result of this machine, before anything was measured.
+// An empty result for this machine.
 [[nodiscard]] model::RunReport new_report(const model::Machine& machine, const std::vector<std::string>& argv,
                                           const std::map<std::string, std::string>& tags);
 

@@ -1,4 +1,4 @@
-// The reports of `info` and `report` on a trace.
+// The reports that `info` and `report` print about a trace.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ struct TraceReportTo {
     std::string path;    // empty: stdout
 };
 
-// The flag --debuginfod, of commands that name functions.
+// Declares the flag --debuginfod, for commands that name functions.
 void add_debuginfod(Command& command, bool& may_fetch);
-// Errors: invalid_input, if the flag is given and no server is.
+// Errors   invalid_input: the flag is given, but DEBUGINFOD_URLS names no server.
 [[nodiscard]] base::Expected<trace::DebugFiles> debug_files(bool may_fetch);
 
-// Totals, sizes, lifetimes and processes of a trace.
+// Reports the totals, sizes, lifetimes and processes of a trace.
 [[nodiscard]] base::Expected<ExitCode> report_trace(const std::string& trace, const TraceReportTo& to,
                                                     const GlobalOptions& global);
 
-// The call sites that allocate; names the first `top`, 0: all.
+// Reports the call sites that allocate. `top`: how many to list; 0: all.
 [[nodiscard]] base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace::SiteQuery& query,
                                                          std::uint64_t top, const TraceReportTo& to,
                                                          const GlobalOptions& global);
 
-// Whether a file begins like a trace. A file that cannot be read, or is not regular, does not.
+// Whether a file begins with the header of a trace. False for a file that is unreadable or not regular.
 [[nodiscard]] bool is_trace(const std::string& path);
 
 }  // namespace memsweep::app

@@ -16,7 +16,7 @@
 
 namespace memsweep::app {
 
-// The figures by which call sites are sorted and stacks weighed.
+// The names of the figures by which call sites are sorted and stacks are weighted.
 inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> site_orders{
     {{"peak", trace::SiteOrder::peak},
      {"allocated", trace::SiteOrder::allocated},
@@ -24,15 +24,15 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
      {"count", trace::SiteOrder::count},
      {"temporary", trace::SiteOrder::temporary}}};
 
-// Prints the damage of a trace. Returns ExitCode::finding if there is any, else ExitCode::done.
+// Prints what is damaged in a trace. Returns ExitCode::finding if anything is, else ExitCode::done.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
 
-// Names the processes that held much more memory than their recording shows.
+// Prints a note that names the processes that held much more memory than their recording shows.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);
 
-// A trace file that is written piece by piece, and takes its name when it is whole.
+// Writes a trace file piece by piece. The file gets its final name when it is complete.
 //
-// Errors   io, naming the path. A file that is not committed leaves nothing behind.
+// Errors   io, naming the path. Without commit() no file remains.
 class TraceOutput {
   public:
     // "-" is standard output.

@@ -1,8 +1,8 @@
-// Waits, beside a command in the foreground, for the sign that its work is done (--end-when). A program that goes on is
-// asked to end 2 s later, by SIGTERM, and so is what it has started.
+// Watches a foreground command for the sign that its work is done (--end-when). If the program still runs 2 s later, it
+// and its descendants get SIGTERM.
 //
-// Errors   os: a file that is to be the sign is there and cannot be removed; those of PassedOutput, by which the
-//          program prints if the sign is a line.
+// Errors   os: the file that shall be the sign already exists and cannot be removed. If the sign is an output line,
+//          also those of PassedOutput, which then copies the program's output.
 // Threads  one.
 #pragma once
 
@@ -24,28 +24,28 @@ namespace memsweep::app {
 // The value of --end-when, for every command that has it.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
-// How a program ended. One that was asked to end, and has obeyed, counts as successful.
+// The exit status to report. A program that ended because it was asked to counts as successful.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 
 class WorkEnd {
   public:
-    // How often look() is wanted.
+    // How often to call look().
     static constexpr std::chrono::milliseconds pause{2};
 
     explicit WorkEnd(const model::EndOfWork& end) : sign_{end, ""} {}
 
-    // Before the program is started: gives it what it needs to give the sign.
+    // Call before the program is started. Gives the program what it needs to give the sign.
     [[nodiscard]] base::Expected<void> prepare(sys::SpawnOptions& program);
-    // Once the command runs: from here on its output is passed on.
+    // Call once the command runs. Its output is copied from then on.
     void begin() { output_.begin(); }
-    // Call it about every `pause` once the program runs. True once: the sign has come. `asked`: the process that is
-    // asked to end with its descendants, if it goes on; our own: all that we have started.
+    // Call about every `pause` while the program runs. Returns true once, when the sign has been given. `asked`: if the
+    // program goes on, this process and its descendants get SIGTERM; with our own pid, all processes that we started.
     [[nodiscard]] bool look(pid_t asked);
-    // Once the program has ended: passes on what is left of its output.
+    // Call once the program has ended. Copies the rest of its output.
     void finish() { output_.finish(); }
 
     [[nodiscard]] bool was_seen() const noexcept { return seen_at_.has_value(); }
-    // Whether the sign has come by now, whether look() saw it or not.
+    // Whether the sign has been given by now, even if look() has not noticed it yet.
     [[nodiscard]] bool has_come() const { return was_seen() || sign_.has_come(); }
     [[nodiscard]] std::string text() const { return model::to_text(sign_.end()); }
     [[nodiscard]] sys::ExitStatus judged(const sys::ExitStatus& ended) const { return judged_end(ended, has_asked_); }

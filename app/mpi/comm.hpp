@@ -1,11 +1,12 @@
-// Messages between ranks. Every wait has a deadline, so a dead or hanging peer holds nobody up.
+// Messages between ranks. Every wait has a deadline, so no rank waits for ever for a dead or hanging peer.
 //
-// Idle waiting sleeps instead of spinning, so that a rank that waits takes no processor from one that measures.
+// A waiting rank sleeps instead of spinning, so it takes no CPU time from a rank that measures.
 //
-// Units    bytes; deadlines by the steady clock.
-// Errors   false, or empty: no answer in time, or MPI reported an error. What was under way is given up; its memory
-//          stays reserved until the process ends, since MPI may still write to it.
-// Sources  MPI-3.1: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Iprobe; MPI_ERRORS_RETURN instead of an abort of all ranks.
+// Units    bytes; deadlines on the steady clock.
+// Errors   false or nullopt: no answer in time, or MPI reported an error. The message is given up; its memory is kept
+//          until the process ends, because MPI may still write to it.
+// Sources  MPI-3.1: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Iprobe; MPI_ERRORS_RETURN, so that an error does not abort all
+//          ranks.
 // Threads  one.
 #pragma once
 
@@ -26,16 +27,17 @@ using Deadline = std::chrono::steady_clock::time_point;
     return std::chrono::steady_clock::now() + time;
 }
 
-// Memory that MPI may still write to after a wait was given up: it stays until the process ends.
+// Keeps memory until the process ends. Call when a wait was given up and MPI may still write to the memory.
 void keep_for_mpi(std::shared_ptr<void> memory);
 
-// One message under way. It may be given up at any time; MPI then keeps its request.
+// One message that is being sent or received. It may be given up at any time by destroying this object; MPI's request
+// then stays open.
 //
-// Ownership  the caller's memory must outlive the message. If the message is given up, it must outlive the process's
-//            use of MPI.
+// Ownership  the caller's memory must outlive the message. If the message is given up, the memory must stay until the
+//            process no longer uses MPI.
 class Transfer {
   public:
-    [[nodiscard]] bool done();  // polls; true of one that was never begun
+    [[nodiscard]] bool done();  // polls; also true if no message was begun
     [[nodiscard]] bool failed() const { return failed_; }
 
   private:
@@ -54,10 +56,10 @@ class Comm {
 
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
-    // The host of a rank, or HOST.rN where several ranks share a host.
+    // The host name of a rank; HOST.rN if several ranks share the host.
     [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
-    [[nodiscard]] std::vector<std::string> hosts() const;  // all of them, once each
-    // Why this MPI sends nothing from the memory of a device. Empty: it does.
+    [[nodiscard]] std::vector<std::string> hosts() const;  // each host once
+    // Why this MPI library cannot send from device memory. Empty: it can.
     [[nodiscard]] static std::string no_device_memory();
 
     [[nodiscard]] Transfer begin_send(const void* data, std::size_t bytes, int to, int tag) const;
@@ -66,10 +68,11 @@ class Comm {
     [[nodiscard]] bool send(const std::string& text, int to, int tag, Deadline deadline) const;
     [[nodiscard]] std::optional<std::string> receive(int from, int tag, Deadline deadline) const;
 
-    // The lowest rank that asks for it; empty: none does. All ranks ask at the start, while all are there.
+    // The lowest rank with `asks` true; nullopt: no rank has. A collective call: only for the start, while all ranks
+    // are alive.
     [[nodiscard]] std::optional<int> first_of(bool asks) const;
 
-    // Ends MPI. MPI_Finalize would wait for ever for a peer that is gone, so it is called only if all are there.
+    // Ends MPI. Calls MPI_Finalize only if all ranks are alive, because it would wait for ever for a dead one.
     void finish(bool all_are_there) const;
 
   private:

@@ -1,8 +1,9 @@
-// Who does what when: rank 0 hands out the work and gathers the results, the others follow.
+// Coordinates the ranks: rank 0 (the conductor) assigns the work and collects the results; the other ranks (followers)
+// obey.
 //
-// Own cases come first, so that they are complete whatever happens to the links. A rank that does not answer in time is
-// lost: what needs it is left out, the rest goes on. A follower that hears nothing more measures its own cases all the
-// same and ends.
+// Each rank's measurements of its own memory come first, so that they are complete even if the tests of links fail. A
+// rank that does not answer in time is lost: tests that need it are skipped, all others continue. A follower that gets
+// no more messages still measures its own memory and then ends.
 #pragma once
 
 #include "app/cli/command_line.hpp"
@@ -12,7 +13,7 @@
 
 namespace memsweep::mpi {
 
-// The part of this rank.
+// Does this rank's part, as conductor or follower.
 [[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);
 
 }  // namespace memsweep::mpi

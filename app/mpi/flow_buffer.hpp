@@ -1,10 +1,11 @@
-// The memory that one end of a flow sends from or receives into: of the kind and on the node that its place names.
+// The memory from which one end of a flow sends, or into which it receives. `end` determines the kind of memory and the
+// NUMA node.
 //
-// After every page was touched, the kernel is asked where the memory lies (move_pages). The memory of a device, which a
-// processor does not reach, has a buffer on the host beside it; to_wire() and from_wire() copy between the two.
+// Every page is touched; then the kernel is asked on which node it lies (move_pages). Device memory that the CPU cannot
+// address gets a second buffer on the host. to_wire() and from_wire() copy between the two.
 //
-// Errors   not_supported: this machine has no such memory, or MPI does not take it, and why; os; device.
-// Ownership  what MPI may still write to after a test was given up must be kept.
+// Errors   not_supported: this machine has no such memory, or MPI cannot use it, with the reason; os; device.
+// Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ namespace memsweep::mpi {
 
 class FlowBuffer {
   public:
-    // Makes a buffer of whole words. It lies in a vector when `end` is null. `no_devices` says why MPI takes no device
-    // memory; empty: it does.
+    // Makes a buffer of `bytes`, rounded up to 8-byte words. If the kind of `end` is null, the buffer is ordinary
+    // memory (a vector). `no_devices`: why MPI cannot use device memory; empty: it can.
     [[nodiscard]] static base::Expected<std::unique_ptr<FlowBuffer>>
     make(const model::TransferEnd& end, std::uint64_t bytes, const std::string& no_devices);
 
@@ -38,7 +39,7 @@ class FlowBuffer {
   private:
     [[nodiscard]] base::Expected<void> copy(device::Address to, device::Address from) const;
 
-    std::unique_ptr<device::Runtime> runtime_;  // outlives what it gave
+    std::unique_ptr<device::Runtime> runtime_;  // must outlive the memory that came from it
     std::uint32_t device_{};
     transfer::EndMemory end_;
     std::vector<std::uint64_t> own_;

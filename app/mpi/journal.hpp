@@ -1,12 +1,13 @@
-// What one rank has measured, on disk after every step: its own cases, and both ends' view of the links it takes part
-// in.
+// The results of one rank: its own cases, and the links that it takes part in, as seen from both ends. The file is
+// rewritten after every step.
 //
-// A link is a case with the parameters `from` and `to`. For each pattern, a host's own figure is its best link,
-// separately for sending and receiving. So one slow host does not make the others look slow. It looks slow itself,
-// because all of its links are. Transfers of scenarios are cases under the scenario's name, with its axes, and are
-// checked by its assertions.
+// A link is a case with the parameters `from` and `to`. For each pattern, the figure of a host is its best link,
+// separately for sending and receiving. So one slow host does not make the others look slow. The slow host itself
+// shows, because all of its links are slow. Transfers of a scenario are cases with the scenario's name and axes, and
+// its assertions are checked.
 //
-// Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
+// Errors   io: the file cannot be written; invalid_input: with --resume, the existing file is the result of a different
+//          run.
 #pragma once
 
 #include <set>
@@ -27,13 +28,13 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    // The numbers of the tests whose part this rank has sent.
+    // The tests, as indices into `plan`, whose flows from this rank have results already.
     [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
-    void add_unmet(const LinkTest& test);  // skipped, for the reason that it says
-    void write(bool finished);             // if it cannot write, it prints the error
+    void add_unmet(const LinkTest& test);  // adds its cases as skipped, for the reason `unmet`
+    void write(bool finished);             // prints an error if the file cannot be written
 
     [[nodiscard]] std::string text() const;  // the result as JSON
     [[nodiscard]] const model::RunReport& report() const { return report_; }

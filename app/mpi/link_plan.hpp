@@ -1,8 +1,8 @@
-// Which ranks send to which, one test after the other: by pattern, or as the transfers of scenario files and of the
-// command line say. Every rank computes the same list.
+// The list of tests: which ranks send to which, one test after the other. Tests come from patterns, or from transfers
+// in scenario files and on the command line. Every rank computes the same list.
 //
-// Each transfer step is one test: its transfers run at once, and a rank that none of them names waits. A repetition
-// is a sample, and sends "times" messages.
+// Each transfer step is one test: its transfers run at the same time, and ranks without a transfer wait. Each
+// repetition is one sample, in which "times" messages are sent.
 #pragma once
 
 #include <array>
@@ -35,33 +35,35 @@ inline constexpr std::array<NamedPattern, 6> patterns{
 struct Flow {
     int from{};
     int to{};
-    model::TransferEnd src{}, dst{};  // null: ordinary memory of each end
-    std::uint64_t bytes{};            // in each message; 0: as the command line says
-    std::string part{};               // which of several transfers of a case: "step.number"
+    model::TransferEnd src{}, dst{};  // null: ordinary memory
+    std::uint64_t bytes{};            // in each message; 0: the command line's value
+    std::string part{};               // "step.number" if the case has several transfers
     friend bool operator==(const Flow&, const Flow&) = default;
 };
 
-// Flows that run at once.
+// Flows that run at the same time.
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
-    // Set for the test of a scenario. If a value is empty or 0, the command line's is used.
+    // The members from here on are set if a scenario is tested. If one is empty or 0, the command line's value is used.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};
-    std::uint64_t messages{};            // in each sample; 0: as many as take the wanted time
+    std::uint64_t messages{};            // in each sample; 0: as many as fill the requested time
     std::chrono::nanoseconds timeout{};  // for each sample
-    std::string unmet{};                 // why it is not run
+    std::string unmet{};                 // why the test is not run; empty: it is run
 };
 
 // The tests of the patterns.
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);
 
-// Those of the command line, all at once: no "times", so that a sample takes the time that links take.
+// A plan with the transfers of the command line, all at the same time. "times" is 0, so that a sample takes as long as
+// a sample of a pattern.
 [[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                   std::uint32_t samples);
 
-// If a plan needs another number of ranks, its tests say so and are not run.
+// Appends the tests of a plan. If the plan needs another number of ranks, LinkTest::unmet says so, and the tests are
+// not run.
 void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests);
 
 }  // namespace memsweep::mpi

@@ -1,14 +1,15 @@
-// One test between ranks: several flows at once, timed by their senders, every byte of each sample verified.
+// Runs one test between ranks: several flows at the same time. The senders take the time. The receivers verify the
+// data.
 //
-// A sample begins when both ends are ready. It ends when the receiver has said that the last message is there. A first
-// sample, which does not count, finds out how many messages take the wanted time. After the clock has stopped, the
-// whole last message of each sample is compared with what was sent. Buffers are cleared between samples.
+// A sample begins when both ends are ready, and ends when the receiver confirms the last message. A first sample, which
+// does not count, determines how many messages take the requested time. After the clock has stopped, the last message
+// of each sample is compared with the sent data, byte by byte. Buffers are cleared between samples.
 //
-// First of all, the ends tell each other what memory they have. So both know where the data lie. If one end has no
-// memory, both give its reason as the problem of the flow.
+// Before the first sample, the ends tell each other where their memory lies. If one end cannot get its memory, both
+// ends report its reason as the problem of the flow.
 //
-// Units    bytes/s. For Pattern::latency: seconds, half a round trip.
-// Errors   a flow whose peer does not answer in time says so in `problem`; the others go on.
+// Units    bytes/s; for Pattern::latency seconds, half a round trip.
+// Errors   if a peer does not answer in time, the flow's `problem` says so; the other flows go on.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ struct LinkSettings {
     std::size_t latency_bytes{8};
     std::uint32_t samples{7};
     double sample_seconds{0.005};
-    std::chrono::nanoseconds patience{std::chrono::seconds{10}};  // with a peer, in one test
+    std::chrono::nanoseconds patience{std::chrono::seconds{10}};  // the longest wait for a peer in one test
 };
 
 struct FlowOutcome {
@@ -35,8 +36,8 @@ struct FlowOutcome {
     std::vector<double> values;
     std::uint64_t wrong_words{};      // 8-byte words that differ from what was sent
     std::string problem;              // why values are lacking
-    bool misplaced{};                 // memory does not lie on the node that it was bound to
-    std::vector<model::Param> facts;  // about both ends' memory, if the flow names it
+    bool misplaced{};                 // some memory does not lie on the node that it was bound to
+    std::vector<model::Param> facts;  // about the memory of both ends, if the flow requests a kind
 };
 
 // Runs the part of this rank: the flows that it sends or receives. `number` keeps the messages of this test apart from

@@ -15,16 +15,16 @@
 
 namespace memsweep::mpi {
 
-enum class Together : std::uint8_t { one, pairs, all };  // how many ranks measure their own memory at once
+enum class Together : std::uint8_t { one, pairs, all };  // how many ranks measure their own memory at the same time
 
 struct MpiOptions {
     app::GlobalOptions global;
-    app::ProbeCommand own;  // what each rank measures by itself; nothing where `what` is empty
+    app::ProbeCommand own;  // what each rank measures by itself; nothing if `what` is empty
     Together together{Together::one};
     std::vector<Pattern> patterns;
-    std::vector<std::string> scenarios;          // files, or names of those that ship
-    std::vector<model::TransferSpec> transfers;  // from the command line, all run at once
-    std::vector<model::Plan> plans;              // from scenarios and transfers, once they are read
+    std::vector<std::string> scenarios;          // files, or names of shipped scenarios
+    std::vector<model::TransferSpec> transfers;  // from the command line; all run at the same time
+    std::vector<model::Plan> plans;              // of the scenarios and transfers, once they are read
     LinkSettings link;
     std::chrono::nanoseconds own_patience{std::chrono::minutes{5}};
     std::string out{"results/mpi-%h-%r.json"};
@@ -33,11 +33,11 @@ struct MpiOptions {
 };
 
 struct ParsedMpi {
-    std::optional<MpiOptions> options;  // empty: `code` says how it ended
+    std::optional<MpiOptions> options;  // nullopt: the process shall exit with `code`
     app::ExitCode code{};
 };
 
-// Every rank parses the same arguments; only `is_first` prints what there is to say about them.
+// Every rank parses the same arguments. Only the rank with `is_first` prints help and errors.
 [[nodiscard]] ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first);
 
 }  // namespace memsweep::mpi

@@ -1,12 +1,12 @@
 // An n-dimensional array over a reference-counted buffer. Views share the buffer and count as handles on it.
 //
 // Units    shape in elements, strides in bytes; slowest-varying dimension first.
-// Cost     a view: one locked addition. An array: what its heap, its fill and its touch cost.
-// Memory   shape and strides lie inside the handle (8 dimensions at most), so views allocate nothing.
-// Errors   AllocStatus: bad_request for a shape that does not fit or does not match, otherwise the resource's status.
-//          An axis or index out of range is a bug.
+// Cost     a view: one atomic addition. An array: the cost of its heap, its fill and its touch.
+// Memory   shape and strides (at most 8 dimensions) are stored in the object, so views allocate nothing.
+// Errors   an AllocStatus: bad_request if a shape is too large or does not match, otherwise the resource's status. An
+//          axis or index out of range is a bug.
 // Threads  as Buffer: a handle belongs to one thread at a time.
-// Ownership  every view keeps the whole buffer. A default or moved-from array has none.
+// Ownership  every view keeps the whole buffer alive. A default-constructed or moved-from array has no buffer.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,18 @@
 
 namespace memsweep::array {
 
-// The properties of arrays that are made alike, worked out once for all of them. It has plain values only, so that it
-// can be sent to a worker.
+// The properties that a series of equal arrays has, computed once. It has plain values only, so that it can be sent to
+// a worker process.
 //
-// zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else. zeros
-// with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the touch.
-// Without a fill it takes plain memory and touches it.
+// How an array is made:
+// - zeros, with no touch or one touch per page: takes zeroed memory from the resource, writes nothing but the touches.
+// - zeros, with full touch: takes plain memory and writes all of it.
+// - ones and arange: take plain memory and write all of it, whatever the touch is.
+// - no fill: takes plain memory and touches it.
 struct ArraySpec {
     ArraySpec() noexcept = default;
 
-    // The shape has to fit: see Layout::fits.
+    // `shape` must satisfy Layout::fits.
     ArraySpec(model::DType element, std::span<const std::uint64_t> shape, model::Fill filled,
               model::Touch touched) noexcept
         : bytes{model::size_bytes(element)}, element_bytes{static_cast<std::uint8_t>(bytes)}, dtype{element},
@@ -46,8 +48,8 @@ struct ArraySpec {
     model::DType dtype{};
     model::Fill fill{};
     model::Touch touch{};
-    bool zeroed{};   // zeros that need not be written one by one, as np.zeros takes them from calloc
-    bool written{};  // whoever makes the array fills or touches it
+    bool zeroed{};   // takes zeroed memory from the resource, as np.zeros does by calloc
+    bool written{};  // Array writes elements: it fills or touches the memory
 };
 
 class Array {
@@ -60,8 +62,8 @@ class Array {
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
-    // Drops this array's buffer and makes the array that the spec describes, in place. If its memory is refused, the
-    // array has no buffer. `shape` is that of the spec.
+    // Drops this array's buffer and makes the array that the spec describes, in place. If the allocation fails, the
+    // array has no buffer. `shape` must be the shape of the spec.
     [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, const ArraySpec& spec, Shape shape) noexcept
     {
         const memory::AllocStatus status = heap.allocate_into(buffer_, spec.bytes, array_alignment, spec.zeroed);
@@ -77,7 +79,7 @@ class Array {
         return status;
     }
 
-    // Drops the buffer; the array has none then.
+    // Drops the buffer. Afterwards the array has none.
     void reset() noexcept
     {
         buffer_.reset();
@@ -85,7 +87,7 @@ class Array {
         layout_.offset_bytes = 0;
     }
 
-    // An array over memory that is already there; bad_request when the buffer is too small for the shape.
+    // An array over an existing buffer; bad_request if the buffer is too small for the shape.
     [[nodiscard]] static Result over(lifetime::Buffer buffer, model::DType dtype, Shape shape) noexcept;
 
     [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
@@ -100,7 +102,7 @@ class Array {
     [[nodiscard]] bool is_contiguous() const noexcept { return layout_.is_contiguous(model::size_bytes(dtype_)); }
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
 
-    // Element (0, 0, ...). [data(), data() + bytes()) is the array only if it is contiguous.
+    // The address of element (0, 0, ...). [data(), data() + bytes()) is the array only if the array is contiguous.
     [[nodiscard]] void* data() const noexcept { return static_cast<std::byte*>(buffer_.data()) + layout_.offset_bytes; }
     [[nodiscard]] void* at(std::span<const std::uint64_t> index) const noexcept;
     [[nodiscard]] const lifetime::Buffer& buffer() const noexcept { return buffer_; }
@@ -108,7 +110,7 @@ class Array {
     [[nodiscard]] bool is_freed() const noexcept { return buffer_.is_freed(); }
     [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
-    // Views. A broadcast view has several elements at one address: it is for reading only.
+    // Make views. A broadcast view has several elements at one address and must only be read.
     [[nodiscard]] Array slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                               std::int64_t step = 1) const noexcept
     {
@@ -117,11 +119,11 @@ class Array {
     [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
-    // A contiguous copy in memory of its own.
+    // A contiguous copy in its own buffer.
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:
-    // The alignment of malloc and calloc, which NumPy's arrays have too.
+    // The alignment of malloc and calloc, and so of NumPy's arrays.
     static constexpr std::size_t array_alignment = alignof(std::max_align_t);
 
     void write_elements(const ArraySpec& spec) noexcept;
@@ -141,14 +143,14 @@ struct Array::Result {
     memory::AllocStatus status{memory::AllocStatus::ok};
 };
 
-// Two arrays combined element by element into a fresh one: NumPy's binary ufunc without `out`, where every call pays
-// for a new result.
+// Combines two arrays element by element into a new array, as a binary ufunc of NumPy does without `out`. So every call
+// allocates its result.
 //
-// Cost     one pass; contiguous operands run in loops that GCC vectorises, others row by row.
-// Sources  integers wrap; bool adds with "or" and multiplies with "and"; float16 is computed in single precision;
-//          complex multiplication is the plain formula, without C's recovery of infinities.
-// Errors   bad_request: types or shapes differ, or the type is decimal128, which has no arithmetic here; otherwise the
-//          status of the result's allocation.
+// Cost     one pass. Contiguous operands run in loops that GCC vectorises; others are processed row by row.
+// Sources  NumPy: integers wrap; bool adds by "or" and multiplies by "and"; float16 is computed in single precision;
+//          complex multiplication is the textbook formula, without C's recovery of infinities.
+// Errors   bad_request: types or shapes differ, or the type is decimal128, for which no arithmetic exists; otherwise
+//          the status of the result's allocation.
 [[nodiscard]] Array::Result binary(lifetime::Heap& heap, model::BinaryFunction function, const Array& left,
                                    const Array& right) noexcept;
 

@@ -1,7 +1,8 @@
-// The loops of a CastTable, included by one source file per level and compiled with that level's flags.
+// The loops of a CastTable. One source file for each processor level (baseline, AVX2, AVX-512) includes this header and
+// is compiled with the flags of that level.
 //
-// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep an
-// inline function that was compiled here for AVX-512 and use it on a processor without.
+// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep the
+// AVX-512 copy of an inline function and use it everywhere, even on a processor without AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ MEMSWEEP_INLINE std::int32_t int32_of(Float value)
 {
     bool fits = value < static_cast<Float>(2147483648.0);
     if constexpr (same_type<Float, double>) {
-        fits = fits && value > -2147483649.0;  // a value just above it is truncated to the lowest int32
+        fits = fits && value > -2147483649.0;  // values just above this bound truncate to the lowest int32
     } else {
         fits = fits && value >= -2147483648.0F;
     }
@@ -114,7 +115,8 @@ MEMSWEEP_INLINE To converted(From value)
     }
 }
 
-// Rounds to odd instead of to nearest, so that a half made of the float is the double rounded once.
+// Rounds to odd instead of to nearest. So converting the float to half gives the double correctly rounded, as if in one
+// step.
 MEMSWEEP_INLINE float single_for_half(double value)
 {
     const auto nearest = static_cast<float>(value);
@@ -140,17 +142,18 @@ MEMSWEEP_INLINE float single_from(From value)
     } else if constexpr (same_type<From, Bool>) {
         return static_cast<float>(value.value);
     } else {
-        return static_cast<float>(value);  // a value that rounds here lies beyond the largest half, and stays there
+        // Rounds only values beyond the largest half; they stay beyond it.
+        return static_cast<float>(value);
     }
 }
 
-// Convert halves to floats and back: by F16C if the level has it, else by the functions of half.hpp.
+// This function and the next convert halves to floats and back: by F16C if the level has it, else by half.hpp.
 
 MEMSWEEP_INLINE void singles_from_halves(std::byte* __restrict out, const std::byte* __restrict in,
                                          std::size_t elements)
 {
     std::size_t i = 0;
-#ifdef __AVX512F__  // with full masks: GCC 12 warns of the uninitialised target in the unmasked forms
+#ifdef __AVX512F__  // with full masks, because GCC 12 warns about an uninitialised target in the unmasked forms
     for (; i + 16 <= elements; i += 16) {
         const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 2 * i));
         _mm512_storeu_ps(out + 4 * i, _mm512_maskz_cvtph_ps(0xFFFF, halves));
@@ -231,7 +234,7 @@ MEMSWEEP_INLINE void convert_span(std::byte* __restrict out, const std::byte* __
     } else if constexpr (same_type<From, float> && same_type<To, Half>) {
         halves_from_singles(out, in, elements);
     } else if constexpr (same_type<From, Half> || same_type<To, Half>) {
-        constexpr std::size_t chunk_elements = 256;  // singles between a half and another type: 1 KiB of stack
+        constexpr std::size_t chunk_elements = 256;  // a half becomes another type through a single, in 1 KiB of stack
         alignas(64) std::byte singles[chunk_elements * sizeof(float)];
         for (std::size_t done = 0; done < elements; done += chunk_elements) {
             const std::size_t count = elements - done < chunk_elements ? elements - done : chunk_elements;

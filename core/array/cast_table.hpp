@@ -1,13 +1,13 @@
-// The loops that move and convert contiguous elements, compiled for several levels of a processor, and the choice
-// between them at run time: one binary serves every machine of its architecture.
+// The loops that move and convert contiguous elements. They are compiled for several levels of the processor, such as
+// AVX2 and AVX-512, and one level is chosen at run time. So one binary serves every machine of its architecture.
 //
-// Units    elements of a cast, bytes of a copy; no pointer need be aligned. Input and output do not overlap.
-// Cost     a cast runs at the bandwidth of memory, except halves without F16C and doubles to 64-bit integers below
-//          AVX-512.
-// Sources  values as NumPy's on x86. Integers wrap. A float beyond int32 becomes int32's lowest value, whose low bits a
-//          type of 8 or 16 bits takes. Floats become int64, and uint32 through int64, by the same rule; they become
-//          uint64 as GCC compiles it. Halves round to nearest even; NaNs keep their payload and become quiet. Values
-//          are the same at every level and on every architecture.
+// Units    casts count elements, copies count bytes. Pointers need not be aligned. Input and output must not overlap.
+// Cost     a cast runs at memory bandwidth, with two exceptions: halves without F16C, and doubles to 64-bit integers
+//          without AVX-512.
+// Sources  the values are NumPy's on x86, at every level and on every architecture. Integers wrap. A float outside the
+//          range of int32 becomes the lowest int32; an 8-bit or 16-bit target takes its low bits. Likewise a float
+//          outside the range of int64 becomes the lowest int64; a uint32 target takes its low bits. A float becomes a
+//          uint64 as in code by GCC. Halves round to nearest even; NaNs keep their payload and become quiet.
 // Threads  immutable.
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace memsweep::array {
 
-// One index for all types that convert alike: bool is a uint8 that holds 0 or 1, except as a target; char16 is a
-// uint16.
+// The kinds of elements for conversions. Types that convert alike share one: a bool is read as a uint8 of 0 or 1, and
+// char16 is a uint16.
 enum class Element : std::uint8_t {
     boolean,
     i8,
@@ -50,9 +50,9 @@ using CastLoops = std::array<std::array<CastLoop, element_kinds>, element_kinds>
 struct CastTable {
     const char* level{};
     CastLoops casts{};
-    // The same loops with streaming stores, which bypass the caches and do not read the lines that they overwrite (see
-    // streaming.hpp). Null where the level has none. Call finish_streams after the last one of a series, before other
-    // threads read.
+    // The same loops with streaming stores, which bypass the caches and do not read the overwritten lines first (see
+    // streaming.hpp). Null if the level has no such loops. After the last loop of a series call finish_streams, before
+    // other threads read the output.
     CastLoops streamed_casts{};
     CopyLoop streamed_copy{};
     void (*finish_streams)() noexcept {};
@@ -60,17 +60,17 @@ struct CastTable {
     [[nodiscard]] bool streams() const noexcept { return streamed_copy != nullptr; }
 };
 
-// The best table that this processor runs.
+// The fastest table that this processor can run.
 [[nodiscard]] const CastTable& cast_table() noexcept;
 
-// All tables that this processor runs, the plainest first.
+// All tables that this processor can run, the baseline first.
 [[nodiscard]] std::span<const CastTable* const> runnable_cast_tables() noexcept;
 
-// decimal has no conversions and no index.
+// `dtype` must not be decimal128, which has no conversions.
 [[nodiscard]] Element element_of(model::DType dtype) noexcept;
 
-// The tables that this build has, one per level of the processor. Only cast_table() and runnable_cast_tables() choose
-// among them: a loop of a level that the processor lacks stops the process.
+// The tables in this build, one per level of the processor. Use them only through cast_table() and
+// runnable_cast_tables(): a loop of a level that the processor lacks stops the process (SIGILL).
 extern const CastTable cast_table_baseline;
 #ifdef MEMSWEEP_X86_64
 extern const CastTable cast_table_avx2;

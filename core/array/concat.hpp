@@ -1,13 +1,14 @@
 // Joins arrays along an axis, as NumPy's concatenate does.
 //
-// Sources  NumPy: promotion of every input's type (NEP 50), same_kind casting unless another is asked for, `out` or
-//          `dtype` but not both, negative axes from the end, no axis: each input flattened in row-major order. The
-//          result is column-major if every input is, unless every input is row-major too; otherwise row-major.
-// Cost     contiguous inputs: one copy or cast per slab; others as assign() says. Results too large to stay in the
-//          processor's caches bypass them, where pays_to_stream() says that this pays. Allocates the result and nothing
-//          else.
-// Errors   a ConcatStatus, never an exception; nothing is written unless it is ok.
-// Ownership  the result is a new buffer of the heap, or another handle on `out`.
+// Sources  NumPy's rules. The types of all inputs are promoted (NEP 50). Casting is same_kind by default. `out` and
+//          `dtype` exclude each other. A negative axis counts from the end; without an axis each input is flattened in
+//          row-major order. The result is column-major if every input is column-major and not all are row-major as
+//          well; otherwise it is row-major.
+// Cost     contiguous inputs: one copy or cast per slab (the contiguous part of an input between two others in the
+//          result); for others see assign(). If pays_to_stream() says so, a large result bypasses the caches. Allocates
+//          nothing but the result.
+// Errors   a ConcatStatus, never an exception; if it is not ok, nothing was written.
+// Ownership  the result has a new buffer from the heap, or is a view of `out`.
 #pragma once
 
 #include <optional>
@@ -21,16 +22,16 @@ namespace memsweep::array {
 enum class ConcatStatus : std::uint8_t {
     ok,
     no_inputs,
-    zero_dimensional,  // an axis was asked for, but an input has none
+    zero_dimensional,  // an axis was given, but an input has no axes
     no_such_axis,
     different_dimensions,
-    different_shapes,  // beside the axis
+    different_shapes,  // in another axis than the joined one
     no_common_dtype,
-    cast_refused,  // by the casting rule, or because there is no conversion
+    cast_refused,  // the casting rule forbids the cast, or no conversion exists
     out_and_dtype,
     wrong_out_shape,
     out_overlaps_input,
-    not_allocated,  // the result's `allocation` says why
+    not_allocated,  // ConcatResult::allocation says why
 };
 
 struct ConcatOptions {

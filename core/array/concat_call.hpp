@@ -1,8 +1,8 @@
-// A case of the concatenation sweep with its inputs, ready to be called.
+// One case of the concatenation sweep with its inputs, ready to be run.
 //
-// Cost     build: the inputs, and `out` where the case has one, all written. call: one concatenation.
-// Errors   the AllocStatus of the input that could not be allocated; what was built until then is released.
-// Ownership  holds its arrays, which must not outlive their heap.
+// Cost     build(): allocates and writes the inputs, and `out` if the case has one. call(): one concatenation.
+// Errors   build(): the AllocStatus of an input that could not be allocated; everything built before is freed.
+// Ownership  the object holds its arrays and must not outlive their heap.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class ConcatCall {
   public:
     struct Result;
 
-    // Makes the inputs as the sweep does: two inputs that are views of one array there are so here, too.
+    // Makes the inputs as the sweep in NumPy does. Inputs that share one array there share one array here, too.
     [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
 
     ConcatCall() = default;
@@ -25,7 +25,7 @@ class ConcatCall {
 
     [[nodiscard]] std::span<const Array> inputs() const noexcept { return inputs_; }
 
-    // The array that the case writes to, if it has one; call() returns a handle on it.
+    // The array that the case passes as `out`, if any; call() then returns a view of it.
     [[nodiscard]] const Array& out() const noexcept { return out_; }
 
   private:
@@ -34,7 +34,8 @@ class ConcatCall {
     ConcatOptions options_;
 };
 
-// Whether a result of the case has NumPy's type and size, and the checksum of NumPy's bytes. Reads it once.
+// Whether the result has the type, the size and the checksum that NumPy's result of this case has. Reads the result
+// once.
 [[nodiscard]] bool agrees_with_numpy(const Array& result, const model::ConcatCase& what) noexcept;
 
 struct ConcatCall::Result {

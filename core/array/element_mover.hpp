@@ -9,15 +9,15 @@
 
 namespace memsweep::array {
 
-// Moves runs of elements. What it does is decided once per pair of arrays and never per run. With `streaming` the
-// output bypasses the caches; the table's finish_streams follows the last run.
+// Moves runs of elements. The loop is chosen once per pair of arrays, not per run. With `streaming` the output bypasses
+// the caches; after the last run call the table's finish_streams.
 //
-// Units    elements; strides in bytes. Nothing need be aligned; input and output do not overlap.
-// Cost     a contiguous run: a copy or a cast of the CastTable. A strided one of one type: a load and a store per
-//          element; with a cast, chunks through 4 KiB of stack on each side that is strided.
+// Units    elements; strides in bytes. Pointers need not be aligned. Input and output must not overlap.
+// Cost     a contiguous run: a copy or a cast of the CastTable. A strided run without a cast: a load and a store per
+//          element. A strided run with a cast: chunks, through 4 KiB of stack for each strided side.
 class ElementMover {
   public:
-    // There must be a conversion: the same type twice, or none of them decimal.
+    // Requires that a conversion exists: `from` equals `to`, or neither is decimal128.
     ElementMover(const CastTable& table, model::DType from, model::DType to, bool streaming) noexcept;
 
     [[nodiscard]] std::size_t from_bytes() const noexcept { return from_bytes_; }
@@ -34,8 +34,9 @@ class ElementMover {
     void strided(std::byte* out, std::int64_t out_stride, const std::byte* in, std::int64_t in_stride,
                  std::size_t elements) const noexcept;
 
-    // Moves in[row * in_row_stride + column * in_column_stride] to each row and column of `out`. It goes by blocks that
-    // stay in L1, for inputs neither of whose directions follows the output's. `out` is contiguous within a row.
+    // Moves the element at in[row * in_row_stride + column * in_column_stride] to the same row and column of `out`.
+    // Works in blocks that fit the L1 cache, for an input whose smallest stride is not along the output's rows, such as
+    // a transpose. `out` is contiguous within a row.
     void crossed(std::byte* out, std::int64_t out_row_stride, std::size_t rows, const std::byte* in,
                  std::int64_t in_row_stride, std::int64_t in_column_stride, std::size_t columns) const noexcept;
 
@@ -49,16 +50,17 @@ class ElementMover {
 // Writes the elements of one layout into another of the same shape, whatever their strides. `out` and `in` are the
 // starts of the buffers that the layouts refer to.
 //
-// Cost     axes are merged and put into the output's order first. Then it moves contiguous runs if both sides have
-//          them, blocks if the two lie across each other, and single elements otherwise. Allocates nothing.
-// Errors   layouts of different shapes are a bug.
+// Cost     first sorts the axes into the output's memory order and merges adjacent ones. Then moves contiguous runs if
+//          both sides have them, blocks if the input's order is transposed (crossed()), and single elements otherwise.
+//          Allocates nothing.
+// Errors   none; layouts of different shapes are a bug.
 void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
             const Layout& in_layout) noexcept;
 
-// Writes runs of elements one after the other. When it streams, it collects short runs first: a cache line that is
-// streamed in two parts goes to memory twice.
+// Writes runs of elements one after the other. With `streaming` it first collects short runs in a buffer, because a
+// cache line that is streamed in two parts is written to memory twice.
 //
-// Cost     one more pass through L1 for the runs that are collected; otherwise what ElementMover's run costs.
+// Cost     as ElementMover; runs that are collected are copied once more within L1.
 // Memory   1 KiB of its own.
 class SlabWriter {
   public:
@@ -69,7 +71,7 @@ class SlabWriter {
 
     void append(model::DType from, const std::byte* in, std::size_t elements) noexcept;
 
-    // Writes what is still collected.
+    // Writes the elements that are still in the buffer.
     void finish() noexcept;
 
   private:

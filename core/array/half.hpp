@@ -1,8 +1,8 @@
-// IEEE 754 half precision to and from single, rounding to nearest even: GCC 12's _Float16 needs a library call per
-// element where the machine has no half-precision arithmetic.
+// Converts IEEE 754 half precision to single and back, rounding to nearest even. GCC 12's _Float16 would need a library
+// call per element on processors without half-precision arithmetic.
 //
-// Sources  NaNs as IEEE 754 and the F16C instructions have them: the payload's high bits stay, and they become quiet.
-// Cost     a few integer and float operations and no branch that depends on the data more than once; vectorisable.
+// Sources  NaNs are converted as by IEEE 754 and F16C: they keep the high bits of their payload and become quiet.
+// Cost     a few integer and float operations; vectorisable.
 #pragma once
 
 #include <bit>
@@ -14,13 +14,13 @@ namespace memsweep::array {
 {
     constexpr std::uint32_t exponent_gap = (127 - 15) << 23;
     const std::uint32_t sign = (half & 0x8000U) << 16;
-    const std::uint32_t magnitude = (half & 0x7FFFU) << 13;  // exponent and fraction where a float has them
+    const std::uint32_t magnitude = (half & 0x7FFFU) << 13;  // exponent and fraction in their positions in a float
     std::uint32_t bits = magnitude + exponent_gap;
     if (magnitude >= 0x1FU << 23) {
-        bits += exponent_gap;  // infinity or NaN: the exponent becomes a float's highest, too
+        bits += exponent_gap;  // infinity or NaN: the exponent becomes the highest of a float
         bits |= (magnitude & 0x007F'FFFFU) != 0 ? 0x0040'0000U : 0U;
     } else if (magnitude < 1U << 23) {
-        // Zero or subnormal: a fraction of 2^-14, made by subtracting the leading one that it lacks.
+        // Zero or subnormal has no implicit leading 1. Adds one to the exponent field and subtracts it as a float.
         bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits + (1U << 23)) -
                                             std::bit_cast<float>((127U - 14U) << 23));
     }
@@ -38,12 +38,12 @@ namespace memsweep::array {
     if (magnitude >= overflow) {
         half = magnitude > 0x7F80'0000U ? 0x7E00U | ((magnitude >> 13) & 0x3FFU) : 0x7C00U;  // NaN, or infinity
     } else if (magnitude < normal) {
-        // Adding 0.5 leaves a subnormal's ten bits lowest in the sum's fraction, rounded by the addition itself.
+        // Subnormal: adding 0.5 shifts the ten bits of the half to the low end of the sum's fraction and rounds them.
         const float sum = std::bit_cast<float>(magnitude) + 0.5F;
         half = std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(0.5F);
     } else {
-        // Adds half a unit of the last bit that stays, less one if that bit is 0: ties go to even. A carry may reach
-        // infinity.
+        // Adds half a unit of the last bit that is kept; one less if that bit is 0, so that ties round to even. A carry
+        // may turn the value into infinity.
         const std::uint32_t odd = (magnitude >> 13) & 1U;
         half = (magnitude - ((127U - 15U) << 23) + 0xFFFU + odd) >> 13;
     }

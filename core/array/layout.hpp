@@ -1,7 +1,7 @@
-// Shape and strides of an array, held in the object itself: making a view must not allocate.
+// Shape and strides of an array, stored in the object itself, so that making a view does not allocate.
 //
 // Units    shape in elements, strides in bytes and signed; slowest-varying dimension first.
-// Errors   false or an empty optional where a shape does not fit; a broken index is a bug.
+// Errors   false or nullopt if a shape does not fit; an index out of range is a bug.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,11 @@ namespace memsweep::array {
 inline constexpr std::size_t max_dimensions = 8;
 
 struct Layout {
-    // Entries beyond `dimensions` are indeterminate: writing and copying them would be most of an array's cost.
+    // Entries from `dimensions` on are indeterminate, because writing and copying them would be most of an array's
+    // cost.
     std::array<std::uint64_t, max_dimensions> shape;
     std::array<std::int64_t, max_dimensions> strides_bytes;
-    std::uint64_t offset_bytes{};  // where element (0, 0, ...) lies, from the start of the buffer
+    std::uint64_t offset_bytes{};  // from the start of the buffer to element (0, 0, ...)
     std::size_t dimensions{};
 
     Layout() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears everything for Layout{}
@@ -36,7 +37,8 @@ struct Layout {
     }
     ~Layout() = default;
 
-    // False: there are more dimensions than fit, or the size in bytes is not below 2^63, empty axes counted as one.
+    // Whether a shape fits: at most max_dimensions, and a size below 2^63 bytes. For the size, an axis of length 0
+    // counts as 1.
     [[nodiscard]] static bool fits(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
     {
         std::optional<std::uint64_t> bytes{element_bytes};
@@ -49,7 +51,7 @@ struct Layout {
         return of_shape.size() <= max_dimensions;
     }
 
-    // Row-major without gaps; empty where the shape does not fit.
+    // The row-major layout without gaps; nullopt if the shape does not fit.
     [[nodiscard]] static std::optional<Layout> of(std::span<const std::uint64_t> of_shape,
                                                   std::uint64_t element_bytes) noexcept
     {
@@ -60,7 +62,7 @@ struct Layout {
         return made;
     }
 
-    // The same in place, of a shape that fits.
+    // Makes this the row-major layout without gaps. The shape must fit.
     void lay_out(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
     {
         dimensions = of_shape.size();
@@ -74,7 +76,7 @@ struct Layout {
         for (std::size_t axis = dimensions; axis-- > 0;) {
             shape[axis] = of_shape[axis];
             strides_bytes[axis] = static_cast<std::int64_t>(stride);
-            // An empty axis makes the array empty but leaves the other strides what they would be.
+            // An axis of length 0 counts as 1 here, so that it does not make the other strides 0.
             stride *= std::max<std::uint64_t>(of_shape[axis], 1);
         }
     }
@@ -89,7 +91,8 @@ struct Layout {
         return product;
     }
 
-    // Row-major without gaps. An array of at most one element always is, as are dimensions of length 1.
+    // Whether the layout is row-major without gaps. Strides of axes of length 1 do not matter. An array of at most one
+    // element is always contiguous.
     [[nodiscard]] bool is_contiguous(std::uint64_t element_bytes) const noexcept;
 
   private:
@@ -104,20 +107,20 @@ struct Layout {
     }
 };
 
-// Python's slice of one axis. An absent bound is the end that `step` starts from or runs to. A negative bound counts
-// from the end. A bound beyond the axis is cut to it. `step` is not 0.
+// Slices one axis as Python does. An absent bound means the end of the axis in that direction of `step`. A negative
+// bound counts from the end. A bound beyond the axis is clamped. `step` is not 0.
 [[nodiscard]] Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start,
                             std::optional<std::int64_t> stop, std::int64_t step) noexcept;
 
-// The axes in reverse order.
+// The layout with its axes in reverse order.
 [[nodiscard]] Layout transposed(const Layout& layout) noexcept;
 
-// NumPy's rule: axes are matched from the last, and one of length 1 or missing is repeated, with stride 0. Empty also
-// where a contiguous copy would not fit.
+// Broadcasts to a shape by NumPy's rule: axes are matched from the last one, and an axis that is missing or has length
+// 1 is repeated, with stride 0. nullopt: the shapes do not match, or a contiguous copy would not fit.
 [[nodiscard]] std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept;
 
-// One innermost row of two arrays of one shape: where it starts in each buffer, and the bytes from one element to the
-// next.
+// An innermost row of two arrays of equal shape: where the row starts in each buffer, and the stride from one element
+// to the next, both in bytes.
 struct Row {
     std::uint64_t number{};
     std::uint64_t elements{};
@@ -127,10 +130,10 @@ struct Row {
     std::int64_t right_stride_bytes{};
 };
 
-// Walks two arrays of one shape row by row, for the kernels of non-contiguous arrays: calls visit(row) for each row in
-// row-major order, and never for an empty array.
+// Visits two arrays of equal shape row by row, for kernels on non-contiguous arrays. Calls visit(row) for each row in
+// row-major order; not at all for an empty array.
 //
-// Cost     a few additions per row; the innermost axis is the kernel's.
+// Cost     a few additions per row; the kernel loops over the innermost axis.
 template <typename Visit>
 void for_each_row(const Layout& left, const Layout& right, Visit visit)
 {
@@ -152,7 +155,7 @@ void for_each_row(const Layout& left, const Layout& right, Visit visit)
         if (++row.number == rows) {
             return;
         }
-        // The next index of the outer axes, as a mileage counter turns.
+        // Advances the index of the outer axes like an odometer.
         for (std::size_t axis = inner; axis-- > 0;) {
             row.left_bytes += left.strides_bytes[axis];
             row.right_bytes += right.strides_bytes[axis];

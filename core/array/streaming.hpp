@@ -1,15 +1,18 @@
-// The size of a result from which on it is written past the caches. Streaming stores do this; they do not read the
-// lines that they overwrite.
+// Determines from which size on a result is written with streaming (non-temporal) stores. These bypass the caches and
+// do not read the lines that they overwrite.
 //
-// Neither a processor's name nor the sizes of its caches tell where that begins to pay. A Xeon with 2 MiB of L2 a core
-// and a large shared L3 gained from 2.8 MB on, read and written in all. Another Xeon, with 1 MiB of L2 and 36 MiB of
-// L3, took twice the time with 3.2 MB. An EPYC with 16 MiB of L3 for each core took 1.3 times as long with 8 MB, and
-// 0.55 to 0.75 times with 24 MB and more; in between, it gained or lost by how the result is written. And a hypervisor
-// may show caches that others use too. So both kinds of store are tried on the machine itself.
+// Neither the processor's name nor its cache sizes tell from which size on streaming pays. Measured, with sizes of the
+// bytes read and written together:
+// - A Xeon with 2 MiB of L2 per core and a large shared L3 was faster from 2.8 MB on.
+// - A Xeon with 1 MiB of L2 and 36 MiB of L3 took twice the time with 3.2 MB.
+// - An EPYC with 16 MiB of L3 per core took 1.3 times as long with 8 MB, and 0.55 to 0.75 times with 24 MB or more. In
+//   between, the way of writing decided.
+// Besides, a hypervisor may report caches that are shared with other guests. So both kinds of stores are tried on the
+// machine itself.
 //
-// Units    bytes moved: read and written, together. Seconds.
+// Units    bytes moved, that is, read plus written; seconds.
 // Sources  Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores; glibc's
-//          x86_non_temporal_threshold, of the shared cache too (glibc manual, Memory Allocation Tunables).
+//          x86_non_temporal_threshold, which also depends on the shared cache (glibc manual, Tunables).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,7 @@
 
 namespace memsweep::array {
 
-// How a result is written: front to back, or in pieces of at most a few KiB from one input and another.
+// How a result is written: front to back, or in pieces of at most a few KiB that alternate between the inputs.
 enum class Writing : bool { front_to_back, in_pieces };
 
 struct StreamingTrial {
@@ -34,8 +37,8 @@ struct StreamingTrial {
 
 inline constexpr std::uint64_t never_streamed = std::numeric_limits<std::uint64_t>::max();
 
-// The sizes if nothing was tried: all that the caches of a processor can hold, L2 and L3 together. `l3_bytes` 0: not
-// known, so nothing is streamed.
+// The size to use if nothing was tried: the sum of L2 and L3. If `l3_bytes` is 0 (not known), the result is
+// never_streamed.
 [[nodiscard]] std::uint64_t presumed_streaming_bytes(std::uint64_t l2_bytes, std::uint64_t l3_bytes) noexcept;
 
 struct StreamingSizes {
@@ -49,27 +52,28 @@ struct StreamingSizes {
     friend bool operator==(const StreamingSizes&, const StreamingSizes&) = default;
 };
 
-// For each way of writing, the smallest tried size from which every trial was clearly faster. If there is none,
-// streaming begins beyond all sizes that were tried, and never below `presumed`.
+// For each way of writing, returns the smallest tried size from which on streaming was clearly faster in every trial.
+// If there is none, the size is above all tried sizes and not below `presumed`.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
-// Tries both kinds of store on two inputs of data that are joined in both ways, from 2 to 64 MiB in all. The result
-// follows its inputs as in a heap, because the place matters. On an EPYC 9005 streaming 8 MB took 1.25 times as long as
-// plain stores there, and 0.9 times if each array lay in a mapping of its own. Empty: the table does not stream.
+// Times both kinds of stores: joins two inputs in both ways of writing, with 2 to 64 MiB moved. The result lies
+// directly behind its inputs in memory, as in a heap, because the place matters: on an EPYC 9005 streaming 8 MB took
+// 1.25 times as long as plain stores there, but 0.9 times if each array had its own mapping. The result is empty if the
+// table has no streaming loops.
 //
-// Cost     some 150 ms, and 64 MiB while it lasts.
+// Cost     some 150 ms; 64 MiB of memory meanwhile.
 // Errors   std::bad_alloc.
 [[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
 
-// Sets the sizes for this process, from now on. Until then it uses presumed_streaming_bytes() of its processor.
-// Threads  set before other threads join arrays.
+// Sets the sizes for this process. Before that, presumed_streaming_bytes() of its processor is used.
+// Threads  call it before other threads join arrays.
 void stream_from(const StreamingSizes& sizes) noexcept;
 [[nodiscard]] const StreamingSizes& streams_from() noexcept;
 
-// Whether streaming stores pay for a result. Memory that is not resident yet gets plain stores: pages that the kernel
-// has just zeroed lie in the caches, where streaming takes 1.4 times the time.
+// Whether streaming stores pay for a result. Memory that is not resident yet gets plain stores: the kernel zeroes its
+// pages just before, so they are in the caches, and streaming would take 1.4 times as long.
 //
-// Cost     a system call for results large enough.
+// Cost     one system call if the result is large enough to stream.
 [[nodiscard]] bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved,
                                   Writing writing) noexcept;
 

@@ -1,4 +1,5 @@
-// MEMSWEEP_ASSERT: a broken invariant is a bug; it stops the process in every build and says why.
+// MEMSWEEP_ASSERT checks an invariant in every build. If it is broken, which is a bug, the process prints why and
+// stops.
 #pragma once
 
 namespace memsweep::base {

@@ -1,13 +1,13 @@
-// Barriers that keep the compiler from optimising away the memory traffic that is being measured.
+// Barriers that keep the compiler from optimising away the memory accesses that are measured.
 //
-// Sources  seen in this project: malloc + memset(0) became calloc, and malloc + memset + free vanished, so a run meant
-//          to touch every page reported no page fault at all.
-// Cost     no instruction; the compiler forgets what it knew about memory.
+// Sources  observed in this project: GCC turned malloc + memset(0) into calloc and removed malloc + memset + free, so a
+//          run that should touch every page reported no page faults.
+// Cost     no instruction; the compiler must reload values that it had read from memory.
 #pragma once
 
 namespace memsweep::base {
 
-// The same pointer, about which the compiler knows nothing: neither where it came from nor what it points at.
+// Returns the pointer unchanged. The compiler no longer knows where it came from or what it points to.
 template <typename T>
 [[nodiscard]] inline T* hide(T* pointer) noexcept
 {
@@ -15,7 +15,7 @@ template <typename T>
     return pointer;
 }
 
-// Makes the compiler carry out all stores so far to the memory that `pointer` reaches.
+// Makes the compiler perform all earlier stores to the memory behind `pointer`.
 inline void keep_stores(const void* pointer) noexcept
 {
     asm volatile("" : : "r"(pointer) : "memory");

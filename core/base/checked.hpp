@@ -1,4 +1,4 @@
-// Unsigned arithmetic that says when it overflows instead of wrapping.
+// Unsigned arithmetic that returns nullopt (checked) or the largest value (saturating) on overflow instead of wrapping.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace memsweep::base {
 
-__extension__ using uint128 = unsigned __int128;  // GCC and Clang on every 64-bit target; products of two 64-bit values
+// For products of two 64-bit values. GCC and Clang have this type on every 64-bit target.
+__extension__ using uint128 = unsigned __int128;
 
 [[nodiscard]] constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b)
 {
@@ -21,7 +22,7 @@ __extension__ using uint128 = unsigned __int128;  // GCC and Clang on every 64-b
     return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional{product};
 }
 
-// Sums and products of estimates that are refused only if they are absurd: the largest value stands for "too much".
+// For estimates: on overflow the result is the largest value, which callers reject as too much.
 [[nodiscard]] constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b)
 {
     return checked_add(a, b).value_or(std::numeric_limits<std::uint64_t>::max());

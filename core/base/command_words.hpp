@@ -1,9 +1,9 @@
-// A command as one text, as people type it: its words.
+// Splits a command line into words, and quotes words for a shell.
 //
-// Sources  POSIX shell, 2.2 Quoting: blanks part words; '...', "..." with backslashes before " \ $ and `, and a
-//          backslash before any character keep them together. Nothing is expanded, neither variables nor globs.
-// Errors   invalid_input: a quote is not closed, there is no word, or an operator (< > | & ;) stands outside of quotes,
-//          which a shell would act on.
+// Sources  POSIX shell, 2.2 Quoting. Blanks separate words, except in '...', in "..." (where a backslash escapes " \ $
+//          and `), or after a backslash. Neither variables nor globs are expanded.
+// Errors   invalid_input: a quote is not closed, there is no word, or a shell operator (< > | & ;) stands outside of
+//          quotes.
 #pragma once
 
 #include <string>
@@ -16,11 +16,12 @@ namespace memsweep::base {
 
 [[nodiscard]] Expected<std::vector<std::string>> command_words(std::string_view text);
 
-// A word as a shell takes it for one: in quotes if it needs them.
+// The word, quoted if a shell would otherwise not read it as one word.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
-// The first word that is nothing but an operator of a shell, such as "|" or "2>"; empty: there is none. Words behind --
-// have lost their quotes, so an operator may be meant for the program: `expr 1 '<' 2`, and find's ";".
+// The first word that consists only of a shell operator, such as "|" or "2>"; empty: there is none. The shell has
+// already removed quotes from words behind --, so the operator may be meant for the program: `expr 1 '<' 2`, or find's
+// ";".
 [[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);
 
 }  // namespace memsweep::base

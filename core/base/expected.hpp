@@ -11,27 +11,27 @@ namespace memsweep::base {
 
 enum class ErrorCode {
     invalid_input,  // the user's file or argument is wrong
-    os,             // the kernel refused
+    os,             // a system call failed
     io,             // a file cannot be read or written
-    not_supported,  // this machine or build lacks it
-    budget,         // it would need more memory than allowed
-    device,         // a call of an accelerator's runtime failed
+    not_supported,  // this machine or build lacks a feature
+    budget,         // more memory or time would be needed than is allowed
+    device,         // a call to an accelerator's runtime failed
     timeout,
     worker,  // a worker process crashed or broke the protocol
     interrupted,
 };
 
-// An expected failure: what kind, what to tell the user, and where it lies.
+// An expected failure: its kind, the message for the user, and its place.
 struct Error {
     ErrorCode code{};
     std::string message;
-    std::string where;  // file:line:col, a path, a flag or a step; empty when there is no place to name
+    std::string where;  // file:line:col, a path, a flag or a step; empty: no place
 };
 
 // "where: message", or the message alone.
 [[nodiscard]] std::string describe(const Error& error);
 
-// An os error with errno's text: "mmap: Cannot allocate memory".
+// An error of code `os` with the text of errno: "mmap: Cannot allocate memory".
 [[nodiscard]] Error os_error(std::string_view what, int errno_value, std::string_view where = {});
 
 template <typename T>
@@ -47,7 +47,7 @@ using Expected = tl::expected<T, Error>;
     return tl::unexpected<Error>{Error{code, std::move(message), std::move(where)}};
 }
 
-// For MEMSWEEP_TRY: the value of an Expected that has one.
+// For MEMSWEEP_TRY: moves the value out of an Expected that has one.
 template <typename T>
 T taken(Expected<T>&& expected)
 {
@@ -62,8 +62,8 @@ inline void taken(Expected<void>&& /*expected*/) {}
 //     const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
 //     MEMSWEEP_TRY(runtime.wait(stream.id()));
 //
-// This is a statement expression, an extension of GCC and Clang: no expression of standard C++ can return from the
-// function around it.
+// This is a statement expression, an extension of GCC and Clang, because no expression of standard C++ can return from
+// the enclosing function.
 #define MEMSWEEP_TRY(expression)                                                                                       \
     __extension__({                                                                                                    \
         auto memsweep_tried = (expression);                                                                            \

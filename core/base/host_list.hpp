@@ -1,8 +1,8 @@
-// Names of many hosts in one text, as Slurm writes them: "n[001-003,007],login1" is n001, n002, n003, n007 and login1.
+// Expands a list of host names in Slurm's notation: "n[001-003,007],login1" is n001, n002, n003, n007 and login1.
 //
-// Sources  scontrol(1), show hostnames; brackets may stand anywhere in a name, and several times.
-// Errors   invalid_input: brackets that do not close, a range that runs backwards, a name with a sign before it or a
-//          blank in it, more than a million names.
+// Sources  scontrol(1), show hostnames. A name may have several brackets, anywhere.
+// Errors   invalid_input: an unclosed bracket, a descending range, a name that begins with a sign or contains a blank,
+//          or more than a million names.
 #pragma once
 
 #include <string>

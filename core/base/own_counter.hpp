@@ -1,4 +1,4 @@
-// Counters that one thread writes and any thread may read: no locked instruction is needed to add to them.
+// Counters that one thread writes and any thread may read. Adding to one needs no locked instruction.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace memsweep::base {
 
-// Adds to a counter from the counter's own thread; relaxed. Cost: one instruction.
+// Adds to a counter, relaxed. Only the counter's own thread may call it. Cost: one instruction on x86-64.
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
 {
 #if defined(__x86_64__) && !MEMSWEEP_THREAD_SANITIZER
-    asm("addq %1, %0" : "+m"(counter) : "re"(amount) : "cc");  // GCC makes three of a load and a store
+    asm("addq %1, %0" : "+m"(counter) : "re"(amount) : "cc");  // from a load and a store GCC makes three instructions
 #else
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 #endif

@@ -1,4 +1,4 @@
-// Text of any origin: checked for UTF-8, and made safe for a terminal and for one line of a log.
+// Checks text from untrusted sources for UTF-8, and makes it safe for a terminal and for one line of a log.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,15 @@
 
 namespace memsweep::base {
 
-// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: there is none. Overlong forms, surrogates
-// and anything above U+10FFFF do not count as one.
+// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: it is not valid. Overlong forms,
+// surrogates and values above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-// The text on one line, and inert. Escapes such as \t, \n, \r and \x1b replace three things: control characters (those
-// of ASCII, and those of C1, which take two bytes in UTF-8); characters that turn the direction of writing or end a
-// line; and bytes that are no UTF-8. All other text stays as it is, a backslash too.
+// The text on one line, without effect on a terminal. Escapes such as \t, \n, \r and \x1b replace:
+// - control characters of ASCII and of C1 (two bytes in UTF-8)
+// - characters that change the direction of writing or end a line
+// - bytes that are not valid UTF-8
+// All other text stays unchanged, including backslashes.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace memsweep::base

@@ -1,13 +1,13 @@
-// Recognises in an exception that the system refused a resource. Such a refusal is no bug, but a failure of its own
-// kind.
+// Recognises exceptions that mean that the system refused a resource, such as memory. Such an exception is no bug of
+// memsweep.
 #pragma once
 
 #include <exception>
 
 namespace memsweep::base {
 
-// The refused resource and the limits that may be behind it, as in "memory (limits: ulimit -v, ulimit -d, the control
-// group)"; nullptr if the exception is another one. Allocates nothing: there may be no memory left.
+// The refused resource and the limits that may be the cause: "memory (limits: ulimit -v, ulimit -d, the control
+// group)"; nullptr for any other exception. Allocates nothing, because there may be no memory left.
 [[nodiscard]] const char* refused_resource(const std::exception& problem) noexcept;
 
 }  // namespace memsweep::base

@@ -1,4 +1,4 @@
-// A small seeded generator, so that every shuffled order and every random fill can be repeated from the recorded seed.
+// A small seeded random number generator. Shuffled orders and random fills can be repeated from the recorded seed.
 //
 // Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 // Cost     one multiply-xor chain, about 1 ns.
@@ -28,7 +28,7 @@ class Rng {
         return z ^ (z >> 31);
     }
 
-    // Uniform in [0, bound) to within bound / 2^64; bound must not be 0.
+    // Uniform in [0, bound), with a bias below bound / 2^64. `bound` must not be 0.
     [[nodiscard]] constexpr std::uint64_t below(std::uint64_t bound)
     {
         return static_cast<std::uint64_t>((static_cast<uint128>(next()) * bound) >> 64);
@@ -43,8 +43,7 @@ class Rng {
         }
     }
 
-    // Writes data in which no two words are alike and no byte prevails. So nothing on its way can compress it, as some
-    // processors do with stores of zeroes.
+    // Fills with random data, which hardware cannot compress. Some processors, for example, speed up stores of zeroes.
     void fill(std::span<std::byte> bytes) noexcept
     {
         for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {

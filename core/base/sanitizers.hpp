@@ -1,4 +1,4 @@
-// Which sanitizers this file is compiled for. GCC tells by macros, Clang by features.
+// Macros that tell which sanitizers a file is compiled with. GCC defines macros of its own; Clang has __has_feature.
 #pragma once
 
 #if defined(__has_feature)

@@ -1,6 +1,6 @@
-// Words and numbers in text: cutting them off, reading them, and finding the known word nearest to one.
+// Splits text, reads numbers, and finds the known word most similar to a mistyped one.
 //
-// Memory   only suggestion and nearest allocate.
+// Memory   only suggestion() and nearest() allocate.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,7 @@
 
 namespace memsweep::base {
 
-// The text without the blanks at both ends: spaces, tabs and line ends.
+// The text without spaces, tabs, \r and \n at both ends.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept
 {
     constexpr std::string_view blanks = " \t\r\n";
@@ -21,7 +21,8 @@ namespace memsweep::base {
                                            : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// Cuts off and returns the text before the next separator; `rest` then begins behind it.
+// Removes the text before the next separator from `rest`, together with the separator, and returns it. Without a
+// separator this is all of `rest`.
 [[nodiscard]] constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept
 {
     const std::size_t at = rest.find(separator);
@@ -30,7 +31,7 @@ namespace memsweep::base {
     return part;
 }
 
-// The number, if the whole text is one; empty for anything else, an overflow included.
+// The number that the whole text is; nullopt for any other text, and on overflow.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) noexcept
 {
     std::uint64_t value{};
@@ -39,12 +40,13 @@ namespace memsweep::base {
     return problem == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
 }
 
-// "Did you mean ...?": the known word nearest to a mistyped one; empty when nothing is near enough.
-// Sources  optimal string alignment (Levenshtein distance with swapped neighbours as one error); a word is near when
-//          at most a third of its letters differ.
+// The known word most similar to a mistyped one, for "did you mean ...?"; empty if none is similar enough.
+// Sources  optimal string alignment distance (Levenshtein, with swapped neighbours as one error). A word is similar
+//          enough if at most a third of its letters differ.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
-// "; did you mean \"repetitions\"?", or "; known: a, b, c" when nothing is near and the list is short enough to read.
+// "; did you mean \"repetitions\"?" If no word is similar enough: "; known: a, b, c", or nothing if that list is too
+// long to read.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace memsweep::base

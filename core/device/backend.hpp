@@ -1,7 +1,7 @@
-// What all backends do alike: they keep what they have opened under numbers, refuse numbers and ranges that name
-// nothing, and leave out operations on no bytes.
+// The common part of all backends. It keeps open objects (blocks, streams, events, latches) in maps by their ids,
+// refuses ids and ranges that do not exist, and skips operations on 0 bytes.
 //
-// Errors   invalid_input: a number or a range that does not exist; timeout: to wait for a stream that is held would
+// Errors   invalid_input: an id or a range that does not exist; timeout: waiting for a stream that a latch holds would
 //          never end.
 // Threads  As Runtime says; the mutex guards the maps.
 #pragma once
@@ -19,12 +19,17 @@
 
 namespace memsweep::device {
 
-// What a backend is made of. A block has the members kind, bytes and host; an event has device; a latch has stream; an
-// end has kernels_reach and is_managed. `Derived` has, for this class alone:
-//   prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream);
-//   is_mapped(block); end_in(block, offset) and end_at(host pointer) -> End; out_of_reach, why kernels do not reach
-//   one; place_of(end), whose alignment is checked; host_to_fill(end), nullptr where the device fills;
-//   queue_...(stream, ends, ...) for each operation; found_mismatch() of a check, seconds_of() two events.
+// The base class of a backend. Block needs the members kind, bytes and host; Event needs device; Latch needs stream.
+// End is memory at one end of an operation; it needs kernels_reach and is_managed. `Derived` provides, for this class
+// only:
+// - prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream)
+// - is_mapped(block)
+// - end_in(block, offset) and end_at(host pointer) -> End
+// - out_of_reach: the reason if kernels cannot access an end
+// - place_of(end): the address or offset whose alignment is checked
+// - host_to_fill(end): where the processor fills memory; nullptr if the device does
+// - queue_...(stream, ends, ...) for each operation
+// - found_mismatch() for check_pattern(), seconds_of() for two events
 template <typename Derived, typename Block, typename Stream, typename Event, typename Latch, typename End>
 class Backend : public Runtime {
   public:
@@ -83,7 +88,7 @@ class Backend : public Runtime {
         if (bytes == 0) {
             return {};
         }
-        if (std::byte* const host = Derived::host_to_fill(into)) {  // in its turn, but by the processor
+        if (std::byte* const host = Derived::host_to_fill(into)) {  // in stream order, but by the processor
             return wait(stream).map([&] { std::fill_n(host, bytes, value); });
         }
         return self().queue_fill(on, into, value, bytes);
@@ -151,10 +156,10 @@ class Backend : public Runtime {
     }
 
   protected:
-    static constexpr std::uint64_t word_bytes = 8;   // of patterns and chains
-    static constexpr std::uint64_t pair_bytes = 16;  // that a kernel copies at once
+    static constexpr std::uint64_t word_bytes = 8;   // the unit of patterns and chains
+    static constexpr std::uint64_t pair_bytes = 16;  // what a kernel copies at once
 
-    // Closes blocks before streams, because stream-ordered memory is given back on its stream.
+    // Closes blocks before streams, because stream-ordered memory is freed on its stream.
     void close_all()
     {
         while (!latches_.empty()) {
@@ -183,7 +188,8 @@ class Backend : public Runtime {
         return id;
     }
 
-    // What the user gets for a new block. One that is mapped on demand has no address for the processor yet.
+    // Stores a new block, and returns what its user gets. A block of kind `mapped` has no address for the processor
+    // yet.
     [[nodiscard]] RawBlock kept(const Block& block)
     {
         return {.id = keep(blocks_, block), .host = block.kind == MemoryKind::mapped ? nullptr : block.host};
@@ -198,7 +204,8 @@ class Backend : public Runtime {
         return find_in(events_, event, "there is no such event");
     }
 
-    // The block of an address. invalid_input: the range does not lie in it, or it is mapped for the processor.
+    // The block of an address. invalid_input: the range is not inside the block, or the block is mapped for the
+    // processor.
     [[nodiscard]] base::Expected<Block> find(const Address& address, std::uint64_t bytes) const
     {
         auto block = find_in(blocks_, address.memory, "there is no such block");
@@ -212,7 +219,7 @@ class Backend : public Runtime {
         return block;
     }
 
-    // Takes what was opened out of its map, so that nobody else can close it or use it.
+    // Removes an object from its map and returns it, so that no other thread can close or use it.
     template <typename Id, typename Value>
     [[nodiscard]] base::Expected<Value> take(std::map<Id, Value>& all, Id id, const char* missing)
     {
@@ -254,14 +261,14 @@ class Backend : public Runtime {
         return find(address, bytes).map([&](const Block& block) { return self().end_in(block, address.offset_bytes); });
     }
 
-    // The same as end_of(), for kernels, which do not reach all memory.
+    // As end_of(), but checks that kernels can access the range.
     [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
     {
         auto end = end_of(address, bytes);
         if (end && !end->kernels_reach) {
             return base::fail(base::ErrorCode::not_supported, Derived::out_of_reach);
         }
-        // The place is checked and not the offset, because registered memory begins at any address.
+        // Checks the address and not the offset, because registered memory may begin at any address.
         if (end && (bytes % unit != 0 || Derived::place_of(*end) % unit != 0)) {
             return base::fail(
                 base::ErrorCode::invalid_input,

@@ -1,12 +1,12 @@
-// Opens the runtime of this machine's accelerators when it is asked for, never at start-up. Without a driver that is
-// harmless and cheap.
+// Opens the runtime of this machine's accelerators on request, never at start-up. Without a driver this is harmless and
+// cheap.
 //
-// Cost     without a driver under a millisecond (a library that cannot be loaded); with PoCL about 20 ms.
+// Cost     under a millisecond without a driver (a library fails to load); about 20 ms with PoCL.
 //
-// Errors   open_cuda, open_hip, open_opencl: not_supported, with what is missing: the backend in this build, a driver,
-//          a device.
+// Errors   open_cuda, open_hip, open_opencl: not_supported, and what is missing: the backend in this build, a driver,
+//          or a device.
 //
-// Threads  A driver may start threads: open it after every fork, never before.
+// Threads  A driver may start threads. So open a runtime only after the last fork of this process.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ namespace memsweep::device {
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_hip();  // compiled, never run
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_opencl();
 
-// A runtime without a device, whose every call answers not_supported with this reason.
+// A runtime without a device. Every call returns not_supported with this reason.
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
-// The first runtime that has a device: CUDA, then HIP, then OpenCL. If none has, a runtime without a device, whose
-// absence() gives the reason of each.
+// The first runtime that has a device, in the order CUDA, HIP, OpenCL. If none has one, a runtime without a device; its
+// absence() gives the reason for each of the three.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

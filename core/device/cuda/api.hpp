@@ -1,9 +1,8 @@
-// The one header through which the backend of CUDA knows the runtime library that it calls. The same sources, compiled
-// with MEMSWEEP_HIP, call HIP, AMD's library, whose functions have the names of CUDA's with another prefix; what
-// differs by more than the name is a function below. The backend of HIP is compiled and has never run: no device was at
-// hand.
+// The only header of the CUDA backend that includes the runtime library's headers. Compiled with MEMSWEEP_HIP, the same
+// sources call HIP, AMD's library. HIP's functions have CUDA's names with another prefix; other differences are in the
+// functions below. The HIP backend compiles but has never run, because no device was available.
 //
-// Sources  CUDA Runtime API 12 and 13; HIP 5.2 (hip_runtime_api.h), whose flags and enumerators have CUDA's meaning.
+// Sources  CUDA Runtime API 12 and 13; HIP 5.2 (hip_runtime_api.h), whose flags and enumerators mean what CUDA's mean.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ namespace memsweep::device::MEMSWEEP_API {
 #ifdef MEMSWEEP_HIP
 inline constexpr const char* api_name = "hip";
 inline constexpr const char* api_words = "HIP (compiled, never run)";
-inline constexpr const char* management_library = nullptr;  // AMD's has other calls, which tell other things
+inline constexpr const char* management_library = nullptr;  // AMD's library has a different interface
 
 [[nodiscard]] inline std::string architecture_of(const hipDeviceProp_t& properties)
 {
@@ -43,8 +42,8 @@ inline constexpr const char* management_library = "libnvidia-ml.so.1";
 }
 #endif
 
-// Where managed memory may lie. A node of the host's memory is named if this version of the library can do so. If the
-// driver refuses the node, the memory goes to the host without one.
+// A place for managed memory: a device or the host. prefetch_to_host() names a NUMA node if this version of the library
+// can. If the driver refuses the node, the memory goes to the host without a node.
 #if CUDART_VERSION >= 13000
 using Place = cudaMemLocation;
 [[nodiscard]] inline Place on_device(int device) noexcept

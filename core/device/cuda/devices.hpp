@@ -1,6 +1,6 @@
-// The CUDA devices of this machine and their links, and how the runtime's failures become errors.
+// Finds the CUDA devices of this machine and their links, and turns failures of the CUDA runtime into errors.
 //
-// Cost     without a driver 80 us; with one, what cudaGetDeviceCount needs to load it.
+// Cost     80 us without a driver; with a driver, the time in which cudaGetDeviceCount loads it.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@
 
 namespace memsweep::device::MEMSWEEP_API {
 
-// A link that is up, and what is at its other end.
+// An NVLink that is up, and the device at its other end.
 struct NvLink {
-    std::string other_end;  // its PCI address; empty: not told
+    std::string other_end;  // its PCI address; empty: not known
     bool is_to_switch{};
 };
 
-// NVIDIA's management library, which knows links, clocks and nodes. It is loaded if it is there, with declarations of
-// our own, because its header often is not.
+// NVML, NVIDIA's management library: knows links, clocks and NUMA nodes. It is loaded at run time if it is installed.
+// We declare its functions ourselves, because its header is often not installed.
 //
 // Sources  NVML API reference, libnvidia-ml.so.1.
 //
-// Errors   none: a value that cannot be had is absent.
+// Errors   none: a value that cannot be read is absent.
 class Nvml {
   public:
     Nvml();
@@ -34,25 +34,26 @@ class Nvml {
 
     [[nodiscard]] bool is_there() const noexcept { return library_ != nullptr; }
     [[nodiscard]] std::optional<HostLink> host_link(const std::string& bus_address) const;
-    // The node of host memory that the driver calls nearest.
+    // The NUMA node of the host that is nearest to the device, as the driver reports it.
     [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
     [[nodiscard]] std::optional<Clocks> clocks(const std::string& bus_address) const;
     [[nodiscard]] std::string driver_version() const;
     // The links that are up.
     [[nodiscard]] std::vector<NvLink> nvlinks(const std::string& bus_address) const;
-    // Sets the facts that tell this card from another of its kind, and the facts about its settings.
+    // Fills in the facts that identify this card among cards of the same model, and the facts about its settings.
     void identify(DeviceFacts& facts) const;
 
   private:
     template <typename Function>
     [[nodiscard]] Function find(const char* name) const;
-    [[nodiscard]] std::optional<std::uint64_t> reasons_of(void* device) const;  // for its clocks
+    // Bits that say what limits the device's clocks now.
+    [[nodiscard]] std::optional<std::uint64_t> reasons_of(void* device) const;
     [[nodiscard]] void* handle_of(const std::string& bus_address) const;
 
     void* library_{};
 };
 
-// The variable that makes every launch of a kernel wait until the kernel is done, if it is set to anything but 0.
+// The environment variable that makes every kernel launch wait for the kernel's end, if it is set to anything but 0.
 inline constexpr const char* launch_blocking = "CUDA_LAUNCH_BLOCKING";
 
 struct FoundDevice {
@@ -64,22 +65,22 @@ struct FoundDevice {
     std::vector<NvLink> nvlinks;
 };
 
-// The links from one device straight to another. If there is none and both have links to switches, the links to
-// switches of the device that has fewer of them.
+// The number of direct NVLinks between two devices. If there is none, the number of their links to switches; if the
+// devices differ, the smaller number.
 struct LinksBetween {
     std::uint32_t count{};
     bool through_switch{};
 };
 [[nodiscard]] LinksBetween links_between(const FoundDevice& from, const FoundDevice& to);
 
-// not_supported: no driver, one too old, or no device.
+// Errors   not_supported: no driver, a driver that is too old, or no device.
 [[nodiscard]] base::Expected<int> count_devices();
 [[nodiscard]] base::Expected<std::vector<FoundDevice>> describe_devices(int count, const Nvml& nvml);
 
-// device: "cudaLaunchKernel: cudaErrorLaunchFailure (unspecified launch failure)". budget: the code says that there is
-// no memory.
+// The error for a failed call: "cudaLaunchKernel: cudaErrorLaunchFailure (unspecified launch failure)". Its ErrorCode
+// is `budget` if the code means out of memory, else `device`.
 [[nodiscard]] base::Error failure(const char* call, cudaError_t code);
-// Call after a call whose failure does not matter; otherwise the next launch would be blamed for it.
+// Call after a CUDA call whose failure does not matter; otherwise the next launch would report that failure.
 inline void forget_failure(cudaError_t code) noexcept
 {
     if (code != cudaSuccess) {

@@ -1,4 +1,4 @@
-// HIP's names under CUDA's, for api.hpp alone: one line for each name that the backend uses.
+// Maps CUDA's names to HIP's: one line for each name that the backend uses. Only api.hpp includes this.
 #pragma once
 
 #ifndef MEMSWEEP_HIP
@@ -7,7 +7,7 @@
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
 
-// The same word with another prefix.
+// Names that differ only in the prefix.
 #define cudaCpuDeviceId hipCpuDeviceId
 #define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
 #define cudaDeviceDisablePeerAccess hipDeviceDisablePeerAccess
@@ -88,7 +88,7 @@
 #define cudaStream_t hipStream_t
 #define cudaSuccess hipSuccess
 
-// Another word for the same thing.
+// Names that differ in more than the prefix.
 #define cudaDevAttrAsyncEngineCount hipDeviceAttributeAsyncEngineCount
 #define cudaDevAttrConcurrentManagedAccess hipDeviceAttributeConcurrentManagedAccess
 #define cudaDevAttrGlobalMemoryBusWidth hipDeviceAttributeMemoryBusWidth
@@ -113,8 +113,8 @@
 #define cudaHostAllocWriteCombined hipHostMallocWriteCombined
 #define cudaMemoryAdvise hipMemoryAdvise
 
-// The nearest that HIP has.
-#define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // what registering needs
-#define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // it tells no more
+// Names without an exact equivalent in HIP.
+#define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // registering memory needs it
+#define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // HIP's error is less specific
 
 // NOLINTEND(readability-identifier-naming)

@@ -1,24 +1,25 @@
-// CUDA as a Runtime: its runtime library, linked statically, and our kernels; and HIP, whose functions api.hpp puts in
-// their place.
+// The Runtime for CUDA: uses the CUDA runtime library, linked statically, and our own kernels. Also the Runtime for
+// HIP, through the names in api.hpp.
 //
-// Latch    A kernel polls a word of pinned memory; it gives up after ten seconds, and close() says so. Memory has to be
-//          allocated and freed before a stream is held: both may wait for the device.
+// Latch    A kernel polls a word of pinned memory. It gives up after ten seconds; close() then returns an error. Do not
+//          allocate or free memory while a latch is held, because both may wait for the device.
 //
-// Copies   cudaMemcpyAsync between addresses of one space; between devices cudaMemcpyPeerAsync, which goes straight
-//          where peer access is on, and otherwise through the host.
+// Copies   cudaMemcpyAsync; between devices cudaMemcpyPeerAsync, which copies directly if peer access is on, and
+//          otherwise through the host.
 //
-// Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
+// Events   A closed event is kept and reused, because creating and destroying an event costs more than recording it.
 //
-// Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does.
-//          The device's default pool gives everything back at every synchronisation, and that would be measured too.
+// Pools    Stream-ordered memory comes from a pool of our own that keeps its memory until the pool is destroyed, as
+//          RMM's does. The device's default pool returns unused memory at every synchronisation, which would be
+//          measured, too.
 //
 // Sources  CUDA Runtime API 12 and 13.
 //
-// Ordinary memory  Kernels reach it where it lies, by faults (heterogeneous memory management) or through the
-//          processor's own tables. This counts only if every device says so, because an address does not tell which
+// Ordinary memory  Kernels can access it in place, by faults (heterogeneous memory management) or through the
+//          processor's page tables. We use this only if every device can do it, because an address does not tell which
 //          device's kernels will use it.
 //
-// Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
+// Threads  As Runtime. Every call sets the current device first, because that is a property of the thread.
 #pragma once
 
 #include <atomic>
@@ -38,13 +39,13 @@ struct Block {
     MemoryKind kind{};
     std::uint32_t device{};
     std::uint64_t bytes{};
-    std::byte* data{};      // where the device reaches it; pageable: where the host does
-    std::byte* host{};      // nullptr: the host does not
-    cudaStream_t stream{};  // stream_ordered: the stream whose order it keeps
+    std::byte* data{};      // its address for the device; pageable: for the host
+    std::byte* host{};      // its address for the host; nullptr: the host cannot access it
+    cudaStream_t stream{};  // stream_ordered: the stream on which it is allocated and freed
     bool is_mapped{};
 };
 
-// Page-locked memory and its two addresses, which differ where it is write-combined.
+// Page-locked memory and its addresses for host and device. The two may differ, as for write-combined memory.
 struct HostMemory {
     std::byte* host{};
     std::byte* device{};
@@ -54,9 +55,9 @@ struct HostMemory {
 struct Stream {
     std::uint32_t device{};
     cudaStream_t stream{};
-    unsigned long long* found{};  // of checks, on the device
+    unsigned long long* found{};  // results of checks; device memory
     Grids grids;
-    HostMemory words;  // of latches; the second half tells of those that gave up
+    HostMemory words;  // words of latches; the second half holds the words for those that gave up
     std::uint64_t holds{};
 };
 
@@ -67,19 +68,19 @@ struct Event {
 
 struct Latch {
     StreamId stream{};
-    volatile std::uint64_t* word{};  // where the host reaches them
+    volatile std::uint64_t* word{};  // word and gave_up: addresses for the host
     volatile std::uint64_t* gave_up{};
     std::uint64_t value{};
 };
 
 struct End {
-    std::byte* data{};  // where the device reaches it; of ordinary memory, where the host does
+    std::byte* data{};  // the address for the device; ordinary memory: for the host
     std::byte* host{};
-    bool on_host{};  // pageable or pinned: a copy needs to know no device
+    bool on_host{};  // pageable or pinned: a copy does not depend on a device
     bool kernels_reach{};
     bool is_managed{};
     bool is_ordinary{};  // the processor fills it
-    bool is_pooled{};    // other devices' access to it is not that of cudaDeviceEnablePeerAccess
+    bool is_pooled{};    // cudaDeviceEnablePeerAccess does not give other devices access to it
     std::uint32_t device{};
 };
 
@@ -129,7 +130,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<cudaMemPool_t> pool_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
     void put_back(const Event& event);
-    [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;  // that kernels reach it
+    // Checks that kernels can access the end.
+    [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
     static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
@@ -154,14 +156,14 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;
-    std::map<std::uint32_t, std::vector<cudaEvent_t>> idle_events_;  // of each device: closed, to be recorded anew
-    std::map<std::uint32_t, cudaMemPool_t> pools_;  // of each device, since stream-ordered memory was first asked of it
-    mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
+    std::map<std::uint32_t, std::vector<cudaEvent_t>> idle_events_;  // by device: closed events, to be reused
+    std::map<std::uint32_t, cudaMemPool_t> pools_;        // by device, made at its first stream-ordered allocation
+    mutable std::vector<std::atomic<bool>> has_context_;  // by device: whether choose() has made a context
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
-    bool reaches_ordinary_{};  // every device's kernels do
+    bool reaches_ordinary_{};  // every device's kernels can access ordinary memory
 };
 
-// not_supported: as in open.hpp.
+// Errors   as open_cuda() in open.hpp.
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open();
 
 }  // namespace memsweep::device::MEMSWEEP_API

@@ -1,11 +1,11 @@
-// The OpenCL loader, looked up when it is asked for, because no program of ours needs one to start; and the devices of
-// this machine's OpenCL drivers.
+// Loads the OpenCL library at run time, so that memsweep starts without it, and finds the devices of the installed
+// OpenCL drivers.
 //
 // Sources  OpenCL 3.0 specification.
 //
-// Cost     find_devices loads every driver that is installed: 16 ms for PoCL.
+// Cost     find_devices() loads every installed driver: 16 ms for PoCL.
 //
-// Ownership  The library stays loaded until the process ends: drivers leave threads behind.
+// Ownership  The library stays loaded until the process ends, because drivers leave threads behind.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -21,7 +21,7 @@
 
 namespace memsweep::device::opencl {
 
-// The functions that are called, and the members of Library that they become.
+// The functions that we call, each with the name of its member of Library.
 #define MEMSWEEP_OPENCL_NEEDED(X)                                                                                      \
     X(clGetPlatformIDs, get_platforms)                                                                                 \
     X(clGetPlatformInfo, platform_info)                                                                                \
@@ -57,7 +57,7 @@ namespace memsweep::device::opencl {
     X(clReleaseKernel, release_kernel)                                                                                 \
     X(clSetKernelArg, set_argument)                                                                                    \
     X(clEnqueueNDRangeKernel, run_kernel)
-// The functions of shared virtual memory, which may be nullptr.
+// The functions of shared virtual memory. Their members may be nullptr.
 #define MEMSWEEP_OPENCL_SHARED_MEMORY(X)                                                                               \
     X(clSVMAlloc, svm_allocate)                                                                                        \
     X(clSVMFree, svm_free)                                                                                             \
@@ -72,13 +72,14 @@ struct Library {
 #undef MEMSWEEP_MEMBER
 };
 
-// not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.
+// Errors   not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.
 [[nodiscard]] base::Expected<Library> load_library();
 
-// "CL_OUT_OF_RESOURCES (-5)"
+// The name and number of an error: "CL_OUT_OF_RESOURCES (-5)".
 [[nodiscard]] std::string name_of_code(cl_int code);
 
-// device: "clFinish: CL_OUT_OF_RESOURCES (-5)". budget: the code says that there is no memory.
+// The error for a failed call: "clFinish: CL_OUT_OF_RESOURCES (-5)". Its ErrorCode is `budget` if the code means out of
+// memory, else `device`.
 [[nodiscard]] base::Error failure(const char* call, cl_int code);
 [[nodiscard]] inline base::Expected<void> outcome(const char* call, cl_int code)
 {
@@ -89,10 +90,10 @@ struct FoundDevice {
     cl_platform_id platform{};
     cl_device_id id{};
     DeviceFacts facts;
-    bool has_fine_grained_svm{};  // one address for both sides without calls to map it
+    bool has_fine_grained_svm{};  // memory with one address for host and device that need not be mapped
 };
 
-// not_supported: no driver, or none that has a device.
+// Errors   not_supported: no driver, or no driver with a device.
 [[nodiscard]] base::Expected<std::vector<FoundDevice>> find_devices(const Library& api);
 
 }  // namespace memsweep::device::opencl
