@@ -10,7 +10,7 @@ namespace memsweep::benchmarks {
 
 struct MallocTiming {
     double
-        seconds{};  // all operations together; with several threads, from the first thread's start to the last one's end
+        seconds{};  // of all operations; with several threads, from the first thread's start to the last thread's end
     double faults{};
 };
 

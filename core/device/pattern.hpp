@@ -1,11 +1,11 @@
-// Data that tells where it belongs: each 8-byte word is a mix of a seed and of its own position. So bytes that were
-// dropped, doubled, shifted or left from an earlier sample are all noticed.
+// Data for verifying transfers: each 8-byte word is a hash of a seed and of its own position. So a check finds bytes
+// that were dropped, duplicated, shifted, or left over from an earlier sample.
 //
-// Units    bytes; positions count from the first byte of what the pattern was laid over.
+// Units    bytes; positions count from the first byte of the memory that the pattern fills.
 //
-// Sources  the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+// Sources  the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 //
-// Cost     about a nanosecond a word on a processor.
+// Cost     about a nanosecond per word on a CPU.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace memsweep::device {
 
 struct Pattern {
     std::uint64_t seed{};
-    std::uint64_t first_word{};  // the position of the first word, for a range out of a larger whole
+    std::uint64_t first_word{};  // the position of the range's first word in the whole pattern
 };
 
 struct Mismatch {
-    std::uint64_t words{};       // that differ
-    std::uint64_t first_byte{};  // where the first of them begins; meaningless when there is none
+    std::uint64_t words{};       // the number of words that differ
+    std::uint64_t first_byte{};  // where the first of them begins; meaningless if `words` is 0
 };
 
 [[nodiscard]] constexpr std::uint64_t pattern_word(std::uint64_t seed, std::uint64_t word) noexcept
@@ -33,7 +33,7 @@ struct Mismatch {
     return mixed ^ (mixed >> 31U);
 }
 
-// If the last word does not fit, its first bytes in the machine's order fill the rest.
+// If the size is no multiple of 8, the first bytes of the last word in memory fill the end.
 void write_pattern(std::span<std::byte> bytes, Pattern pattern) noexcept;
 [[nodiscard]] Mismatch check_pattern(std::span<const std::byte> bytes, Pattern pattern) noexcept;
 

@@ -1,21 +1,22 @@
-// Accelerators behind one interface: what is known of them, memory, streams, copies, events. Runtime deals in bare
-// numbers; the handle types below own them.
+// One interface to accelerators: facts about them, memory, streams, copies, events. Runtime identifies objects by ids.
+// The handle types below own objects and close them.
 //
-// Units    bytes, seconds, hertz, bytes per second; an absent optional is unknown, never 0.
+// Units    bytes, seconds, hertz, bytes per second. An absent optional means unknown, not 0.
 //
-// Sources  Facts come from clGetDeviceInfo, or from cudaGetDeviceProperties and cudaDeviceGetAttribute, and NVML for
-//          links and for what tells one card from another.
+// Sources  Facts come from clGetDeviceInfo, or from cudaGetDeviceProperties and cudaDeviceGetAttribute. Links and the
+//          identity of a card come from NVML.
 //
-// Errors   device: a call that failed, by its name and what it answered; asynchronous work that failed shows at the
-//          next wait. not_supported: this runtime or device has no such thing, and why. invalid_input: a device, a
-//          handle or a range that does not exist. budget: the device has no memory left.
+// Errors   device: a call failed; the message names the call and its result. A failure of asynchronous work is reported
+//          by the next wait. not_supported: this runtime or device lacks the feature, with the reason. invalid_input: a
+//          device, an id or a range that does not exist. budget: the device has no memory left.
 //
-// Threads  A runtime may be used by several at once, a stream by one at a time.
+// Threads  Several threads may use a runtime at the same time, but a stream may be used by only one at a time.
 //
-// Ownership  Whatever is opened is closed by its user; memory outlives the work queued on it. Work on a stream is done
-//            in order; streams know of each other only through events.
+// Ownership  The user closes every object that was opened. Memory must outlive the work queued on it.
 //
-// Cost     Copies return once they are queued, except those of pageable memory, which runtimes may carry out at once.
+// Order    Work on one stream runs in the order in which it was queued. Only events order work on different streams.
+//
+// Cost     copy() returns once the copy is queued. A copy of pageable memory may be carried out before it returns.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +33,16 @@
 
 namespace memsweep::device {
 
-// Where bytes of a transfer lie.
+// The kinds of memory at the ends of a transfer.
 enum class MemoryKind : std::uint8_t {
     pageable,        // ordinary memory of the process
-    pinned,          // host memory that the runtime allocated page-locked
-    registered,      // ordinary memory that the runtime locked afterwards
-    write_combined,  // pinned, uncached by the processor: fast to write, slow to read
-    mapped,          // pinned, and loaded from or stored to by kernels where it lies (zero copy)
-    device,          // the accelerator's own
-    managed,         // one address for both sides, moved on demand
-    stream_ordered,  // the accelerator's own, from a pool, in the order of a stream
+    pinned,          // host memory that the runtime allocates page-locked
+    registered,      // ordinary memory that the runtime page-locks afterwards
+    write_combined,  // pinned, not cached by the CPU: fast to write, slow to read
+    mapped,          // pinned; kernels access it in place (zero copy)
+    device,          // the accelerator's own memory
+    managed,         // one address for host and device; pages move on demand
+    stream_ordered,  // the accelerator's own memory, allocated and freed in the order of a stream
 };
 [[nodiscard]] const std::vector<MemoryKind>& memory_kinds();
 [[nodiscard]] std::string_view name_of(MemoryKind kind) noexcept;
@@ -52,65 +53,66 @@ enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
 struct DeviceFacts {
     std::string name;
     std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
-    std::string driver_version;       // of the driver itself, "580.105.08"; empty: the runtime does not tell
-    std::uint32_t runtime_version{};  // of CUDA's library: 13000; 0: there is none
-    std::string architecture;         // "sm_90"; empty: the runtime has no word for it
-    std::string bus_address;          // "0000:1b:00.0"; empty: not on a PCI bus, or not told
+    std::string driver_version;       // of the driver itself, "580.105.08"; empty: not known
+    std::uint32_t runtime_version{};  // of the CUDA runtime library: 13000; 0: not CUDA
+    std::string architecture;         // "sm_90"; empty: not known
+    std::string bus_address;          // "0000:1b:00.0"; empty: not on a PCI bus, or not known
     DeviceClass device_class{};
     std::uint64_t memory_bytes{};
-    std::uint64_t largest_block_bytes{};  // of one allocation
+    std::uint64_t largest_block_bytes{};  // the largest single allocation
     std::uint32_t compute_units{};
-    bool reaches_ordinary{};    // its kernels use ordinary memory of the process where it lies
-    bool shares_host_memory{};  // its memory is the host's: pinned and pageable transfers do not differ
+    bool reaches_ordinary{};    // its kernels can access ordinary memory of the process in place
+    bool shares_host_memory{};  // its memory is host memory: pinned and pageable transfers do not differ
     std::optional<std::uint32_t> copy_engines;
-    std::optional<std::uint32_t> numa_node;    // that it is attached to
-    std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
-    std::optional<std::uint32_t> nvlinks;      // that are up
-    std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
-    std::string environment;                   // what the process's variables ask of the driver; empty: nothing
-    std::string uuid;                          // "GPU-8c3a…"; empty: not told
-    std::string part_of;                       // the uuid of the card whose instance (MIG) it is; empty: it is a card
-    std::string serial;                        // of the board; empty: not told
-    std::optional<bool> has_ecc;               // its memory is checked
-    std::optional<bool> is_partitioned;        // multi-instance GPU (MIG) is on
+    std::optional<std::uint32_t> numa_node;    // of the host, to which the device is attached
+    std::optional<double> memory_bytes_per_s;  // the peak rate of its memory, from clock and bus width
+    std::optional<std::uint32_t> nvlinks;      // the number of NVLinks that are up
+    std::optional<std::uint64_t> cache_bytes;  // the size of the last-level cache
+    std::string environment;                   // environment variables that change the driver's behaviour; empty: none
+    std::string uuid;                          // "GPU-8c3a…"; empty: not known
+    std::string part_of;                       // if it is a MIG instance: the uuid of its card; else empty
+    std::string serial;                        // of the board; empty: not known
+    std::optional<bool> has_ecc;               // whether ECC of its memory is on
+    std::optional<bool> is_partitioned;        // whether multi-instance GPU (MIG) is on
     std::optional<double> power_limit_w;
-    std::optional<std::uint64_t> link_replays;  // of packets on its link to the host, since the driver was loaded
+    std::optional<std::uint64_t> link_replays;  // packets sent again on its host link since the driver was loaded
 };
 
-// The link to the host as it is now: idle devices let it fall to its slowest.
+// The link to the host in its present state. An idle device may have reduced it to the slowest speed.
 struct HostLink {
-    std::uint32_t generation{};  // of PCI Express, 1 to 6
+    std::uint32_t generation{};  // PCI Express generation, 1 to 6
     std::uint32_t lanes{};
     std::uint32_t max_generation{};
     std::uint32_t max_lanes{};
 };
 
-// How fast a device runs now, and what keeps it from running faster.
+// The present clocks of a device, and what limits them.
 struct Clocks {
     std::uint64_t processors_hz{};
     std::uint64_t memory_hz{};
     std::uint64_t max_processors_hz{};
     std::uint64_t max_memory_hz{};
     std::string held_back_by;  // "power_cap, hot_hardware"; empty: nothing
-    bool is_throttled{};       // by heat or a failing supply, which pass: not by a limit that always holds
+    bool is_throttled{};       // limited by a temporary cause, such as heat or the power supply
 };
 
-// The most that one direction of such a link carries, after encoding and the packet headers of 256-byte payloads.
-// Sources  PCI Express Base Specification: 2.5 to 64 GT/s a lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
-//          (242 of 256 bytes) in 6; 24 bytes of framing, sequence, header and check a packet.
+// The highest rate of payload in one direction of a PCI Express link, after encoding and packet headers, with payloads
+// of 256 bytes. nullopt: an unknown generation.
+// Sources  PCI Express Base Specification: 2.5 to 64 GT/s per lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
+//          (242 of 256 bytes) in 6; per packet 24 bytes of framing, sequence number, header and CRC.
 [[nodiscard]] std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t lanes) noexcept;
 
 // The link from one device to another.
 struct PeerLink {
-    bool copies{};                         // a single copy takes both ends, however the runtime carries it out
-    bool possible{};                       // one device can read and write the other's memory, once access is on
-    bool direct{};                         // access is on
-    std::string reason;                    // why not direct; empty when it is
-    std::optional<std::uint32_t> nvlinks;  // between them, straight or through a switch
+    bool copies{};                         // one call copies between both devices, by whatever route
+    bool possible{};                       // peer access can be enabled: `from` can then access the memory of `to`
+    bool direct{};                         // peer access is enabled
+    std::string reason;                    // why not direct; empty: it is direct
+    std::optional<std::uint32_t> nvlinks;  // between the devices, directly or through a switch
     bool through_switch{};
 };
 
-// Counts of the things that a runtime holds for its user at this moment.
+// The number of objects that are open now.
 struct Holdings {
     std::uint64_t blocks{};
     std::uint64_t bytes{};
@@ -127,9 +129,9 @@ enum class LatchId : std::uint64_t { none };
 
 // A byte of a block, or of ordinary memory.
 struct Address {
-    MemoryId memory{};             // none: ordinary memory, at `ordinary`
+    MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
     std::uint64_t offset_bytes{};  // into the block
-    void* ordinary{};              // a source is only read
+    void* ordinary{};              // not const for sources either, which are only read
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept
 {
@@ -144,12 +146,12 @@ struct BlockRequest {
     std::uint32_t device{};
     MemoryKind kind{};
     std::uint64_t bytes{};
-    StreamId stream{};  // stream_ordered: the stream whose order it keeps
+    StreamId stream{};  // stream_ordered: the stream on which it is allocated and freed
 };
 
 struct RawBlock {
     MemoryId id{};
-    std::byte* host{};  // where the processor reads and writes it; nullptr: it cannot, or only once it is mapped
+    std::byte* host{};  // its address for the CPU; nullptr: none, or only while it is mapped
 };
 
 enum class Access : std::uint8_t { read, write };
@@ -158,8 +160,8 @@ enum class Side : std::uint8_t { host, device };
 
 // Hints for a driver about managed memory.
 enum class Advice : std::uint8_t {
-    stay_on_device,  // it is moved there, and stays while there is room
-    stay_on_host,    // it stays there, and the device's kernels use it over the link
+    stay_on_device,  // moves to the device, and stays there while there is room
+    stay_on_host,    // stays on the host; the device's kernels access it over the link
 };
 
 class Runtime {
@@ -171,35 +173,34 @@ class Runtime {
 
     [[nodiscard]] virtual std::string_view backend() const noexcept = 0;  // "cuda", "opencl", "none"
     [[nodiscard]] virtual const std::vector<DeviceFacts>& devices() const noexcept = 0;
-    [[nodiscard]] virtual std::string absence() const = 0;  // why there is no device; empty when there is one
+    [[nodiscard]] virtual std::string absence() const = 0;  // why there is no device; empty: there is one
 
-    // Why this device has no memory of this kind; absent: it has.
+    // Why this device has no memory of this kind; nullopt: it has.
     [[nodiscard]] virtual std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const = 0;
     [[nodiscard]] virtual PeerLink peer(std::uint32_t from, std::uint32_t to) const = 0;
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
     [[nodiscard]] virtual std::optional<HostLink> host_link(std::uint32_t device) const = 0;
     [[nodiscard]] virtual std::optional<Clocks> clocks(std::uint32_t /*device*/) const { return std::nullopt; }
     [[nodiscard]] virtual Holdings holdings() const = 0;
-    // Why every call fails from here on in this process, as after a kernel that broke the driver's context. Asks the
-    // driver; absent: work can go on.
+    // Why all further calls in this process will fail, for example after a kernel broke the driver's context. nullopt:
+    // they will not. Asks the driver.
     [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
-    // Registers ordinary memory until the block is closed; the memory itself stays the caller's.
+    // Registers (page-locks) ordinary memory until the block is closed. The caller still owns the memory.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> close(MemoryId memory) = 0;
-    // The address of a block of device memory for other libraries of the same maker, in one address space with the
-    // host's memory; nullptr: there is none.
+    // The address of a block of device memory, for other libraries of the same vendor, in an address space shared with
+    // the host; nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
-    // Gives a block of the kind mapped to the processor, at the returned address, until unmap() gives it back to the
-    // device.
+    // Makes a block of kind `mapped` accessible to the CPU at the returned address. Until unmap() the device must not
+    // use it.
     [[nodiscard]] virtual base::Expected<std::byte*> map(MemoryId memory, Access access) = 0;
     [[nodiscard]] virtual base::Expected<void> unmap(MemoryId memory) = 0;
 
     [[nodiscard]] virtual base::Expected<StreamId> open_stream(std::uint32_t device) = 0;
-    virtual base::Expected<void> close(StreamId stream) = 0;  // waits for its work
-    // Whether a device prefers the kernels of some streams. open_urgent_stream() opens one whose kernels it prefers to
-    // all others.
+    virtual base::Expected<void> close(StreamId stream) = 0;  // waits for the stream's work
+    // Whether a device has stream priorities. open_urgent_stream() opens a stream of the highest priority.
     [[nodiscard]] virtual bool has_priorities(std::uint32_t /*device*/) const { return false; }
     [[nodiscard]] virtual base::Expected<StreamId> open_urgent_stream(std::uint32_t device);
     [[nodiscard]] virtual base::Expected<void> wait(StreamId stream) = 0;
@@ -207,53 +208,54 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual base::Expected<void> fill(StreamId stream, Address to, std::byte value,
                                                     std::uint64_t bytes) = 0;
-    // The same by a kernel of the device, and so only between blocks that kernels reach. Multiples of 16 bytes.
+    // As copy(), but by a kernel of the device, so kernels must be able to access both ends. Multiples of 16 bytes.
     [[nodiscard]] virtual base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                               std::uint64_t bytes) = 0;
-    // Says that so many streams of its device copy by kernels at a time, this one among them. Its kernels then leave
-    // room for the others.
+    // Tells a stream how many streams of its device, including itself, copy by kernels at the same time. Its kernels
+    // then leave room for the others.
     [[nodiscard]] virtual base::Expected<void> share_device(StreamId /*stream*/, std::uint32_t /*streams*/)
     {
         return {};
     }
-    // The pattern of pattern.hpp, written and checked by the device where the block lies. Multiples of 8 bytes.
+    // Writes and checks the pattern of pattern.hpp by a kernel of the device. Multiples of 8 bytes.
     [[nodiscard]] virtual base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
                                                              Pattern pattern) = 0;
     [[nodiscard]] virtual base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                                  Pattern pattern) = 0;  // waits
 
-    // One work item follows a chain through [chain, chain + bytes). Each word of the chain is the offset in bytes of
-    // the next. The item makes so many loads, one after the other, from the offset that `place` holds; `place` then
-    // holds the offset at which they ended.
+    // One work item follows a chain in [chain, chain + bytes) by `loads` dependent loads. Each word of the chain is the
+    // byte offset of the next. `place` holds the offset of the first load, and afterwards the last loaded offset.
     [[nodiscard]] virtual base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes,
                                                       std::uint64_t loads, Address place) = 0;
-    // Moves managed memory to the host (the node nearest to the device, if that can be named), or to the device.
+    // Moves managed memory to the device, or to the host. On the host it goes to the NUMA node nearest to the device,
+    // if the driver allows naming one.
     [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
                                                         Side to) = 0;
 
-    // Tells the driver of a whole block of managed memory how this device will use it.
+    // Tells the driver how this device will use a block of managed memory.
     [[nodiscard]] virtual base::Expected<void> advise(std::uint32_t device, MemoryId managed, Advice advice);
-    // Bytes of the device's memory that no process holds, neither this one nor another.
+    // Bytes of the device's memory that no process has allocated.
     [[nodiscard]] virtual base::Expected<std::uint64_t> free_bytes(std::uint32_t device) const;
 
-    [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;  // happens once all before it is done
+    // The event happens when all earlier work on the stream is done.
+    [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;
     virtual base::Expected<void> close(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<void> wait(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<bool> happened(EventId event) = 0;
-    [[nodiscard]] virtual base::Expected<void> after(StreamId stream, EventId event) = 0;  // the stream waits for it
-    // Seconds by the device's clock; both events must have happened on the same device.
+    // Later work on the stream waits for the event.
+    [[nodiscard]] virtual base::Expected<void> after(StreamId stream, EventId event) = 0;
+    // The time between two events by the device's clock, in seconds. Both must have happened, on the same device.
     [[nodiscard]] virtual base::Expected<double> seconds_between(EventId first, EventId second) = 0;
 
-    // Work that is queued on the stream from here on waits until the latch is closed, so that events do not measure the
-    // cost of queueing. close() answers timeout if the stream had gone on by itself.
+    // Holds a stream: work queued from now on waits until the latch is closed, so that the time between events does not
+    // include the cost of queueing. close() returns a timeout error if the stream had already continued by itself.
     [[nodiscard]] virtual base::Expected<LatchId> hold(StreamId stream) = 0;
     virtual base::Expected<void> close(LatchId latch) = 0;
 };
 
-// Owners of what a Runtime opens: each closes it exactly once, on every path.
+// Owns one object of a Runtime and closes it exactly once.
 //
-// Ownership  A handle lends its number; the runtime outlives it. A caller that has to hear of a failed close calls
-//            close().
+// Ownership  The runtime must outlive the handle. The destructor ignores a failed close; call close() to get the error.
 
 template <typename Id>
 class Handle {
@@ -289,7 +291,7 @@ using Stream = Handle<StreamId>;
 using Event = Handle<EventId>;
 using Latch = Handle<LatchId>;
 
-// A block of memory of one kind.
+// Owns a block of memory of one kind.
 class Memory {
   public:
     Memory() = default;
@@ -324,8 +326,8 @@ class Memory {
 [[nodiscard]] base::Expected<Event> record(Runtime& runtime, const Stream& stream);
 [[nodiscard]] base::Expected<Latch> hold(Runtime& runtime, const Stream& stream);
 
-// Copies a device's memory to the host over this stream, 4 MiB at a time, and compares it with the pattern there. No
-// kernel of any device has a part in it. Multiples of 8 bytes; waits.
+// Copies a device's memory to the host over this stream, 4 MiB at a time, and compares it with the pattern on the host.
+// Uses no kernels. Multiples of 8 bytes; waits for the result.
 [[nodiscard]] base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from,
                                                      std::uint64_t bytes, Pattern pattern);
 

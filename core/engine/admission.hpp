@@ -1,5 +1,5 @@
-// Decides which cases of a plan this machine can measure within the options of a run. Any other case is skipped with
-// the reason, and never tried.
+// Decides which cases of a plan can be measured on this machine with the options of a run. Other cases are skipped with
+// the reason, without trying them.
 //
 // Units    bytes.
 #pragma once
@@ -15,32 +15,33 @@
 namespace memsweep::engine {
 
 struct RunOptions {
-    std::uint64_t memory_budget_bytes{};                   // a case estimated above it is refused, never tried
-    std::uint64_t array_limit_bytes{};                     // --quick: skip cases that hold more; 0: none
-    std::function<void(model::MachineRounds&)> note_pace;  // the machine's, in every round; empty: it is not noted
-    std::function<void(std::uint64_t bytes)> prefault;     // makes the machine's memory ready; empty: nothing is done
-    std::function<bool(const model::CaseReport& ended)> ends_run;  // whether nothing follows it; empty: never
+    std::uint64_t memory_budget_bytes{};  // a case with a higher estimate is not run; 0: no limit
+    std::uint64_t array_limit_bytes{};    // --quick: a case that holds more is not run; 0: no limit
+    // Each of these functions may be empty; then it is not called.
+    std::function<void(model::MachineRounds&)> note_pace;  // measures the machine's speed, adds it to the rounds
+    std::function<void(std::uint64_t bytes)> prefault;     // makes so much free memory quick to fault in
+    std::function<bool(const model::CaseReport& ended)> ends_run;  // whether the run ends after this case
 };
 
-// The facts of this machine that a plan's `requires` is checked against.
+// The facts about this machine by which a plan's `requires` is checked.
 struct Capabilities {
-    std::uint64_t memory_bytes{};  // available; 0: it cannot be read
+    std::uint64_t memory_bytes{};  // available memory; 0: not known
     std::uint64_t numa_nodes{};
     std::uint64_t page_bytes{};
-    std::uint64_t huge_page_bytes{};  // 0: none
+    std::uint64_t huge_page_bytes{};  // 0: no huge pages
     bool weighted_interleave{};
-    // The path of an allocator's library, empty for the C library's, or why it cannot be used.
+    // Returns the path of an allocator's library (empty for the C library's malloc), or why it cannot be used.
     std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
     std::uint64_t swap_bytes{};
-    std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
+    std::string no_reclaim;  // why no control group can be made to reclaim memory; empty: one can
 };
 
-// Why the case cannot be measured; empty if it can. `estimate_bytes`: the memory that it will hold, plus the memory
-// that its sweep has left.
+// Why the case cannot be measured; empty: it can. `estimate_bytes`: the memory that the case will hold, plus what
+// earlier cases of its sweep have left allocated.
 [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
                                   const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
 
-// Fills in the library of an allocator. Returns why it cannot be had; empty if it was found, or none is asked for.
+// Fills in the library of an allocator. Returns why there is none; empty: it was found, or no allocator is named.
 [[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator, const Capabilities& has);
 
 }  // namespace memsweep::engine

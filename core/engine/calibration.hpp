@@ -1,4 +1,4 @@
-// Measurements of this machine and of this engine, before and during a run.
+// Measures this machine and the engine's own cost, before and during a run.
 //
 // Units    as in model::Calibration: seconds, bytes.
 // Threads  one.
@@ -14,20 +14,22 @@
 
 namespace memsweep::engine {
 
-// Finds by trials on this machine the size from which concatenations bypass the caches. Its cost is that of
+// Finds by trials on this machine from which size on concatenations should bypass the caches. Cost: as
 // array::try_streaming.
 [[nodiscard]] array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration);
 
-// Measures the time of a clock reading. For a plan of steps, it also measures an operation through the whole engine, in
-// the worker that will run it. For a plan of programs, it measures their start and their end, by some runs of a program
-// that does nothing.
+// Measures the time of a clock reading. For a plan of steps, also measures the engine's cost of making and dropping an
+// array, in a worker. For a plan of programs, also measures the cost of starting and ending a program, by some runs of
+// a program that does nothing.
 //
-// Cost     about 40 ms for a plan of steps, twice that if a case is not accounted; about 10 ms for one of programs.
-// Errors   a value that cannot be measured is left empty.
+// Cost     about 40 ms for a plan of steps, twice that if a case has accounting off; about 10 ms for a plan of
+//          programs.
+// Errors   a value that cannot be measured stays empty.
 void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration);
 
-// Times fixed work and adds it to the rounds, as RunOptions::note_pace asks; without memory for it nothing is added.
+// Makes a function for RunOptions::note_pace: it times fixed work and appends the time to the rounds. Without memory
+// for this work it appends nothing.
 [[nodiscard]] std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock);
 
 }  // namespace memsweep::engine

@@ -1,6 +1,6 @@
-// The facts that a case's repetitions give beside their values.
+// Facts about a case, other than metrics, that its repetitions yield.
 //
-// Errors   none: mistakes are in the reports.
+// Errors   none: problems are noted in the report.
 #pragma once
 
 #include <string>
@@ -11,10 +11,12 @@
 
 namespace memsweep::engine {
 
-// Keeps the facts of a repetition that is no warm-up: the allocating library, the routes of transfers, the output of a
-// command and the processes that it left behind. Each fact stays as the first repetition gave it.
+// Adds the facts of a repetition to the report: the allocator's library, the routes of transfers, a program's output,
+// and the processes that the program left behind. The first repetition that yields a fact decides its value. Not for
+// warm-ups.
 //
-// Returns why the repetition does not count, if it printed something else than the first; empty otherwise.
+// If the program's output differs from that of the first repetition, returns why this repetition does not count;
+// otherwise returns an empty text.
 [[nodiscard]] std::string keep_facts(const CompiledCase& compiled, const Attempt& attempt, model::CaseReport& report);
 
 }  // namespace memsweep::engine

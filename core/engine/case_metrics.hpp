@@ -1,4 +1,4 @@
-// Turns the record of a repetition into the metrics, points, phases and series of its case.
+// Turns the measurements of a repetition into metrics, points, phases and series of its case.
 //
 // Units    seconds, bytes and counts, as model::metric_catalog() says.
 #pragma once
@@ -10,18 +10,18 @@
 
 namespace memsweep::engine {
 
-// Every metric that applies to the case, without values: call once, before the first repetition.
+// Adds every metric that applies to the case, without values. Call once, before the first repetition.
 void declare_metrics(const CompiledCase& compiled, model::CaseReport& report);
 
-// Appends one repetition's values; absent ones stay empty with a reason in the metric. Removes summaries, which cover
-// fewer repetitions.
+// Appends the values of one repetition. An absent value stays empty; the metric has the reason. Removes summaries,
+// because they do not cover this repetition.
 void append_repetition(const CompiledCase& compiled, const Attempt& attempt, const PageSizes& pages,
                        model::CaseReport& report);
 
-// Takes the last repetition's values away again: it is to be measured once more.
+// Removes the values of the last repetition, which will be measured again.
 void remove_last_repetition(model::CaseReport& report);
 
-// Makes the summaries that are missing.
+// Computes the missing summaries.
 void summarize_metrics(model::CaseReport& report);
 
 }  // namespace memsweep::engine

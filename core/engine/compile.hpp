@@ -1,6 +1,6 @@
-// Makes a case ready to be run.
+// Compiles a case so that it can be run.
 //
-// Errors   as compile_steps; a foreign program has nothing to compile.
+// Errors   as compile_steps(); none for a foreign program, which needs no compilation.
 #pragma once
 
 #include "core/engine/repetition/compiled_case.hpp"
@@ -8,7 +8,7 @@
 
 namespace memsweep::engine {
 
-// A trace is compiled once for all cases that share `traces`.
+// `traces`: keeps compiled traces, so that each trace is compiled once for all cases.
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case, PackedTraces& traces);
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case);
 

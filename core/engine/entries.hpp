@@ -1,6 +1,6 @@
-// The cases of a run: whether this machine can measure them, their compiled form, and their progress.
+// The cases of a run: whether they can be measured on this machine, their compiled form, and their progress.
 //
-// Errors   a case that cannot be measured is kept as ended, with the reason in the report.
+// Errors   a case that cannot be measured counts as ended; its report has the reason.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,36 @@ namespace memsweep::engine {
 struct Entry {
     const model::Case* plan_case{};
     CompiledCase compiled;
-    model::CaseReport* report{};  // in the report of the run, whose cases stay where they are
+    model::CaseReport* report{};  // in the report of the run; the address stays valid
     bool ended{};                 // it needs no more repetitions
-    bool lost{};                  // it cannot even run for the sake of later cases of its sweep
+    bool lost{};                  // it cannot run at all, not even to prepare later cases of its sweep
 };
 
 struct Entries {
-    PackedTraces traces;                // compiled cases point into them
-    std::vector<Entry> all;             // in the order of report.cases, which may have more at the end
-    std::uint64_t max_touched_bytes{};  // the largest estimate of cases whose pages this machine touches
+    PackedTraces traces;                // compiled cases have pointers into this
+    std::vector<Entry> all;             // in the order of report.cases, which may have further cases at its end
+    std::uint64_t max_touched_bytes{};  // the largest estimate among cases that touch pages of host memory
 
     [[nodiscard]] Entry& operator[](std::size_t index) { return all[index]; }
     [[nodiscard]] const Entry& operator[](std::size_t index) const { return all[index]; }
 };
 
-// Makes the cases of the report. Cases that an earlier run has left in it keep their values and are only completed.
-// Cases that the plan leaves out stay unchanged, behind the others.
+// Makes the entries, and the cases of the report. If the report has cases of an earlier run, measured ones keep their
+// values, and only missing repetitions are run. Cases that are not in the plan stay unchanged and move to the end.
 [[nodiscard]] Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilities,
                                       const RunOptions& options, model::RunReport& report);
 
-// Takes the outcome of a repetition, and ends the entry if no other can or need follow. `number`: from 0.
+// Adds the outcome of a repetition to the report, and ends the entry if no further repetition is needed or possible.
+// `number`: of the repetition, from 0.
 void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
             Entry& entry);
 
-// The remaining work of cases that have not ended.
+// The remaining repetitions of cases that have not ended.
 [[nodiscard]] PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries);
 
-// Whether the program's allocations are still to be counted: until their counts have repeated for some rounds. If a
-// round is compared, all of its programs are counted while the counts of one vary.
+// Whether the program's allocations must be counted in the next repetition. They are counted until the counts are equal
+// for some rounds. `is_compared`: programs are compared in rounds; then all of them are counted while the counts of any
+// one vary.
 [[nodiscard]] bool is_counted(const Entries& entries, std::size_t index, bool is_compared);
 
 }  // namespace memsweep::engine

@@ -1,6 +1,6 @@
-// Decides the status of measured cases, by their assertions and by what went wrong.
+// Decides the status of measured cases by their assertions, defects and outputs.
 //
-// Errors   none: mistakes are in the reports.
+// Errors   none: problems are noted in the report.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace memsweep::engine {
 
-// Fails a case that is `ok` so far, for one of four reasons: a defect, wrong data, another output than the first case
-// with one, or an assertion. Assertions decide last, because they may compare cases.
+// Changes the status of a case from `ok` to `failed` for one of four reasons: a defect; wrong data; an output that
+// differs from the first case's; a failed assertion. Assertions come last, because they may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
-// Whether the run ends with this case. It does if an assertion on the case alone asks for that. With `fail_fast`, any
-// failure ends it.
+// Whether the run ends after this case. It does if an assertion with `abort` fails that concerns this case only. With
+// `fail_fast`, it also ends after any failed case, and after any failed assertion that concerns this case only.
 [[nodiscard]] bool ends_run(const std::vector<model::Assertion>& assertions, bool fail_fast,
                             const model::CaseReport& ended);
 

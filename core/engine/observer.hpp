@@ -1,4 +1,4 @@
-// Observers of a run, and what they are told.
+// The interface for observers of a run, and the data that they get.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@ namespace memsweep::engine {
 struct RepetitionStart {
     std::string_view case_id;
     int pid{};
-    std::uint32_t repetition{};  // from 0; of the warm-up rounds when `warmup`
+    std::uint32_t repetition{};  // from 0; if `warmup`, the number of the warm-up
     bool warmup{};
 };
 
 struct RepetitionDiscard {
     std::string_view case_id;
     std::uint32_t repetition{};
-    bool case_goes_on{};  // the case had ended
+    bool case_goes_on{};  // the case had ended, and now continues
 };
 
-// The work ahead of a run: without refused cases, and without repetitions that an earlier run has left.
+// The work of a run, without skipped cases and without repetitions that an earlier run has measured.
 struct PlannedRuns {
     std::uint64_t cases{};
-    std::uint64_t repetitions{};  // over all cases, as are the warm-ups
+    std::uint64_t repetitions{};  // the sum over all cases, as for the warm-ups
     std::uint64_t warmups{};
 };
 
-// Follows a run: progress on a terminal, an event stream and the result file are observers. Until a case has ended, its
-// metrics have no summaries.
+// Gets the events of a run. Progress on a terminal, the event stream and the result file are observers. Until a case
+// has ended, its metrics have no summaries.
 //
-// Threads  called from the driver's thread, never while a repetition is running except `case_started` and
-//          `repetition_started`, which come before its first step.
+// Threads  called from the driver's thread, never while a repetition is being measured. `repetition_started` comes when
+//          the repetition has a process, before its first step.
 class Observer {
   public:
     virtual ~Observer() = default;
@@ -44,8 +44,8 @@ class Observer {
                                   const model::RunReport& /*report*/)
     {
     }
-    // A repetition that has ended no longer counts, because its round is measured again: the same number starts anew.
-    // If the repetition had ended its case, the case goes on.
+    // A repetition that has ended does not count any more, because its round will be measured again with the same
+    // number. If the repetition had ended its case, the case continues.
     virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
     virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
     virtual void run_ended(const model::RunReport& /*report*/) {}

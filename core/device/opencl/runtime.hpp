@@ -1,15 +1,16 @@
-// OpenCL as a Runtime. A context for each platform, an in-order queue with profiling for each stream.
+// The Runtime for OpenCL. Each platform has one context; each stream is an in-order queue with profiling.
 //
-// Memory   pinned: a buffer of CL_MEM_ALLOC_HOST_PTR that stays mapped. registered: one of CL_MEM_USE_HOST_PTR over the
-//          caller's memory, mapped too. mapped: one of CL_MEM_ALLOC_HOST_PTR, the device's except while it is mapped.
-//          device: an ordinary buffer. managed: fine-grained shared virtual memory. Nothing in OpenCL is write-combined
-//          or stream-ordered, and nothing says whether two devices reach each other.
+// Memory   pinned: a buffer with CL_MEM_ALLOC_HOST_PTR that stays mapped. registered: a buffer with CL_MEM_USE_HOST_PTR
+//          over the caller's memory that stays mapped. mapped: a buffer with CL_MEM_ALLOC_HOST_PTR that the device owns
+//          except while it is mapped. device: an ordinary buffer. managed: fine-grained shared virtual memory. OpenCL
+//          has no write-combined or stream-ordered memory, and does not tell whether two devices can access each
+//          other's memory.
 //
-// Latch    a user event that a barrier waits for.
+// Latch    a user event; a barrier in the queue waits for it.
 //
 // Sources  OpenCL 3.0 specification.
 //
-// Threads  as Runtime says; maps of handles are guarded, OpenCL's calls are safe by themselves.
+// Threads  as Runtime. A mutex guards the maps of handles; OpenCL's functions are thread-safe.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ namespace memsweep::device::opencl {
 struct Platform {
     cl_context context{};
     std::vector<cl_device_id> devices;
-    cl_program program{};  // built when a kernel is first asked for
+    cl_program program{};  // built when a kernel is first needed
 };
 
 struct Block {
@@ -35,7 +36,7 @@ struct Block {
     std::byte* host{};
 };
 
-struct Queued {  // checked at the next wait, because clFinish does not report failures
+struct Queued {  // its status is checked at the next wait, because clFinish does not report it
     const char* call{};
     cl_event event{};
 };
@@ -58,13 +59,13 @@ struct Latch {
     cl_event event{};
 };
 
-struct End {  // of a copy
+struct End {  // memory at one end of an operation
     cl_mem buffer{};
     std::byte* host{};
     std::uint64_t offset{};
     std::uint32_t device{};
     bool kernels_reach{};
-    bool is_managed{};  // shared virtual memory, which kernels reach by its address
+    bool is_managed{};  // shared virtual memory, which kernels access by its address
 };
 
 class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, Latch, End> {
@@ -101,7 +102,7 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
 
     [[nodiscard]] base::Expected<cl_context> context_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cl_command_queue> new_queue(std::uint32_t device);
-    [[nodiscard]] base::Expected<cl_command_queue> service_queue(std::uint32_t device);  // maps and unmaps
+    [[nodiscard]] base::Expected<cl_command_queue> service_queue(std::uint32_t device);  // for mapping and unmapping
     [[nodiscard]] base::Expected<cl_program> program_of(std::uint32_t device);
     [[nodiscard]] base::Expected<void> obtain(Block& block, cl_mem_flags flags, void* ordinary);
     void dispose(Block& block);
@@ -113,7 +114,7 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     }
     static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
     static End end_at(std::byte* host) noexcept { return {.host = host}; }
-    // In a buffer this is the offset from its start, which the driver aligns.
+    // For a buffer, the offset from its start is enough, because the driver aligns the start.
     static std::uintptr_t place_of(const End& end) noexcept
     {
         return end.buffer != nullptr ? end.offset : reinterpret_cast<std::uintptr_t>(end.host);
@@ -133,7 +134,7 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
     base::Expected<void> queue_wait(const Stream& on, const Event& event);
     base::Expected<double> seconds_of(const Event& first, const Event& second) const;
-    // Remembers a command that was queued. Returns what its call answered.
+    // Stores the event of a queued command for the next wait. Returns the outcome of the call that queued it.
     base::Expected<void> queued(Queue& queue, const char* call, cl_int code, cl_event event);
     void forget_done(Queue& queue);
 

@@ -1,17 +1,17 @@
-// Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, and counts allocations in a
-// further run.
+// Runs repetitions of foreign programs. For each: runs the script `prepare`, runs the program under a Supervision, runs
+// the script `cleanup`, and, if requested, runs the program once more to count allocations.
 //
-// A program that misbehaves fails its own case only. What a case sets up lasts until another case runs, so a plan with
-// set-ups runs its cases one after another (Order::sequential).
+// A program that misbehaves fails only its own case. The setup script of a case stays in effect until another case
+// runs. So a plan with setup scripts runs its cases one after another (Order::sequential).
 //
-// Cost     while the program runs: its tree is sampled from outside, at the case's interval. Without an interval,
-//          sampling takes at most a fiftieth of one processor, and begins when short programs have ended. If
-//          allocations are counted, the program runs once more, untimed, under the recorder. If the case names an
-//          allocator, it also runs once in this way, to see whose malloc serves it. Another malloc is an error, as it
-//          is for a case of steps.
-// Errors   an attempt, never an exception; `crashed` for an exit code other than the case's.
-// Threads  one, which also adopts orphans for as long as this process lives. In run_at_once a copy of this process
-//          supervises each program (halves.hpp).
+// Cost     while the program runs, its process tree is sampled from outside, at the interval of the case. Without an
+//          interval, sampling takes at most a fiftieth of one processor, and starts late enough not to touch short
+//          programs. If allocations are counted, the program runs once more, untimed, under the recorder. If the case
+//          names an allocator, one such run per case checks which malloc the program uses; any other malloc is an
+//          error.
+// Errors   in the Attempt, never an exception; `crashed` for an exit code other than the expected one.
+// Threads  one. This process adopts orphans from then on. In run_at_once() a forked copy of this process supervises
+//          each program (halves.hpp).
 #pragma once
 
 #include <cstdint>
@@ -34,32 +34,33 @@ namespace memsweep::engine {
 
 class CommandExecutor final : public Executor {
   public:
-    // `recorder`: the library that counts allocations, or why there is none. `processors`: one for each place of
-    // programs that run at the same time.
+    // `recorder`: the path of the recorder's library, or why there is none. `processors`: the processor for each
+    // Repetition::place in run_at_once().
     CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
                     std::vector<std::uint32_t> processors = {});
 
-    // The case runs a program.
+    // `compiled` must be the case of a program.
     [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
-    // Each program runs on the processor of its place alone. Preparations, clean-ups and counting runs come one after
+    // Each program runs only on the processor of its place. The scripts and the counting runs are executed one after
     // another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
-    // Ends what the last case has set up.
+    // Runs the teardown script of the last case that was set up.
     ~CommandExecutor() override;
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;
 
-    // From here on, nobody checks whose malloc serves a program whose case names an allocator.
+    // Switches off the check which malloc a program uses if its case names an allocator.
     void ask_no_more() { asks_ = false; }
 
-    // Runs the program once more, with nothing timed, under the recorder. Errors: it cannot be counted, or failed.
+    // Runs the program once more, untimed, under the recorder, and returns its counts. Errors: the program cannot be
+    // counted, or it failed.
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
-    // Runs the program once more, with nothing timed, and records its allocations into the folder. `options`: the
-    // recorder's. Returns the program's memory when its work was done, if the command says when that is.
+    // Runs the program once more, untimed, and records its allocations in `folder`. `options`: for the recorder.
+    // Returns the program's memory at the end of its work, if the command defines a sign for that.
     [[nodiscard]] base::Expected<Moment> record(const CompiledCase& compiled, const RunLimits& limits,
                                                 const std::string& folder, const std::string& options) const;
 
@@ -68,11 +69,11 @@ class CommandExecutor final : public Executor {
                                                       const std::string& folder, const std::string& options,
                                                       trace::TreeLooks& looks) const;
 
-    // Sets up a case that differs from the one before, which is torn down first.
+    // If the case differs from the one that is set up, tears that one down and sets this one up.
     void set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     void tear_down();
 
-    // Runs the command to prepare, or to clean up after, the program.
+    // Runs one of the scripts around the program. `what`: its name, for messages. `words`: the script.
     void do_beside(const CompiledCase& compiled, const RunLimits& limits, std::string_view what,
                    const std::vector<std::string>& words, Attempt& attempt) const;
     void prepare(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const;
@@ -80,8 +81,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // Runs the same program once more, untimed, if it has finished and its allocations are to be counted, or if its
-    // malloc is not known yet.
+    // After a finished run, runs the program once more, untimed, if its allocations are to be counted or if its malloc
+    // is to be checked and was not yet.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
@@ -89,16 +90,16 @@ class CommandExecutor final : public Executor {
     std::vector<std::uint32_t> processors_;
     bool asks_{true};
     std::map<const CompiledCase*, std::string>
-        asked_;                           // programs under a named allocator, and why they could not be asked
-    std::optional<CompiledCase> set_up_;  // the case that was set up and is to be torn down
+        asked_;  // programs with a named allocator whose malloc was checked; why it could not be, or empty
+    std::optional<CompiledCase> set_up_;  // the case that is set up and must be torn down
     RunLimits set_up_limits_;
 };
 
-// The processes of a program that had another malloc than `allocator`, in words; empty: there are none.
+// A message if a process of the program used another malloc than `allocator`; empty: none did.
 [[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
-// Why the program cannot be found as the command names it; empty if it can be found, or if only its shell or `prepare`
-// decides that.
+// Why the command's program cannot be found; empty: it can be found, or that cannot be known because a shell looks it
+// up or `prepare` may make it.
 [[nodiscard]] std::string missing_program(const model::CommandSpec& command);
 
 }  // namespace memsweep::engine

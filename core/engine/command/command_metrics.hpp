@@ -1,6 +1,6 @@
 // The metrics of foreign programs.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: nobody could tell.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. An empty value could not be measured.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ using CommandRow = MetricRow<model::CommandSpec, CommandRecord>;
 
 [[nodiscard]] std::span<const CommandRow> command_rows();
 
-// The same rows for every program.
+// Every program has the same rows.
 [[nodiscard]] inline std::array<std::span<const CommandRow>, 1> rows_of(const model::CommandSpec& /*subject*/)
 {
     return {command_rows()};

@@ -1,4 +1,4 @@
-// The facts of a foreign program in a report, beside its metrics: its output, its input and processes left behind.
+// The facts about a foreign program in a report, other than metrics: its output, its input, and processes left behind.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace memsweep::engine {
 
-// Keeps each fact as the first repetition gave it. Returns why the repetition does not count, if the program printed
-// something else than in the first; empty otherwise.
+// Adds facts to the report; the first repetition that yields a fact decides its value. If the program's output differs
+// from that of the first repetition, returns why this repetition does not count; otherwise returns an empty text.
 [[nodiscard]] std::string keep_facts(const model::CommandSpec& command, const CommandRecord& measured,
                                      bool has_finished, model::CaseReport& report);
 
-// The values of a program's metrics are read as the catalogue says, and it has no points or phases.
+// A program's metrics have the class and the provenance of the catalog. A program has no points or phases.
 [[nodiscard]] inline model::MetricClass class_of(const CommandRow& /*row*/, model::MetricClass usual,
                                                  const model::CommandSpec& /*command*/)
 {

@@ -1,12 +1,13 @@
-// Waits for the sign that a program has done its work, and reads its memory then.
+// Waits for the sign that a program's work is done, and then reads the program's memory.
 //
 // Units    bytes.
-// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program gives the sign and ends before the sign is seen, its
-//          memory is read at its exit. The memory of one process comes from /proc/PID/smaps_rollup, that of several
-//          from sys::sample_descendants and each smaps_rollup.
-// Cost     one reading: some ms for each GiB of 4 KiB pages.
-// Errors   `why_none` of the reading.
-// Threads  one, beside that of the ExitStop.
+// Sources  SignWatch, every 2 ms; sys::ExitStop. If the program gives the sign and ends before we notice the sign, its
+//          memory is read while sys::ExitStop holds it at its exit. The memory of one process comes from
+//          /proc/PID/smaps_rollup. The working set of several comes from sys::sample_descendants, their anonymous
+//          memory from smaps_rollup of each.
+// Cost     one reading: some ms per GiB of 4 KiB pages.
+// Errors   in Moment::why_none.
+// Threads  one uses the object; another belongs to the ExitStop.
 #pragma once
 
 #include <sys/types.h>
@@ -26,20 +27,20 @@
 
 namespace memsweep::engine {
 
-// Reads the memory of all processes that descend from the guard of `program`.
+// Reads the memory of `program` and of all other descendants of `guard`, the process above it.
 [[nodiscard]] Moment read_moment(pid_t program, pid_t guard);
 
 class EndWatch {
   public:
     using Nanoseconds = std::chrono::nanoseconds;
 
-    // How often to call look(), and how long a program may go on by itself after its memory was read.
+    // pause: how often to call look(). grace: how long a program may go on after its memory was read.
     static constexpr Nanoseconds pause = std::chrono::milliseconds{2};
     static constexpr Nanoseconds grace = std::chrono::seconds{2};
-    // The longest that settle() waits for the reading at an exit.
+    // The longest time for which settle() waits for a reading at the exit.
     static constexpr Nanoseconds patience = std::chrono::seconds{2};
 
-    // `cwd`: the folder in which a relative path of the file begins.
+    // `cwd`: the folder to which a relative path of the sign file refers.
     EndWatch(const model::EndOfWork& end, const std::string& cwd);
     EndWatch(const EndWatch&) = delete;
     EndWatch& operator=(const EndWatch&) = delete;
@@ -47,20 +48,21 @@ class EndWatch {
 
     // Call before the program is started.
     [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
-    // Call before the launcher starts the program, which is this file. A set-user-id program that a shell or env(1)
-    // then becomes does not get its privileges, unless we are root.
+    // Call before the launcher starts the program. `file`: the program's file. Attaching traces the program. So if a
+    // shell or env(1) then executes a set-user-id program, that program does not get its privileges (except if we are
+    // root).
     void attach(pid_t launcher, pid_t guard, const std::string& file);
-    // Call when the program runs.
+    // Call once the program runs.
     void begin(pid_t program, pid_t guard);
-    // Call with what the program has printed.
+    // Call with each piece of the program's output.
     void hear(Printed by, std::string_view bytes) { sign_.hear(by, bytes); }
-    // Call about every `pause`. True once, when the program has had its grace and must be asked to end.
+    // Call about every `pause`. Returns true once, when `grace` is over and the program must be asked to end.
     [[nodiscard]] bool look(Nanoseconds now);
-    // When the memory was read, by the clock of look(); empty: not yet.
+    // When the memory was read, by the clock of look(); nullopt: not yet.
     [[nodiscard]] std::optional<Nanoseconds> read_at() const noexcept { return read_at_; }
-    // Call when the program has ended, and before anybody asks how.
+    // Call when the program has ended, before its exit status is used.
     void settle();
-    // Call after settle().
+    // Returns the reading. Call after settle().
     [[nodiscard]] Moment finish();
 
   private:
@@ -69,10 +71,10 @@ class EndWatch {
     SignWatch sign_;
     pid_t program_{};
     pid_t guard_{};
-    std::optional<Nanoseconds> due_;  // when the memory is read: the sign has come
+    std::optional<Nanoseconds> due_;  // when to read the memory; set once the sign was given
     std::optional<Nanoseconds> read_at_;
     Moment moment_;
-    unsigned threads_{1};  // most seen
+    unsigned threads_{1};  // the highest number seen
     bool has_asked_{};
     std::shared_ptr<AtExit> at_exit_;
     std::unique_ptr<sys::ExitStop> exit_stop_;

@@ -1,12 +1,13 @@
-// Runs programs at the same time, each supervised by a copy of this process. So all that a program starts and leaves
-// behind descends from its own supervisor alone. No process is taken for the other program's, or killed with it.
+// Runs several programs at the same time, each supervised by a forked copy of this process, called a half. So all
+// processes that a program starts descend from its own supervisor. None is counted for another program or killed with
+// it.
 //
-// Cost     a fork of this process for each, before its program begins. All wait at a gate until the last of them is
-//          there, and are released by one message each. If others keep the processors busy, a quarter of them begin
-//          within 0.1 to 0.5 ms of each other (2-core VM).
-// Errors   an attempt, never an exception: `broken` for a supervisor that is lost. An attempt that ended by itself
-//          stands.
-// Threads  one, and this process has no other. A stop signal that it gets is passed on to every half.
+// Cost     one fork of this process per program. All programs wait at a gate until the last one is ready, and are then
+//          released by one message each. Beside other busy programs, two programs begin within 0.1 to 0.5 ms of each
+//          other in a quarter of the runs (2-core VM).
+// Errors   in the Attempt, never an exception; `broken` if a supervisor was lost. The other attempts keep their
+//          results.
+// Threads  one, and this process must have no other thread. Stop signals to this process are passed on to every half.
 #pragma once
 
 #include <chrono>
@@ -21,16 +22,16 @@
 namespace memsweep::engine {
 
 struct Half {
-    // Runs in the copy. It calls `ready` with the gate of a CommandLaunch, which this process releases, and `started`
-    // with the program's pid. It fills only the parts of the attempt that a foreign program has: no points, phases,
-    // slots or series.
+    // Runs in the forked copy. It calls `ready` with the gate of a CommandLaunch, which the parent process releases,
+    // and `started` with the program's pid. Only those parts of its Attempt are passed back that a foreign program has:
+    // no points, phases, slots or series.
     std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
-    std::function<void(int pid)> started;  // in this process
-    std::chrono::nanoseconds longest{};    // from its begin to its end, else it is lost
+    std::function<void(int pid)> started;  // called in the parent process
+    std::chrono::nanoseconds longest{};    // the longest time from its begin to its end; after that it counts as lost
 };
 
-// Runs all halves; the attempts are in their order.
+// Runs all halves. Returns their attempts in the same order.
 [[nodiscard]] std::vector<Attempt> run_halves(std::span<const Half> halves, const sys::Clock& clock,
                                               const sys::StopSignals& signals);
 

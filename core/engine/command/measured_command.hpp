@@ -1,8 +1,9 @@
-// Makes the record of a foreign program, from the kernel's figures at its end and from the samples while it ran.
+// Makes the CommandRecord of a foreign program from the kernel's figures at its end and from samples while it ran.
 //
-// Sources  wait4 for the totals; the kernel's own mark of the working set, for one process. The sum of several
-//          processes is known only from samples. The mark may be some hundred KiB low, because processors count pages
-//          for themselves for a while; what was resident at the end of the work was counted page by page.
+// Sources  wait4(2) for the totals. The peak working set of one process is the kernel's high-water mark (maxrss); that
+//          of several is known only from samples. The high-water mark may be some hundred KiB too low, because the
+//          kernel batches its page counts per CPU. The memory at the end of the work (`at_end`) was counted page by
+//          page.
 #pragma once
 
 #include <chrono>
@@ -13,7 +14,7 @@
 
 namespace memsweep::engine {
 
-// `wall`: since just before its process was made. `at_end`: its memory when its work was done, if that was read.
+// `wall`: the program's wall time (supervision.hpp). `at_end`: its memory at the end of its work, if that was read.
 [[nodiscard]] CommandRecord measured_command(const sys::ExitStatus& status, std::chrono::nanoseconds wall,
                                              const TreeSampler& sampler, Moment at_end);
 

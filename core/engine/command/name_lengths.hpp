@@ -1,7 +1,7 @@
-// The lengths of the names that a command is given. A program that keeps longer names allocates more.
+// The lengths of the words and variables that a program gets. A program that stores longer names allocates more.
 //
 // Units    bytes.
-// Sources  the command's words, the file system, which resolves those that are paths, and our environment.
+// Sources  the command's words; the file system, which resolves words that are paths; our environment.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace memsweep::engine {
 
-// `added`: texts that the program is given so that it is counted, beside its own words and variables.
+// `added`: further texts that the program gets only because its allocations are counted.
 [[nodiscard]] model::NameLengths name_lengths(const model::CommandSpec& command, const std::vector<std::string>& added);
 
 }  // namespace memsweep::engine

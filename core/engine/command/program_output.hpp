@@ -1,9 +1,9 @@
-// The output of foreign programs, taken from their pipes as it comes, so that no program ever waits for us.
+// Reads the output of foreign programs from pipes as soon as it arrives, so that no program waits for us.
 //
-// Cost     a read of at most 64 KiB at a time.
-// Memory   64 KiB for all; 2 KiB for last words; a checksum keeps no output.
-// Errors   os: no pipe.
-// Threads  one for all of them: they share a buffer.
+// Cost     one read of at most 64 KiB at a time.
+// Memory   64 KiB for all pipes together; 2 KiB for each LastWords; a Checksum keeps no output.
+// Errors   os: a pipe cannot be made.
+// Threads  one for all objects, because they share a buffer.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace memsweep::engine {
 
-// A pipe whose writer must never wait for us.
+// The reading end of a pipe, and its writing end until the program has it.
 class Drain {
   public:
     virtual ~Drain() = default;
@@ -25,20 +25,20 @@ class Drain {
     Drain(const Drain&) = delete;
     Drain& operator=(const Drain&) = delete;
 
-    // Opens a pipe that holds so many bytes, or fewer if a limit says so; 0: as many as the kernel's default.
+    // Opens a pipe with a capacity of `wanted_bytes`, or less if the system limits it; 0: the kernel's default.
     [[nodiscard]] base::Expected<void> open(int wanted_bytes = 0);
 
-    // -1: nobody will ever write again, or it was never opened.
+    // The descriptor to read from; -1: the pipe is at its end, or was never opened.
     [[nodiscard]] int fd() const { return read_end_.get(); }
     [[nodiscard]] int write_end() const { return write_end_.get(); }
     void close_write_end() { write_end_.reset(); }
 
-    // Reads bytes that wait now, at most 64 KiB of them, so that other pipes get their turn.
+    // Reads waiting bytes, at most 64 KiB, so that other pipes get their turn.
     void read_some();
     // Reads the rest. Call after all writers have ended.
     void read_all();
 
-    // Gets the bytes that are read, too. Empty: nobody does.
+    // `listener` also gets all bytes that are read; empty: nobody.
     using Listener = std::function<void(std::string_view bytes)>;
     void listen(Listener listener) { listener_ = std::move(listener); }
 
@@ -52,7 +52,7 @@ class Drain {
 
 class LastWords final : public Drain {
   public:
-    // The last three lines, each inert; empty: nothing was printed.
+    // The last three lines of the output, with control characters escaped; empty: nothing was printed.
     [[nodiscard]] std::string text() const;
 
   private:
@@ -63,14 +63,14 @@ class LastWords final : public Drain {
 
 class Checksum final : public Drain {
   public:
-    static constexpr int pipe_bytes = 1 << 20;  // as much as an unprivileged process may have
+    static constexpr int pipe_bytes = 1 << 20;  // the default limit for an unprivileged process
 
     Checksum();
     ~Checksum() override;
     Checksum(const Checksum&) = delete;
     Checksum& operator=(const Checksum&) = delete;
 
-    // "xxh64:44bc2cf5ad770999", as `xxhsum -H64` prints it.
+    // The checksum of the output: "xxh64:" and the hash as `xxhsum -H64` prints it, "44bc2cf5ad770999".
     [[nodiscard]] std::string text() const;
 
   private:

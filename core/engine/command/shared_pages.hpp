@@ -1,9 +1,9 @@
-// Bounds of the memory of a tree whose processes share pages, and the decision when to find out more.
+// Bounds the memory of a process tree whose processes share pages, and decides when an exact measurement is worth it.
 //
-// Telling shared pages apart takes a walk through page tables (sys::with_shared_once), which is too expensive for every
-// sample. One walk is good for a while. Processes come to share private memory by fork alone. So until the next fork,
-// pages that were shared only become fewer, and memory grows at most by new pages. A cheap sample gives both bounds. A
-// walk follows if the upper bound leaves room for a value of interest.
+// To count each shared page once, page tables must be walked (sys::with_shared_once), which is too expensive for every
+// sample. But the result of one walk bounds later values: private memory becomes shared only by fork. So until the next
+// fork, shared pages only become fewer, and memory grows at most by the new pages. A cheap sample gives both bounds.
+// Another walk is made only if the upper bound exceeds the value of interest, such as the peak so far.
 //
 // Units    bytes.
 // Threads  one.
@@ -21,16 +21,16 @@ class SharedPages {
   public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    // Call with every sample, in order. True if a walk could show more than `above_bytes`, is allowed, and would not be
-    // wasted on a tree that still grows. If a tree never rests, a walk is due after `patience` all the same.
+    // Call with every sample, in order. Returns true if a walk could find more than `above_bytes`, is allowed again,
+    // and the tree is not growing at the moment. If the tree keeps growing, returns true after `patience`.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
-    // Call after a walk: right after this sample it has found so many bytes, each page counted once.
+    // Call after a walk. `now`: the sample just before it. `bytes`: the walk's result, which counts each page once.
     void walked(const sys::TreeSample& now, std::uint64_t bytes, TimePoint not_again_before);
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
 
-    // A lower bound without a walk, each page counted once. Empty: not known.
+    // A lower bound of the memory with each page counted once, without a walk. nullopt: not known.
     [[nodiscard]] std::optional<std::uint64_t> least_bytes(const sys::TreeSample& now) const;
 
     static constexpr std::chrono::milliseconds patience{200};
@@ -43,8 +43,8 @@ class SharedPages {
 
     [[nodiscard]] std::uint64_t most_bytes(const sys::TreeSample& now) const;
 
-    std::optional<Walk> walk_;  // the last
-    sys::TreeSample before_;    // the last that is_walk_due was asked about
+    std::optional<Walk> walk_;  // the last walk
+    sys::TreeSample before_;    // the sample of the last call of is_walk_due()
     TimePoint not_before_;
     std::optional<TimePoint> wanted_since_;
 };

@@ -1,9 +1,10 @@
-// Looks for the sign that a program's work is done.
+// Detects the sign that a program's work is done.
 //
-// Sources  a file, looked for when asked; a line of at most 4,096 bytes in the program's output, which must come
-//          through us; SIGUSR1, counted from the first SignWatch of a signal on.
-// Errors   os: a file of that name is there, and cannot be removed.
-// Threads  hear() may be called by one thread while others ask has_come().
+// Sources  one of three signs. A file: has_come() checks whether it exists. A line of at most 4,096 bytes in the
+//          program's output: the output must be passed to hear(). SIGUSR1: counted from the first SignWatch for a
+//          signal on.
+// Errors   os: a file of the sign's name exists and cannot be removed.
+// Threads  one thread may call hear() while others call has_come().
 #pragma once
 
 #include <array>
@@ -19,19 +20,19 @@
 
 namespace memsweep::engine {
 
-// The outputs of a program. Each has lines of its own.
+// The output streams of a program: stdout and stderr. Lines are split in each separately.
 enum class Printed : std::uint8_t { output, error };
 
 class SignWatch {
   public:
-    // `cwd`: the folder in which a relative path of the file begins.
+    // `cwd`: the folder to which a relative path of the file refers.
     SignWatch(const model::EndOfWork& end, const std::string& cwd);
     SignWatch(const SignWatch&) = delete;
     SignWatch& operator=(const SignWatch&) = delete;
 
-    // Call before the program is started. Removes a file that an earlier run has left, because it is no sign.
+    // Call before the program is started. Removes the sign file of an earlier run.
     [[nodiscard]] base::Expected<void> prepare() const;
-    // Call with what the program has printed.
+    // Call with each piece of the program's output.
     void hear(Printed by, std::string_view bytes);
     [[nodiscard]] bool has_come() const;
     [[nodiscard]] const model::EndOfWork& end() const noexcept { return end_; }

@@ -1,11 +1,12 @@
-// One run of a foreign program: starts it, watches it, samples it from outside, and ends it with all its descendants.
+// Supervises one run of a foreign program: starts the program, samples its memory from outside, and ends it with all
+// its descendants.
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
-// later. Descendants that outlive the program are killed and reaped. A process that has become another user's cannot be
-// killed: ProgramEnd names it, and run() does not wait for it. Output beyond what is kept is read and discarded.
+// later. Descendants that outlive the program are killed and reaped. A process that has changed to another user cannot
+// be killed: ProgramEnd names it, and run() does not wait for it. All output is read; what is not kept is discarded.
 //
-// Units    Wall time runs from releasing the waiting launcher to the program's end, which the kernel reports.
-// Errors   in ProgramEnd: `broken` and the reason if the program could not be started.
+// Units    Wall time runs from just before the program's process is made until the kernel notifies us of its end.
+// Errors   in ProgramEnd; `broken` with a reason if the program could not be started.
 // Threads  one.
 #pragma once
 
@@ -31,8 +32,9 @@ namespace memsweep::engine {
 
 // Constraints on a program that runs at the same time as another.
 struct Hold {
-    std::optional<std::uint32_t> processor;  // it runs on no other
-    std::function<void(int gate)> ready;     // gets the launch's gate, for somebody else to release; empty: no gate
+    std::optional<std::uint32_t> processor;  // the only processor on which it may run
+    // Gets the gate of the launch. The program starts when somebody releases the gate. Empty: there is no gate.
+    std::function<void(int gate)> ready;
 };
 
 // How one program ended, and what it used.
@@ -43,14 +45,14 @@ struct ProgramEnd {
     std::chrono::nanoseconds wall{};
     sys::HardwareCounts hardware;
     sys::Cleared left;
-    std::string runs_on;  // a process that did not end, and why; empty: none
+    std::string runs_on;  // names a process that did not end, with the reason; empty: none
     std::string last_words;
-    std::string checksum;     // empty: not asked for
-    Moment at_end;            // when its work was done, if the command says when that is
-    bool was_asked_to_end{};  // it went on long after that, and got SIGTERM
+    std::string checksum;     // of its output; empty: not requested
+    Moment at_end;            // its memory at the end of its work, if the command defines a sign
+    bool was_asked_to_end{};  // it got SIGTERM because it went on after the end of its work
 };
 
-// The longest time from a program's timeout to the end of all that it has started.
+// The longest time from a program's timeout until all of its processes have ended.
 inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{13};
 
 class Supervision {
@@ -60,15 +62,15 @@ class Supervision {
     {
     }
 
-    // From here on programs run under a library that counts or records their allocations into a folder, with these
-    // options. `looks` looks at the tree while they run; it must outlive this object.
+    // Makes all later programs run under the recorder's library, which counts or records their allocations into
+    // `folder` with these options. `looks` observes the process tree while they run; it must outlive this object.
     void record_with(const std::string& recorder, const std::string& folder, std::string options,
                      trace::TreeLooks& looks);
 
     // Sets the constraints of the next program.
     void hold(const Hold& hold);
 
-    // `sampler`: null if nobody needs the program's memory.
+    // Runs a program. `sampler`: null if the program's memory is not sampled.
     ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
                    const model::AllocatorSpec& allocator, const std::string& output, std::chrono::nanoseconds interval,
                    TreeSampler* sampler, const std::function<void(int pid)>& started);
@@ -79,20 +81,20 @@ class Supervision {
                                                const model::AllocatorSpec& allocator, const std::string& output);
     void announce_end(const model::CommandSpec& command, sys::SpawnOptions& program) const;
 
-    // Preloads the recorder, in front of an allocator that is preloaded too.
+    // Preloads the recorder, in front of a preloaded allocator if there is one.
     void preload_recorder(sys::SpawnOptions& program) const;
 
-    // Passes what the program prints to `end_watch`, which waits for the sign that work is done. Null: nobody waits.
+    // Passes the program's output to `end_watch`, which waits for the sign that work is done. Null: there is no sign.
     void listen(EndWatch* end_watch);
 
-    // Watches until the program has ended, runs out of time or the user stops the run.
+    // Watches until the program has ended, the timeout has passed, or the user stops the run.
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end);
 
-    // Waits, and reads the program's output meanwhile; true as soon as the program has ended.
+    // Waits for at most `wait`, reading the program's output meanwhile. Returns true as soon as the program has ended.
     bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
 
-    // Asks the program and all its descendants to end, then kills them.
+    // Sends SIGTERM to the program and all its descendants, later SIGKILL.
     void stop(const sys::GuardedProgram& running);
 
     const sys::Clock& clock_;
@@ -107,17 +109,18 @@ class Supervision {
     Hold hold_;
 };
 
-// Whether a program ended as after a SIGTERM: by the signal, with a shell's exit code for it, or in good order.
+// Whether a program's end is one that SIGTERM asks for: killed by SIGTERM, a shell's exit code for that (143), or
+// success.
 [[nodiscard]] bool has_obeyed(const sys::ExitStatus& status);
 
-// The words to execute: `words`, or /bin/sh -c with them.
+// The words to execute: `words` themselves or, with `shell`, /bin/sh -c and the words.
 [[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
 
-// The path as seen by a program that runs in that folder.
+// Resolves a path as a program with the working folder `cwd` would.
 [[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
 
-// Why the run failed; empty if it did not. Turns a bad exit into `crashed`, and `finished` into `broken` if a process
-// of the program runs on.
+// Why the run failed; empty: it did not. Changes `end.ending`: to `crashed` after a wrong exit code or a signal, and
+// from `finished` to `broken` if a process of the program still runs.
 [[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

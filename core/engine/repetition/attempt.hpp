@@ -1,4 +1,4 @@
-// How one repetition went, and what it measured.
+// The outcome of one repetition, and its measurements.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace memsweep::engine {
 
 enum class Ending {
     finished,
-    refused,  // the memory resource refused an allocation, or a transfer failed for good
-    unmet,    // the machine lacks what a step needs
-    crashed,  // the worker died
+    refused,  // the memory resource refused an allocation, or a transfer failed permanently
+    unmet,    // the machine lacks something that a step needs
+    crashed,  // the worker or the program crashed
     timed_out,
     interrupted,  // the user asked to stop
     broken,       // the harness itself failed
@@ -28,16 +28,16 @@ struct Attempt {
     std::string reason{};
     int pid{};
     std::vector<model::Series> series{};
-    model::AllocatorInfo allocator{};  // as the worker found it, if the case names one
+    model::AllocatorInfo allocator{};  // facts found by the worker, if the case names an allocator
     std::variant<std::monostate, StepMeasurements, CommandRecord> measured{};
 
-    // The measurements, for a caller that knows their kind.
+    // The measurements. The caller must know which kind they are.
     [[nodiscard]] StepMeasurements& steps() { return std::get<StepMeasurements>(measured); }
     [[nodiscard]] const StepMeasurements& steps() const { return std::get<StepMeasurements>(measured); }
     [[nodiscard]] CommandRecord& command() { return std::get<CommandRecord>(measured); }
     [[nodiscard]] const CommandRecord& command() const { return std::get<CommandRecord>(measured); }
 
-    // Every subject has this; 0 if nothing was measured.
+    // For either kind of measurements; 0 if nothing was measured.
     [[nodiscard]] std::int64_t wall_ns() const;
     [[nodiscard]] std::uint64_t peak_working_set_bytes() const;
 };

@@ -13,13 +13,13 @@
 
 namespace memsweep::engine {
 
-// Plain values, which a supervising process writes into shared memory.
+// Plain values: a supervising process writes them into shared memory.
 struct CommandUse {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    std::uint64_t peak_working_set_bytes{};  // of all its processes at once
+    std::uint64_t peak_working_set_bytes{};  // of all its processes together
     std::chrono::nanoseconds user_time{};
     std::chrono::nanoseconds system_time{};
     std::uint64_t context_switches{};
@@ -27,17 +27,17 @@ struct CommandUse {
     std::uint64_t written_bytes{};
     std::optional<double> pressure_seconds;
     sys::HardwareCounts hardware;
-    std::uint64_t left_processes{};  // processes that it left behind, and that were killed
+    std::uint64_t left_processes{};  // processes that it left behind; they were killed
 };
 
 struct CommandRecord : CommandUse {
-    std::string checksum;                 // over what it printed; empty: not asked for
-    std::optional<trace::Counts> counts;  // from the counting run after it; empty: none, or not countable
-    std::string why_uncounted;            // empty: it was counted, or that was not asked for
-    std::uint64_t counted_under_bytes{};  // the limit of its addresses while it was counted; 0: none, or not counted
-    std::optional<model::NameLengths> names;  // as it was called when it was counted
-    Moment at_end;                            // its memory when its work was done, if that is asked for
-    std::string why_unasked;                  // why its malloc is not known, if the case names one; empty: it is
+    std::string checksum;                     // of its output; empty: not requested
+    std::optional<trace::Counts> counts;      // from the counting run after it; nullopt: no such run, or it failed
+    std::string why_uncounted;                // why `counts` is missing; empty: it is not, or was not requested
+    std::uint64_t counted_under_bytes{};      // its address space limit while it was counted; 0: none, or not counted
+    std::optional<model::NameLengths> names;  // of the counting run
+    Moment at_end;                            // its memory at the end of its work, if that is requested
+    std::string why_unasked;                  // if the case names an allocator: why its malloc is not known; else empty
 };
 
 }  // namespace memsweep::engine

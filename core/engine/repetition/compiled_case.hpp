@@ -1,4 +1,4 @@
-// A case ready to be run: its steps compiled, or the foreign program that it runs.
+// A case that is ready to run: its compiled steps, or the foreign program that it runs.
 #pragma once
 
 #include <variant>
@@ -10,10 +10,10 @@
 namespace memsweep::engine {
 
 struct CompiledCase {
-    model::AllocatorSpec allocator{};  // serves the worker, or the program
+    model::AllocatorSpec allocator{};  // the malloc of the worker, or of the program
     std::variant<StepProgram, model::CommandSpec> work{};
 
-    // The work, for a caller that knows its kind.
+    // The work. The caller must know which kind it is.
     [[nodiscard]] StepProgram& steps() { return std::get<StepProgram>(work); }
     [[nodiscard]] const StepProgram& steps() const { return std::get<StepProgram>(work); }
     [[nodiscard]] model::CommandSpec& command() { return std::get<model::CommandSpec>(work); }

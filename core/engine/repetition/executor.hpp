@@ -1,8 +1,8 @@
-// Runs one repetition of a compiled case somewhere, and says how it went.
+// The interface for running one repetition of a compiled case.
 //
-// Implementations  WorkerExecutor: a worker process, fresh per repetition or kept (isolation none);
+// Implementations  WorkerExecutor: in a worker process, a new one per repetition or a kept one (isolation none);
 //                  CommandExecutor: a foreign program;
-//                  InProcessExecutor: the calling process, for tests and debuggers;
+//                  InProcessExecutor: in the calling process, for tests and debuggers;
 //                  tests/support: a fake with invented times.
 #pragma once
 
@@ -18,21 +18,21 @@
 
 namespace memsweep::engine {
 
-// How to run one repetition, apart from its work.
+// The options for running one repetition.
 struct RunLimits {
     std::chrono::nanoseconds timeout{};
     model::SeriesSpec series;
     bool measure_fault_cost{};
-    bool drain_first{};   // collect and drain the garbage of earlier repetitions in this worker, before the baseline
-    bool keeps_worker{};  // the next repetition goes into the same worker, if this one finishes
-    bool counts{};        // a foreign program then runs once more, to count its allocations
+    bool drain_first{};   // before the baseline, collect and free all garbage of earlier repetitions
+    bool keeps_worker{};  // if this repetition finishes, the next one uses the same worker
+    bool counts{};        // a foreign program runs once more afterwards, to count its allocations
 };
 
-// One of the repetitions that go at the same time.
+// One of several repetitions that run at the same time.
 struct Repetition {
     const CompiledCase& compiled;
     RunLimits limits;
-    std::size_t place{};                   // from 0; each has another
+    std::size_t place{};                   // from 0; different for each
     std::function<void(int pid)> started;  // as in Executor::run
 };
 
@@ -40,12 +40,12 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
-    // `started` is called with the worker's pid as soon as it exists, before it begins.
+    // `started` is called with the pid of the worker or program as soon as the process exists.
     [[nodiscard]] virtual Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
-    // Runs all at the same time; returns as many attempts, in their order. A failed one does not disturb the others.
-    // Only an executor of foreign programs can do this; a schedule must not ask another executor for it.
+    // Runs all repetitions at the same time. Returns their attempts in the same order. If one fails, the others go on.
+    // Only an executor of foreign programs can do this; do not call it on another executor.
     [[nodiscard]] virtual std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions);
 };
 
