@@ -1,5 +1,5 @@
-// The hot paths that are timed, and whose instructions are counted, too. Each is a loop over `turns`. That is Google
-// Benchmark's State for timing, and a plain counter for counting instructions.
+// The hot paths that are timed, and whose instructions are counted, too. Each is a loop over `turns`: Google
+// Benchmark's State when time is measured, a plain counter when instructions are counted.
 #pragma once
 
 #include <array>

@@ -57,7 +57,7 @@ enum class Arity {
     many,              // any number of texts each time, up to the next option
 };
 
-// The conversion of an option's texts; option_values.hpp makes these.
+// Converts the texts of an option. The functions in option_values.hpp make these objects.
 struct OptionValue {
     // Called once, with all texts in their order. The error's message says what is wrong with one of them.
     std::function<base::Expected<void>(const std::vector<std::string>& texts)> take;
@@ -98,8 +98,7 @@ struct Command {
     // Takes all words behind "--" unchanged. Positional arguments must then stand before "--".
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
-    // Declares -f, and --json as another spelling of -f json. `value` sets `format`, which holds the default until
-    // then.
+    // Declares -f, and --json as another spelling of -f json. `format` holds the default; `value` sets it.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
     // Declares -f and --json for a command whose only formats are text and JSON.
     void text_or_json(bool& as_json, std::string json_help);

@@ -9,7 +9,7 @@
 namespace memsweep::app {
 
 // The --help text of `command`, which is `root` itself or one of its commands. No line is wider than `columns`, except
-// one that a single longer word fills.
+// for a single word that is wider.
 [[nodiscard]] std::string help_text(const Command& command, const Command& root, int columns);
 
 // The texts of a manual page that are not in the program's declarations.

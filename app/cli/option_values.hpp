@@ -1,7 +1,7 @@
 // Converts the text behind an option to a string, a number, a size, a duration or one of several words, or passes it to
 // a command's own function.
 //
-// A target must outlive the parsing. If its option is not given, it keeps its value.
+// A target must outlive the parsing. If the option is not given, the target keeps its value.
 #pragma once
 
 #include <array>
@@ -70,7 +70,7 @@ template <typename Target>
     return parsed(target, base::parse_duration);
 }
 
-// A whole number, in decimal digits alone. A sign is an error, and so is a value outside `min` to `max`.
+// Reads a whole number of decimal digits only. A sign, or a value that is not between `min` and `max`, is an error.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 

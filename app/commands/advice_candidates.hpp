@@ -18,7 +18,7 @@
 namespace memsweep::app {
 
 // Fills in which allocator's malloc the program uses. If the process tree has several programs, the first one whose
-// malloc is not the C library's decides: settings of glibc would reach only part of such a tree.
+// malloc is not the C library's decides: settings of glibc would affect only some of these programs.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
 // The settings that are tried, and those that are left out, with the reason.

@@ -1,7 +1,7 @@
 // Runs a program under each setting that `advise` tries, and compares the run with runs of the unchanged program.
 //
-// A run does not count, however little memory it took, if the program crashes, ends differently, prints different
-// output, or uses a malloc other than the intended one.
+// A run does not count, however little memory it took, if the program crashes, hangs or fails, prints different output,
+// or uses a malloc other than the intended one.
 //
 // Errors   reported in the Attempt, never as an exception; fault_of() says which kind of failure a case had.
 // Threads  one.
@@ -20,7 +20,7 @@ namespace memsweep::app {
 
 enum class AdviceFault : std::uint8_t {
     none,
-    failed,  // it crashed, hung, or ended differently
+    failed,  // it crashed, hung or failed, or its memory was not read
     unsafe,  // it printed different output
     inert,   // the setting does not reach the program
 };

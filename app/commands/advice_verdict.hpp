@@ -13,7 +13,7 @@
 
 namespace memsweep::app {
 
-// The reason of a setting that was not tried because the budget left no time.
+// The recorded reason if a setting was not tried because the budget left no time.
 inline constexpr const char* advice_not_reached_in_time = "the budget was spent";
 
 struct JudgedAdvice {

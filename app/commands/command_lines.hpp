@@ -1,7 +1,9 @@
-// Programs that `memsweep run` measures in place of scenarios. They are given as words behind --, or as whole command
-// lines of one argument each, as for hyperfine. Also the scripts that run around them, and the parameters in them.
+// Programs that `memsweep run` measures in place of scenarios. A program is given as words behind --, or as a whole
+// command line in one argument, as for hyperfine. Also here: the scripts that run around programs, and the parameters
+// in their command lines.
 //
-// Sources  hyperfine 1.18's --help: its options keep their names and meanings here, unless a letter is taken.
+// Sources  hyperfine 1.18's --help: its options have the same names and meanings here, except for letters that
+//          `memsweep run` uses for something else.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +23,8 @@ struct RunCommand;
 
 // The options that apply to programs and not to scenarios.
 struct CommandLines {
-    std::vector<std::string> names;    // --command-name, one for each text
-    std::vector<std::string> prepare;  // scripts, as in `prepare`
+    std::vector<std::string> names;    // --command-name, one for each command line
+    std::vector<std::string> prepare;  // scripts, as `conclude`: one for all programs, or one for each
     std::vector<std::string> conclude;
     std::string setup, cleanup;  // scripts; empty: nothing
     std::string shell_program;   // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
@@ -46,7 +48,7 @@ void add_command_lines(Command& command, RunCommand& run);
 // The values from `min` to `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with as many digits
 // as the step has.
 //
-// Errors   invalid_input: a text is no number, the range is empty, or it has more than 10,000 values.
+// Errors   invalid_input: an argument is no number, the range is empty, or the range has more than 10,000 values.
 [[nodiscard]] base::Expected<std::string> scanned_values(const std::string& min, const std::string& max,
                                                          const std::string& step);
 

@@ -13,8 +13,8 @@
 
 namespace memsweep::app {
 
-// Makes `execute` the function that runs the command. Returns the arguments to pass to it, which the options fill in.
-// The arguments live as long as the declaration.
+// Makes `execute` the function that runs the command. Returns the object that `execute` will get; the options fill it
+// in. The object lives as long as the declaration.
 template <typename Arguments>
 [[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
                                       base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))

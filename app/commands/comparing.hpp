@@ -1,4 +1,4 @@
-// Shared by `compare` and `run --baseline`: the criteria, the comparison of two results, its exit code, and the
+// Parts that `compare` and `run --baseline` share: the criteria, the comparison of two results, its exit code, and the
 // baseline.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace memsweep::app {
 // criteria. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// The criteria above, with thresholds of the command line in place of the gate's. `thresholds`: by the name of a metric
-// that memsweep knows.
+// As above, but thresholds of the command line replace those of the gate. `thresholds`: by metric name. An unknown
+// metric is an error.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 

@@ -55,7 +55,7 @@ struct OtherProcesses {
 struct CopyAnswer {
     measure::TriedRequest tried;
     std::vector<std::pair<std::string, std::uint64_t>> figures;  // the allocator's statistics before the request
-    std::uint64_t children_peak_bytes{};                         // 0: there were none
+    std::uint64_t children_peak_bytes{};  // the largest peak resident set of its children; 0: it had none
 };
 
 // The forked copy that the recorder leaves behind when a program ends by exit(3).
@@ -75,7 +75,7 @@ class ProgramCopy {
     ProgramCopy& operator=(ProgramCopy&&) = delete;
     ~ProgramCopy();
 
-    // Call while the process is stopped and has this copy. The copy becomes our child when the process ends.
+    // Call while `process` is stopped. `copy`: its copy, which becomes our child when `process` ends.
     void take(pid_t process, pid_t copy);
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
     // Null: we are not allowed to read the copy's memory.

@@ -29,7 +29,7 @@ struct AskedMoment {
 
     [[nodiscard]] std::string name() const { return kind == Kind::end ? "end" : kind == Kind::peak ? "peak" : "time"; }
 };
-// "end", "peak", "12.5s".
+// Reads "end", "peak" or a time such as "12.5s".
 [[nodiscard]] base::Expected<AskedMoment> read_moment(const std::string& text);
 
 struct RunToExplain {

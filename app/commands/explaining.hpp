@@ -2,7 +2,7 @@
 // recording up to that moment.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
-// Errors   those of the recording, and of reading it.
+// Errors   those of reading the recording.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace memsweep::app {
 // What is found in the program's memory.
 struct MemoryContents {
     std::vector<measure::AddressRange> zero_parts;  // all-zero base pages of huge pages
-    measure::Reachability reached;                  // by block, in the order of their addresses
+    measure::Reachability reached;                  // for each block, in the order of addresses
 };
 
 struct ExplainedMoment {

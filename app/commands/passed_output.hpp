@@ -3,7 +3,7 @@
 //
 // Errors   os: no pipe could be made. Once our own reader is gone, the command's pipe is closed, too.
 // Threads  one uses the object. A second one, which takes no signals, copies the output and calls the listener.
-// Ownership  none of processes that the command leaves behind: after finish() nobody reads their output.
+// Ownership  processes that the command leaves behind are not ended; after finish() nobody reads their output.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Runs the requested probes and makes a result of them.
+// Runs the requested probes and returns their measurements as a result.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct ProbeCommand {
     std::vector<model::TransferSpec> transfers;  // they run at the same time
     std::string format;                          // empty: text on the terminal, json in a file
     std::string out;
-    std::string limits;  // a file
+    std::string limits;  // a limits file; empty: none
     LimitsToWrite limits_to_write;
     std::string svg;                     // the file for a drawing of the machine; empty: none
     std::string xml;                     // the file for hwloc's description of the machine; empty: none

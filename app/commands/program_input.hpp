@@ -37,8 +37,8 @@ class ProgramInput {
     std::string contents_;
 };
 
-// For the results: notes size and digest of each file that a scenario's program reads as standard input. A file that
-// does not exist yet, or that `prepare` may write, stays without them.
+// For the results: notes size and digest of each file that a scenario's program reads as standard input. Nothing is
+// noted for a file that does not exist yet or that `prepare` may write.
 void look_into_inputs(std::vector<model::Plan>& plans);
 
 // Whether our standard input is a file with bytes left, or a pipe or socket with bytes waiting.

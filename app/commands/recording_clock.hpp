@@ -29,8 +29,8 @@ class RecordingClock {
     RecordingClock(const RecordingClock&) = delete;
     RecordingClock& operator=(const RecordingClock&) = delete;
 
-    // Ends the work. Afterwards each process whose end was seen has it in its file (ImageFacts::seen_end_ticks). Waits
-    // up to 20 ms for processes that are about to end.
+    // Ends the work. If the end of a process was seen, the process's file then has the time
+    // (ImageFacts::seen_end_ticks). Waits up to 20 ms for processes that are about to end.
     void finish();
 
   private:
@@ -50,7 +50,7 @@ class RecordingClock {
 
     std::string folder_;
     sys::UniqueFd watch_;
-    std::uint32_t* shown_{};                // nullptr: there is no clock
+    std::uint32_t* shown_{};                // the shared clock; nullptr: it could not be made
     std::map<std::string, Closed> closed_;  // files whose processes may have ended
     std::jthread thread_;
 };

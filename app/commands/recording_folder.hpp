@@ -36,7 +36,7 @@ struct LeftRecordings {
     std::uint64_t refused{};            // processes for which no file could be made
     int refused_errno{};                // errno of the last of these
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without a recorder
-    std::uint64_t not_noted{};              // how many other programs were started, of which nothing is known
+    std::uint64_t not_noted{};                         // the number of started programs of which nothing else is known
     std::vector<std::string> snapshots;     // files of snapshots and of the mark (snapshots.hpp), in their order
     std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };
@@ -57,7 +57,7 @@ void remove_recording(const std::string& folder, const std::vector<std::string>&
 
 // Whether the process of the recording still runs. A zombie counts as ended.
 //
-// Sources  pid_namespaces(7): NSpid in /proc/PID/status has the pids of other namespaces (proc(5)).
+// Sources  pid_namespaces(7): NSpid in /proc/PID/status has a process's pid in each of its namespaces (proc(5)).
 // Cost     for a process of another namespace, a check of all running processes.
 [[nodiscard]] bool is_running(const trace::ImageFacts& image);
 

@@ -30,7 +30,7 @@
 
 namespace memsweep::app {
 
-// What must be equal for runs to be reused, as text.
+// What must be equal so that the runs of a file can be reused; as text.
 struct AdviceIdentity {
     std::string program;
     std::string question;

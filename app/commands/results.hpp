@@ -29,9 +29,9 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. A `write` function writes a
-// format for programs piece by piece: files and pipes get it unchanged; for a terminal control characters are escaped.
-// A complete `text` must have no control characters left.
+// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. The output of a `write`
+// function reaches files and pipes unchanged; on a terminal its control characters are escaped. The overload for `text`
+// escapes nothing.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
@@ -79,8 +79,7 @@ struct ReportTarget {
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global);
 
-// Prints the failures behind the exit code on stderr. For a command whose report goes to a file, to a program or
-// nowhere.
+// Prints on stderr the failures behind the exit code. Used if the report goes to a file, to a program or nowhere.
 void print_failures(const model::RunReport& report);
 
 // Errors   the format is unknown, or the file cannot be written. Call it before anything is measured.
@@ -96,7 +95,7 @@ struct PathFacts {
     std::string utc;  // 2026-01-31T12:00:00.000Z
 };
 
-// Errors   invalid_input: an unknown placeholder.
+// Replaces the placeholders of a path. Errors: invalid_input, if a placeholder is unknown.
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
 // The error if several ranks would write the same file; it names the placeholder that the pattern lacks. nullopt: each

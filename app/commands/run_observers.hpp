@@ -1,4 +1,4 @@
-// The observers of a run that the command line asks for: the result file, the event streams, progress.
+// The observers that the command line requests for a run: the result file, the event streams, progress.
 //
 // The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
 // FILE is rewritten, through a temporary file and a rename. After a repetition it is rewritten only if writing has

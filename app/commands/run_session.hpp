@@ -19,7 +19,7 @@ namespace memsweep::app {
 struct RunCommand {
     std::vector<std::string> scenarios;
     std::vector<std::string> words;  // a program and its arguments, instead of scenarios
-    std::vector<std::string> texts;  // whole command lines, one each, instead of scenarios and words
+    std::vector<std::string> texts;  // command lines, each in one text, instead of `scenarios` and `words`
     CommandLines lines;              // the options of programs: names, prepare, setup, parameters
     std::string out;                 // empty: results/<scenario>-<UTC>.json
     std::string results_folder;      // from the project file; empty: results
@@ -38,15 +38,15 @@ struct RunCommand {
     bool duet{};             // run both programs at the same time
     bool is_automatic{};     // run rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end after this time
-    std::string stdout_word;  // stdout of `words`, in a scenario's words; empty: a scenario's default
+    std::string stdout_word;  // what happens to stdout of `words`, as in a scenario; empty: the default
     std::string stdin_file;   // stdin of `words`; "-" and empty: see ProgramInput::take
-    model::EndOfWork end;     // the end of work of `words`; without a sign it is not measured
+    model::EndOfWork end;     // the sign that `words` have done their work; none: not measured
     bool show_output{};       // let programs print to our stdout, as --stdout inherit does
-    bool shell{};             // `words` and `against` are scripts
+    bool shell{};             // `words` and `against` are shell scripts
     bool count{};             // count the allocations of `words`
     bool stacks{};            // name the call sites whose allocations differ between the two programs
     std::string leaks;        // NAME=VALUES: numbers of operations; empty: no search for leaks
-    std::optional<std::uint64_t> release_after;  // operations after which a program may have freed what it held
+    std::optional<std::uint64_t> release_after;  // the number of operations after which a program may free memory
     bool resume{};
     bool fail_fast{};
     bool dry_run{};  // only print what would be done

@@ -42,7 +42,7 @@ class SealingMeanwhile {
     void seal(const std::stop_token& stop);
     base::Expected<void> find_recordings(const std::stop_token& stop);
     void hold(const std::string& path);
-    // The process of the recording `before` has executed another program, whose recording is `path`.
+    // Switches from the recording `before` to `path`, because the process has executed another program (execve(2)).
     base::Expected<void> follow(const std::string& before, const std::string& path, const std::stop_token& stop);
     // Polls the recordings that are due. Returns when the next one is due.
     base::Expected<Clock::time_point> look(const std::stop_token& stop);

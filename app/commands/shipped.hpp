@@ -15,7 +15,8 @@ namespace memsweep::app {
 [[nodiscard]] std::string shipped(const std::string& relative);
 
 // The path of a file that is given by path or by shipped name. "churn" means the shipped scenarios/catalog/churn.json,
-// even if the working folder has a file "churn", which is "./churn". Anything but a shipped name is returned unchanged.
+// even if the working folder has a file "churn". That file is given as "./churn". Anything but a shipped name is
+// returned unchanged.
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);
 [[nodiscard]] std::string limits_path(const std::string& argument);

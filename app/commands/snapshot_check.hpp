@@ -1,7 +1,7 @@
 // Compares the memory of a replay with the memory that the recorded program really held, as a snapshot in the trace
 // shows it.
 //
-// Cost     two readings of the trace, and the replay if `whole` is absent.
+// Cost     one reading of the trace, and the replay if `whole` is absent.
 // Errors   those of reading, and of SiteRemoval.
 #pragma once
 

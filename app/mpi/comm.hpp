@@ -68,8 +68,8 @@ class Comm {
     [[nodiscard]] bool send(const std::string& text, int to, int tag, Deadline deadline) const;
     [[nodiscard]] std::optional<std::string> receive(int from, int tag, Deadline deadline) const;
 
-    // The lowest rank with `asks` true; nullopt: no rank has. A collective call: only for the start, while all ranks
-    // are alive.
+    // A collective call: returns the lowest rank that passes true; nullopt: none does. Call it only at the start, while
+    // all ranks are alive.
     [[nodiscard]] std::optional<int> first_of(bool asks) const;
 
     // Ends MPI. Calls MPI_Finalize only if all ranks are alive, because it would wait for ever for a dead one.

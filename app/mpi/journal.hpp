@@ -2,8 +2,8 @@
 // rewritten after every step.
 //
 // A link is a case with the parameters `from` and `to`. For each pattern, the figure of a host is its best link,
-// separately for sending and receiving. So one slow host does not make the others look slow. The slow host itself
-// shows, because all of its links are slow. Transfers of a scenario are cases with the scenario's name and axes, and
+// separately for sending and receiving. So one slow host does not make the others look slow. The slow host itself is
+// visible, because all of its links are slow. Transfers of a scenario are cases with the scenario's name and axes, and
 // its assertions are checked.
 //
 // Errors   io: the file cannot be written; invalid_input: with --resume, the existing file is the result of a different
@@ -28,7 +28,7 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    // The tests, as indices into `plan`, whose flows from this rank have results already.
+    // The tests, as indices into `plan`, for which the results of all flows from this rank are known already.
     [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);

@@ -1,4 +1,4 @@
-// An n-dimensional array over a reference-counted buffer. Views share the buffer and count as handles on it.
+// An n-dimensional array over a reference-counted buffer. Views share the buffer and count as references to it.
 //
 // Units    shape in elements, strides in bytes; slowest-varying dimension first.
 // Cost     a view: one atomic addition. An array: the cost of its heap, its fill and its touch.
@@ -20,8 +20,8 @@
 
 namespace memsweep::array {
 
-// The properties that a series of equal arrays has, computed once. It has plain values only, so that it can be sent to
-// a worker process.
+// The properties of an array, computed once for a series of equal arrays. All members are plain values, so that the
+// struct can be sent to a worker process.
 //
 // How an array is made:
 // - zeros, with no touch or one touch per page: takes zeroed memory from the resource, writes nothing but the touches.
@@ -49,7 +49,7 @@ struct ArraySpec {
     model::Fill fill{};
     model::Touch touch{};
     bool zeroed{};   // takes zeroed memory from the resource, as np.zeros does by calloc
-    bool written{};  // Array writes elements: it fills or touches the memory
+    bool written{};  // making the array writes to its memory: a fill or a touch
 };
 
 class Array {

@@ -7,8 +7,8 @@
 // Sources  the values are NumPy's on x86, at every level and on every architecture. Integers wrap. A float outside the
 //          range of int32 becomes the lowest int32; an 8-bit or 16-bit target takes its low bits. Likewise a float
 //          outside the range of int64 becomes the lowest int64; a uint32 target takes its low bits. A float becomes a
-//          uint64 as in code by GCC. Halves round to nearest even; NaNs keep their payload and become quiet.
-// Threads  immutable.
+//          uint64 as in code compiled by GCC. Halves round to nearest even; NaNs keep their payload and become quiet.
+// Threads  any; the tables never change.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@
 
 namespace memsweep::array {
 
-// The kinds of elements for conversions. Types that convert alike share one: a bool is read as a uint8 of 0 or 1, and
-// char16 is a uint16.
+// The kinds of elements for conversions. Types that convert alike share one kind: char16 is a uint16. A decimal128 has
+// none.
 enum class Element : std::uint8_t {
     boolean,
     i8,

@@ -4,9 +4,9 @@
 //          `dtype` exclude each other. A negative axis counts from the end; without an axis each input is flattened in
 //          row-major order. The result is column-major if every input is column-major and not all are row-major as
 //          well; otherwise it is row-major.
-// Cost     contiguous inputs: one copy or cast per slab (the contiguous part of an input between two others in the
-//          result); for others see assign(). If pays_to_stream() says so, a large result bypasses the caches. Allocates
-//          nothing but the result.
+// Cost     contiguous inputs: one copy or cast per slab, that is, per part of an input that is contiguous in the
+//          result. Other inputs: see assign(). If pays_to_stream() says so, a large result bypasses the caches.
+//          Allocates nothing but the result.
 // Errors   a ConcatStatus, never an exception; if it is not ok, nothing was written.
 // Ownership  the result has a new buffer from the heap, or is a view of `out`.
 #pragma once

@@ -61,7 +61,7 @@ void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout,
 // cache line that is streamed in two parts is written to memory twice.
 //
 // Cost     as ElementMover; runs that are collected are copied once more within L1.
-// Memory   1 KiB of its own.
+// Memory   a buffer of 1 KiB inside the object.
 class SlabWriter {
   public:
     SlabWriter(const CastTable& table, std::byte* out, model::DType dtype, bool streaming) noexcept

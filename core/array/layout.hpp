@@ -107,8 +107,8 @@ struct Layout {
     }
 };
 
-// Slices one axis as Python does. An absent bound means the end of the axis in that direction of `step`. A negative
-// bound counts from the end. A bound beyond the axis is clamped. `step` is not 0.
+// Slices one axis as Python does. An absent `start` or `stop` means from the first element or to the last one, in the
+// direction of `step`. A negative bound counts from the end. A bound beyond the axis is clamped. `step` is not 0.
 [[nodiscard]] Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start,
                             std::optional<std::int64_t> stop, std::int64_t step) noexcept;
 

@@ -1,14 +1,13 @@
 // Determines from which size on a result is written with streaming (non-temporal) stores. These bypass the caches and
 // do not read the lines that they overwrite.
 //
-// Neither the processor's name nor its cache sizes tell from which size on streaming pays. Measured, with sizes of the
-// bytes read and written together:
-// - A Xeon with 2 MiB of L2 per core and a large shared L3 was faster from 2.8 MB on.
-// - A Xeon with 1 MiB of L2 and 36 MiB of L3 took twice the time with 3.2 MB.
-// - An EPYC with 16 MiB of L3 per core took 1.3 times as long with 8 MB, and 0.55 to 0.75 times with 24 MB or more. In
-//   between, the way of writing decided.
-// Besides, a hypervisor may report caches that are shared with other guests. So both kinds of stores are tried on the
-// machine itself.
+// Neither the processor's name nor its cache sizes tell from which size on streaming pays. Measured, in comparison with
+// plain stores (a size is the bytes read plus written):
+// - On a Xeon with 2 MiB of L2 per core and a large shared L3, streaming was faster from 2.8 MB on.
+// - On a Xeon with 1 MiB of L2 and 36 MiB of L3, streaming took twice the time at 3.2 MB.
+// - On an EPYC with 16 MiB of L3 per core, streaming took 1.3 times the time at 8 MB, and 0.55 to 0.75 times from 24 MB
+//   on. In between, it depended on the way of writing. Besides, a hypervisor may report caches that are shared with
+//   other guests. So both kinds of stores are tried on the machine itself.
 //
 // Units    bytes moved, that is, read plus written; seconds.
 // Sources  Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores; glibc's

@@ -7,7 +7,7 @@
 
 namespace memsweep::base {
 
-// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: it is not valid. Overlong forms,
+// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: there is no valid one. Overlong forms,
 // surrogates and values above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 

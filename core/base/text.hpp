@@ -21,8 +21,8 @@ namespace memsweep::base {
                                            : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// Removes the text before the next separator from `rest`, together with the separator, and returns it. Without a
-// separator this is all of `rest`.
+// Returns the text before the next separator, and removes the text and the separator from `rest`. Without a separator
+// the text is all of `rest`.
 [[nodiscard]] constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept
 {
     const std::size_t at = rest.find(separator);
@@ -31,7 +31,7 @@ namespace memsweep::base {
     return part;
 }
 
-// The number that the whole text is; nullopt for any other text, and on overflow.
+// The number, if the whole text is one; otherwise, and on overflow, nullopt.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) noexcept
 {
     std::uint64_t value{};

@@ -157,7 +157,7 @@ class Backend : public Runtime {
 
   protected:
     static constexpr std::uint64_t word_bytes = 8;   // the unit of patterns and chains
-    static constexpr std::uint64_t pair_bytes = 16;  // what a kernel copies at once
+    static constexpr std::uint64_t pair_bytes = 16;  // the unit that a kernel copies at once
 
     // Closes blocks before streams, because stream-ordered memory is freed on its stream.
     void close_all()

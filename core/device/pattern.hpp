@@ -33,11 +33,11 @@ struct Mismatch {
     return mixed ^ (mixed >> 31U);
 }
 
-// If the size is no multiple of 8, the first bytes of the last word in memory fill the end.
+// If the size is no multiple of 8, the last word is cut: its first bytes in memory order fill the end.
 void write_pattern(std::span<std::byte> bytes, Pattern pattern) noexcept;
 [[nodiscard]] Mismatch check_pattern(std::span<const std::byte> bytes, Pattern pattern) noexcept;
 
-// "3 of 1024 words differ, the first at byte 512"
+// A text such as "3 of 1024 words differ, the first at byte 512".
 [[nodiscard]] std::string describe(const Mismatch& mismatch, std::uint64_t bytes);
 
 }  // namespace memsweep::device

@@ -64,7 +64,7 @@ struct DeviceFacts {
     bool reaches_ordinary{};    // its kernels can access ordinary memory of the process in place
     bool shares_host_memory{};  // its memory is host memory: pinned and pageable transfers do not differ
     std::optional<std::uint32_t> copy_engines;
-    std::optional<std::uint32_t> numa_node;    // of the host, to which the device is attached
+    std::optional<std::uint32_t> numa_node;    // the host's NUMA node to which the device is attached
     std::optional<double> memory_bytes_per_s;  // the peak rate of its memory, from clock and bus width
     std::optional<std::uint32_t> nvlinks;      // the number of NVLinks that are up
     std::optional<std::uint64_t> cache_bytes;  // the size of the last-level cache
@@ -97,7 +97,7 @@ struct Clocks {
 };
 
 // The highest rate of payload in one direction of a PCI Express link, after encoding and packet headers, with payloads
-// of 256 bytes. nullopt: an unknown generation.
+// of 256 bytes. nullopt: the generation is unknown, or `lanes` is 0.
 // Sources  PCI Express Base Specification: 2.5 to 64 GT/s per lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
 //          (242 of 256 bytes) in 6; per packet 24 bytes of framing, sequence number, header and CRC.
 [[nodiscard]] std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t lanes) noexcept;
@@ -131,7 +131,7 @@ enum class LatchId : std::uint64_t { none };
 struct Address {
     MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
     std::uint64_t offset_bytes{};  // into the block
-    void* ordinary{};              // not const for sources either, which are only read
+    void* ordinary{};              // memory that is only a source is never written
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept
 {
@@ -208,7 +208,8 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual base::Expected<void> fill(StreamId stream, Address to, std::byte value,
                                                     std::uint64_t bytes) = 0;
-    // As copy(), but by a kernel of the device, so kernels must be able to access both ends. Multiples of 16 bytes.
+    // As copy(), but by a kernel of the device, so kernels must be able to access both ends. Sizes and addresses are
+    // multiples of 16 bytes.
     [[nodiscard]] virtual base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                               std::uint64_t bytes) = 0;
     // Tells a stream how many streams of its device, including itself, copy by kernels at the same time. Its kernels
@@ -217,7 +218,8 @@ class Runtime {
     {
         return {};
     }
-    // Writes and checks the pattern of pattern.hpp by a kernel of the device. Multiples of 8 bytes.
+    // Writes and checks the pattern of pattern.hpp by a kernel of the device. Sizes and addresses are multiples of 8
+    // bytes.
     [[nodiscard]] virtual base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
                                                              Pattern pattern) = 0;
     [[nodiscard]] virtual base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
@@ -327,7 +329,7 @@ class Memory {
 [[nodiscard]] base::Expected<Latch> hold(Runtime& runtime, const Stream& stream);
 
 // Copies a device's memory to the host over this stream, 4 MiB at a time, and compares it with the pattern on the host.
-// Uses no kernels. Multiples of 8 bytes; waits for the result.
+// Uses no kernels. `bytes` is a multiple of 8. Waits for the result.
 [[nodiscard]] base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from,
                                                      std::uint64_t bytes, Pattern pattern);
 

@@ -19,7 +19,7 @@ struct RunOptions {
     std::uint64_t array_limit_bytes{};    // --quick: a case that holds more is not run; 0: no limit
     // Each of these functions may be empty; then it is not called.
     std::function<void(model::MachineRounds&)> note_pace;  // measures the machine's speed, adds it to the rounds
-    std::function<void(std::uint64_t bytes)> prefault;     // makes so much free memory quick to fault in
+    std::function<void(std::uint64_t bytes)> prefault;     // touches so much free memory, so that a VM has it
     std::function<bool(const model::CaseReport& ended)> ends_run;  // whether the run ends after this case
 };
 

@@ -14,8 +14,9 @@ namespace memsweep::engine {
 // differs from the first case's; a failed assertion. Assertions come last, because they may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
-// Whether the run ends after this case. It does if an assertion with `abort` fails that concerns this case only. With
-// `fail_fast`, it also ends after any failed case, and after any failed assertion that concerns this case only.
+// Whether the run ends after this case. It does if an assertion on this case alone fails and has `abort`. With
+// `fail_fast`, it also ends if any assertion of severity `fail` on this case alone fails, or if the case is neither
+// `ok` nor skipped.
 [[nodiscard]] bool ends_run(const std::vector<model::Assertion>& assertions, bool fail_fast,
                             const model::CaseReport& ended);
 

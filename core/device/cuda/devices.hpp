@@ -59,9 +59,9 @@ inline constexpr const char* launch_blocking = "CUDA_LAUNCH_BLOCKING";
 struct FoundDevice {
     DeviceFacts facts;
     bool has_managed{};
-    bool has_pools{};  // stream-ordered memory
+    bool has_pools{};  // supports stream-ordered memory
     bool can_register{};
-    bool has_priorities{};  // of streams
+    bool has_priorities{};  // supports priorities of streams
     std::vector<NvLink> nvlinks;
 };
 

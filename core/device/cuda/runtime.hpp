@@ -79,7 +79,7 @@ struct End {
     bool on_host{};  // pageable or pinned: a copy does not depend on a device
     bool kernels_reach{};
     bool is_managed{};
-    bool is_ordinary{};  // the processor fills it
+    bool is_ordinary{};  // ordinary memory; the processor fills it
     bool is_pooled{};    // cudaDeviceEnablePeerAccess does not give other devices access to it
     std::uint32_t device{};
 };

@@ -1,10 +1,12 @@
 // The Runtime for OpenCL. Each platform has one context; each stream is an in-order queue with profiling.
 //
-// Memory   pinned: a buffer with CL_MEM_ALLOC_HOST_PTR that stays mapped. registered: a buffer with CL_MEM_USE_HOST_PTR
-//          over the caller's memory that stays mapped. mapped: a buffer with CL_MEM_ALLOC_HOST_PTR that the device owns
-//          except while it is mapped. device: an ordinary buffer. managed: fine-grained shared virtual memory. OpenCL
-//          has no write-combined or stream-ordered memory, and does not tell whether two devices can access each
-//          other's memory.
+// Memory   pinned: a buffer with CL_MEM_ALLOC_HOST_PTR that stays mapped.
+//          registered: a buffer with CL_MEM_USE_HOST_PTR over the caller's memory. The buffer stays mapped.
+//          mapped: a buffer with CL_MEM_ALLOC_HOST_PTR. The device owns it except while it is mapped.
+//          device: an ordinary buffer.
+//          managed: fine-grained shared virtual memory.
+//          OpenCL has no write-combined or stream-ordered memory, and does not tell whether two devices can access
+//          each other's memory.
 //
 // Latch    a user event; a barrier in the queue waits for it.
 //

@@ -5,10 +5,10 @@
 // runs. So a plan with setup scripts runs its cases one after another (Order::sequential).
 //
 // Cost     while the program runs, its process tree is sampled from outside, at the interval of the case. Without an
-//          interval, sampling takes at most a fiftieth of one processor, and starts late enough not to touch short
-//          programs. If allocations are counted, the program runs once more, untimed, under the recorder. If the case
-//          names an allocator, one such run per case checks which malloc the program uses; any other malloc is an
-//          error.
+//          interval, sampling takes at most a fiftieth of one processor, and starts only after some time, so that short
+//          programs are not sampled. If allocations are counted, the program runs once more, untimed, under the
+//          recorder. If the case names an allocator, one such run per case checks which malloc the program uses; any
+//          other malloc is an error.
 // Errors   in the Attempt, never an exception; `crashed` for an exit code other than the expected one.
 // Threads  one. This process adopts orphans from then on. In run_at_once() a forked copy of this process supervises
 //          each program (halves.hpp).
@@ -90,7 +90,7 @@ class CommandExecutor final : public Executor {
     std::vector<std::uint32_t> processors_;
     bool asks_{true};
     std::map<const CompiledCase*, std::string>
-        asked_;  // programs with a named allocator whose malloc was checked; why it could not be, or empty
+        asked_;                           // by checked case: why its malloc could not be found out; empty: it was
     std::optional<CompiledCase> set_up_;  // the case that is set up and must be torn down
     RunLimits set_up_limits_;
 };

@@ -74,7 +74,7 @@ class EndWatch {
     std::optional<Nanoseconds> due_;  // when to read the memory; set once the sign was given
     std::optional<Nanoseconds> read_at_;
     Moment moment_;
-    unsigned threads_{1};  // the highest number seen
+    unsigned threads_{1};  // the highest number of threads seen
     bool has_asked_{};
     std::shared_ptr<AtExit> at_exit_;
     std::unique_ptr<sys::ExitStop> exit_stop_;

@@ -109,8 +109,8 @@ class Supervision {
     Hold hold_;
 };
 
-// Whether a program's end is one that SIGTERM asks for: killed by SIGTERM, a shell's exit code for that (143), or
-// success.
+// Whether a program ended as one does that gets SIGTERM: killed by SIGTERM, with a shell's exit code for that (143), or
+// successfully.
 [[nodiscard]] bool has_obeyed(const sys::ExitStatus& status);
 
 // The words to execute: `words` themselves or, with `shell`, /bin/sh -c and the words.

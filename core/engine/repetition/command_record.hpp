@@ -33,7 +33,7 @@ struct CommandUse {
 struct CommandRecord : CommandUse {
     std::string checksum;                     // of its output; empty: not requested
     std::optional<trace::Counts> counts;      // from the counting run after it; nullopt: no such run, or it failed
-    std::string why_uncounted;                // why `counts` is missing; empty: it is not, or was not requested
+    std::string why_uncounted;                // why counting failed; empty: it did not fail
     std::uint64_t counted_under_bytes{};      // its address space limit while it was counted; 0: none, or not counted
     std::optional<model::NameLengths> names;  // of the counting run
     Moment at_end;                            // its memory at the end of its work, if that is requested

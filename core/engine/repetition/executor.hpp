@@ -40,7 +40,8 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
-    // `started` is called with the pid of the worker or program as soon as the process exists.
+    // `started` is called with the pid of the worker or program as soon as the process exists. A worker has not begun
+    // then.
     [[nodiscard]] virtual Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
