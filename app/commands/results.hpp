@@ -95,7 +95,9 @@ struct PathFacts {
     std::string utc;  // 2026-01-31T12:00:00.000Z
 };
 
-// Replaces the placeholders of a path. Errors: invalid_input, if a placeholder is unknown.
+// Replaces the placeholders of a path.
+//
+// Errors   invalid_input: an unknown placeholder.
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
 // The error if several ranks would write the same file; it names the placeholder that the pattern lacks. nullopt: each

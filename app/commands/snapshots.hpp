@@ -67,7 +67,8 @@ class SnapshotsMeanwhile {
     std::optional<base::Error> problem_;
 };
 
-// Copies the chunks of these files into a trace. A file or chunk that cannot be read is skipped.
+// Copies the chunks of these files into a trace. A file that cannot be read is skipped, as is the rest of a file after
+// a damaged chunk.
 [[nodiscard]] base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take);
 
 }  // namespace memsweep::app

@@ -68,7 +68,7 @@ struct DeviceFacts {
     std::optional<double> memory_bytes_per_s;  // the peak rate of its memory, from clock and bus width
     std::optional<std::uint32_t> nvlinks;      // the number of NVLinks that are up
     std::optional<std::uint64_t> cache_bytes;  // the size of the last-level cache
-    std::string environment;                   // environment variables that change the driver's behaviour; empty: none
+    std::string environment;                   // set environment variables that change the driver's behaviour
     std::string uuid;                          // "GPU-8c3a…"; empty: not known
     std::string part_of;                       // if it is a MIG instance: the uuid of its card; else empty
     std::string serial;                        // of the board; empty: not known

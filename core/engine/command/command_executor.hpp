@@ -98,8 +98,8 @@ class CommandExecutor final : public Executor {
 // A message if a process of the program used another malloc than `allocator`; empty: none did.
 [[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
-// Why the command's program cannot be found; empty: it can be found, or that cannot be known because a shell looks it
-// up or `prepare` may make it.
+// Why the command's program cannot be found; empty: it can be found, or that cannot be known yet. It is not known if a
+// shell looks the program up, if the command sets its own PATH, or if `prepare` may make the program.
 [[nodiscard]] std::string missing_program(const model::CommandSpec& command);
 
 }  // namespace memsweep::engine

@@ -27,7 +27,7 @@
 
 namespace memsweep::engine {
 
-// Reads the memory of `program` and of all other descendants of `guard`, the process above it.
+// Reads the memory of `program` and of all other descendants of `guard`, the process that the program descends from.
 [[nodiscard]] Moment read_moment(pid_t program, pid_t guard);
 
 class EndWatch {
