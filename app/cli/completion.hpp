@@ -12,7 +12,7 @@
 
 namespace memsweep::app {
 
-// The value of an argument SHELL.
+// The OptionValue of an argument SHELL.
 [[nodiscard]] OptionValue shell_name(std::string& target);
 
 // `shell`: a name that shell_name accepts.

@@ -33,7 +33,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 
 [[nodiscard]] OptionValue text(std::string& target);
 [[nodiscard]] OptionValue texts(std::vector<std::string>& target, Arity arity = Arity::many);
-// A program and its arguments, which may be empty.
+// A program and its arguments. An argument may be an empty text.
 [[nodiscard]] OptionValue command(std::vector<std::string>& target);
 // Several texts in one, separated by commas.
 [[nodiscard]] OptionValue comma_texts(std::vector<std::string>& target);
@@ -70,7 +70,8 @@ template <typename Target>
     return parsed(target, base::parse_duration);
 }
 
-// Reads a whole number of decimal digits only. A sign, or a value that is not between `min` and `max`, is an error.
+// Reads a whole number that is written with decimal digits only. A sign, or a value that is not between `min` and
+// `max`, is an error.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 

@@ -130,7 +130,7 @@ enum class LatchId : std::uint64_t { none };
 // A byte of a block, or of ordinary memory.
 struct Address {
     MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
-    std::uint64_t offset_bytes{};  // into the block
+    std::uint64_t offset_bytes{};  // from the start of the block
     void* ordinary{};              // memory that is only a source is never written
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept

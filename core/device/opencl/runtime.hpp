@@ -38,7 +38,7 @@ struct Block {
     std::byte* host{};
 };
 
-struct Queued {  // its status is checked at the next wait, because clFinish does not report it
+struct Queued {  // a command; its status is checked at the next wait, because clFinish does not report it
     const char* call{};
     cl_event event{};
 };
