@@ -1,11 +1,12 @@
-// Runs a plan as its schedule says, and makes the report that grows with every repetition.
+// Runs a plan in the order that its schedule gives. The report grows with every repetition.
 //
-// Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
-//          the worker ends too, and with it the cases after the failed one; the cases before it keep their repetitions
-//          and go on. If cases run at the same time, a failed one does not disturb the others. An interruption ends the
-//          run; the measurements so far stay in the report, which says `interrupted`.
-// Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
-//          estimate: on a virtual machine the very first touch of a page costs several times a later one.
+// Errors   a case that crashes, times out or runs out of memory ends with a reason; the others go on. In a sweep the
+//          cases share a worker: if one fails, the cases after it end too, and the cases before it go on. Cases that
+//          run at the same time do not disturb each other when one fails. An interruption ends the run; the report
+//          keeps all measurements made so far and says `interrupted`.
+// Memory   before the first case, and again after 10 s without use of memory, the runner touches as much memory as the
+//          largest case is estimated to need. On a virtual machine the very first touch of a page costs several times
+//          as much as a later one.
 #pragma once
 
 #include <chrono>
@@ -24,8 +25,8 @@ namespace memsweep::engine {
 
 class Runner {
   public:
-    // `report` comes with its run, tool and machine facts filled, and outlives the runner. Cases in it that an earlier
-    // run measured (resume) keep their values and are only completed.
+    // `report` already has its run, tool and machine facts, and outlives the runner. Cases in it that an earlier run
+    // measured (resume) keep their values and get only the repetitions that they lack.
     Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
            const sys::Clock& clock, const Capabilities& capabilities, RunOptions options, model::RunReport& report);
 
@@ -35,7 +36,7 @@ class Runner {
     [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   private:
-    bool do_next(const schedule::Next& next);  // false: nothing follows
+    bool do_next(const schedule::Next& next);  // false: the run is complete
     [[nodiscard]] bool goes_on() const { return !interrupted_ && !aborted_; }
 
     void take_turn(const schedule::Turn& turn);
@@ -62,8 +63,8 @@ class Runner {
     RunOptions options_;
     model::RunReport& report_;
     Entries entries_;
-    std::optional<std::chrono::nanoseconds> last_pace_;  // when the machine's pace was noted
-    std::optional<std::chrono::nanoseconds> last_use_;   // when this run last had its memory in use
+    std::optional<std::chrono::nanoseconds> last_pace_;  // when the machine's speed was last measured
+    std::optional<std::chrono::nanoseconds> last_use_;   // when a case or keep_memory_warm() last used memory
     bool interrupted_{};
     bool aborted_{};
 };

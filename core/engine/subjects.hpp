@@ -1,5 +1,5 @@
-// Brings the functions of all subjects of cases together: rows_of, class_of, provenance_of, is_uncounted,
-// append_details and keep_facts. A new subject's headers are included here.
+// Includes the headers of all subjects (kinds of work: steps, programs). Each subject overloads rows_of, class_of,
+// provenance_of, is_uncounted, append_details and keep_facts. Include a new subject's headers here.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace memsweep::engine {
 
-// The row of a subject's metric. RowOf<Work>::Measured is the type of a repetition's measurements.
+// The type of a subject's metric rows. RowOf<Work>::Measured is the type of a repetition's measurements.
 template <typename Work>
 using RowOf = std::remove_cv_t<typename decltype(rows_of(std::declval<const Work&>()))::value_type::element_type>;
 

@@ -1,4 +1,4 @@
-// Facts of a case. Each stays as the first repetition that had it gave it.
+// Facts of a case. The first repetition that gives a fact decides it; later ones do not change it.
 #pragma once
 
 #include <algorithm>

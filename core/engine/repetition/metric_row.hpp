@@ -1,6 +1,6 @@
-// A metric of one subject: which of its cases have it, and how its value is computed from a repetition's measurements.
+// A metric of one kind of work: the cases that have the metric, and how a repetition's measurements give its value.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: the measurements do not have it.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the measurements lack it.
 #pragma once
 
 #include <algorithm>
@@ -43,15 +43,15 @@ template <typename Nanoseconds>
 
 struct PageSizes {
     std::uint64_t bytes{};
-    std::uint64_t huge_bytes{};  // 0: there are none
+    std::uint64_t huge_bytes{};  // 0: the machine has no huge pages
 };
 
-// Properties of steps that decide how a metric's values are to be read.
+// Properties of a metric that decide its class, its provenance and whether it can be absent.
 struct Nature {
-    bool races{};           // with a finalizer's thread: noisy if the steps have one
-    bool is_triggered{};    // by collections: noisy if time triggers them
-    bool is_by_rule{};      // a runtime profile's rule decides it: modelled under one
-    bool needs_counters{};  // absent if the case asks to do without
+    bool races{};           // depends on the finalizer's thread: noisy if the steps have one
+    bool is_triggered{};    // depends on collections: noisy if times decide when they come
+    bool is_by_rule{};      // depends on the rules of a runtime profile: modelled if the case has a profile
+    bool needs_counters{};  // absent if the case switches the allocation counters off
 };
 
 template <typename SubjectWork, typename SubjectMeasured>
@@ -68,11 +68,11 @@ struct MetricRow {
     model::MetricId metric{};
     bool (*applies)(const Work&){};
     values::Value (*value)(const Context&){};
-    std::string_view absent{};  // why a value can be missing; empty: it cannot
+    std::string_view absent{};  // why a value can be missing; empty: it is never missing
     Nature nature{};
 };
 
-// The rows of a table, unchanged. It does not compile if a metric has two rows.
+// Returns the rows unchanged. Two rows for one metric are a compile error.
 template <typename Row, std::size_t size>
 consteval std::array<Row, size> each_metric_once(const std::array<Row, size>& rows)
 {

@@ -1,4 +1,4 @@
-// A program's memory at the moment when its work was done.
+// A program's memory at the moment when it has finished its work.
 //
 // Units    bytes.
 #pragma once
@@ -10,13 +10,13 @@
 namespace memsweep::engine {
 
 struct Moment {
-    std::uint64_t working_set_bytes{};  // 0: it was not read
-    std::uint64_t anonymous_bytes{};    // memory without a file behind it, of all its processes
-    unsigned threads{1};                // the most seen at a time; each of glibc's arenas counts as one
-    bool changes_user{};                // it runs as another user than ours
+    std::uint64_t working_set_bytes{};  // 0: not read
+    std::uint64_t anonymous_bytes{};    // of all its processes; anonymous memory has no file behind it
+    unsigned threads{1};                // the most seen at a time; at least glibc's arenas plus one
+    bool changes_user{};                // the program runs as a user other than ours
     std::vector<std::string> files;     // files that the largest process has mapped
-    std::string why_none;               // why it was not read
-    std::uint64_t ticks{};              // when, by the clock of the stamps of traces (trace::read_clocks)
+    std::string why_none;               // why the memory was not read
+    std::uint64_t ticks{};              // the moment, on the clock that stamps traces (trace::read_clocks)
 };
 
 }  // namespace memsweep::engine

@@ -1,4 +1,4 @@
-// Everything that steps measured in one repetition.
+// Everything that was measured in one repetition of steps.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Steps compiled to plain instructions. A worker process receives them as bytes, and the interpreter walks them.
 //
-// Every name is resolved to an index and every size is computed before the run. So the interpreter does nothing but the
-// operation between two clock reads.
-// Units    bytes, elements, nanoseconds as named.
+// Before the run every name is resolved to an index and every size is computed. So, between two clock reads, the
+// interpreter does nothing but the operation.
+// Units    bytes and elements; nanoseconds in names that end in _ns.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ inline constexpr SlotIndex no_slot = 0xFFFF;
 inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // in one repetition
 
-// The operands of the steps that hold more than names and plain values. All others are their own instructions, with
-// slots in place of names.
+// Operands of the steps whose compiled form differs from the step. Every other step is its own operand, with slots in
+// place of names.
 struct Alloc {
     SlotIndex as{};
     std::uint8_t dimensions{};
@@ -43,7 +43,7 @@ struct Alloc {
 struct Concat {
     std::uint16_t concat_case{};  // index in model::concat_cases()
     SlotIndex inputs{};
-    SlotIndex out{no_slot};  // the array that results are written to, if it has a name
+    SlotIndex out{no_slot};  // the array that results are written to; no_slot: it has no name
     std::uint64_t warmup{};  // calls that are not timed
     std::uint64_t calls{};
 };
@@ -62,11 +62,11 @@ struct Replay {
     std::uint16_t trace{};  // index in StepProgram::replays
     model::ReplayTouch touch{};
     bool latency{};            // every call is timed by itself
-    std::int64_t settle_ns{};  // idle after the last event
-    bool gives_back{};         // the allocator is asked to give memory back, before the remaining blocks are freed
+    std::int64_t settle_ns{};  // idle time after the last event
+    bool gives_back{};         // ask the allocator to return memory before the remaining blocks are freed
 };
 
-// The instructions of a block, by index.
+// The instructions inside a block of steps, by index.
 struct Body {
     std::uint32_t begin{};
     std::uint32_t end{};
@@ -88,11 +88,10 @@ struct Parallel {
 
 struct Throw {
     std::uint64_t every{};
-    std::uint32_t number{};  // among the program's instructions of this kind
+    std::uint32_t number{};  // of this throw among the program's throws, from 0
 };
 
-// A step compiled: to one of the operands above; to itself with slots in place of names; or to itself, if it has no
-// names.
+// The compiled form of a step: one of the operands above, or the step itself, with slots in place of any names.
 Alloc compiled_as(const model::AllocStep&);
 Concat compiled_as(const model::ConcatStep&);
 Transfer compiled_as(const model::TransferStep&);
@@ -118,24 +117,24 @@ struct OperandsOf<std::variant<Steps...>> {
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
-// A power of two in size: its place is found by a shift.
+// The size is a power of two, so an index becomes an address by a shift.
 struct alignas(64) Instruction {
     Operands operands;
     bool timed{};
-    bool watched{};  // something surrounds it: the clock, a phase, the policy of trims
+    bool watched{};  // a timed step, a phase or a trim policy acts before or after it
     std::uint16_t phase{no_phase};
-    std::uint32_t length{1};  // in instructions, with its body
+    std::uint32_t length{1};  // instructions, including those of its body
 };
 static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives instructions as bytes");
 
-// Whether steps of this type compile to such an instruction.
+// Whether the instruction is a compiled step of this type.
 template <typename Step>
 [[nodiscard]] bool is(const Instruction& instruction)
 {
     return std::holds_alternative<Compiled<Step>>(instruction.operands);
 }
 
-// The name that the instruction binds new arrays to; no_slot: it makes none.
+// The name that the instruction binds new arrays to; no_slot: it binds none.
 [[nodiscard]] inline SlotIndex bound_slot(const Instruction& instruction)
 {
     return std::visit(
@@ -157,22 +156,22 @@ struct TransferPlan {
 };
 
 struct ArraySlot {
-    std::uint64_t capacity{};  // arrays that it holds at most
+    std::uint64_t capacity{};  // the most arrays that the name holds
 };
 
-// A trace compiled for replay, in memory that workers can map: one for all cases that replay the same.
+// A trace compiled for replay, in memory that workers can map. Cases that replay the same trace share it.
 using PackedTrace = std::shared_ptr<const sys::SharedRegion>;
 
-// Requirements of steps beside their instructions, as plain values.
+// What a program needs besides its instructions, as plain values.
 struct ProgramTerms {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
-    // For a case in a device's own memory, which only a worker can judge: the bytes that it will hold, and those that
-    // the host can spare.
-    std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no bound
-    std::uint32_t required_devices{};                       // gpu0 and so on; 0: none
-    bool marked{};  // some step is marked as timed: wall_time covers only such steps
+    // Only for a case in a device's memory: the most bytes that it will hold, and the limit (--max-memory) that applies
+    // if the device shares the host's memory. Only the worker can tell whether it does.
+    std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no limit
+    std::uint32_t required_devices{};                       // how many devices the scenario requires, from gpu0 on
+    bool marked{};  // some step is marked as timed, so wall_time covers only marked steps
 };
 
 struct StepProgram : ProgramTerms {

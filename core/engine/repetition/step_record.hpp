@@ -1,4 +1,4 @@
-// The measurements of steps in one repetition: plain values, which a worker writes into shared memory.
+// The measurements of steps in one repetition. They are plain values, which a worker writes into shared memory.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 #pragma once
@@ -31,12 +31,12 @@ struct PointRecord {
     std::uint64_t idle_bytes{};
 };
 
-// The time that the program's thread spent outside its own code, and the memory that was new.
+// The time that the program's thread spent outside its own code, and the new memory that the program got.
 struct Costs {
     std::uint64_t allocator_ns{};   // in calls into the memory resource
-    std::uint64_t wait_ns{};        // waits for a collection, a finalizer or memory under a cap, less the calls in them
+    std::uint64_t wait_ns{};        // waits for a collection, a finalizer or memory under a cap; without calls into the resource
     std::uint64_t run_delay_ns{};   // ready to run, without a processor
-    std::uint64_t pages_touched{};  // pages of arrays, by their first write
+    std::uint64_t pages_touched{};  // pages of arrays, counted when first written
     std::uint64_t allocated_bytes{};  // got from the memory resource
 
     Costs& operator+=(const Costs& other) noexcept
@@ -65,70 +65,71 @@ struct PhaseRecord {
     Costs costs;  // all but run_delay_ns
 };
 
-// Defects of the arrays of one name, and its arrays that were left over.
+// The defects counted for one name, and its arrays that were never freed.
 struct SlotRecord {
     std::uint64_t uses_after_free{};
     std::uint64_t double_frees{};
     std::uint64_t aliased_frees{};
     std::uint64_t stray_releases{};
     std::uint64_t overruns{};
-    std::uint64_t unreleased{};  // at the end: unreachable, not freed
+    std::uint64_t unreleased{};  // arrays that are unreachable at the end and not freed
     std::uint64_t unreleased_bytes{};
-    std::int64_t oldest_ns{};  // since the first of them was dropped
+    std::int64_t oldest_ns{};  // time since the first of these arrays was dropped
 };
 
-// Seconds that one fault cost beside the repetition, by its kind; 0: not measured.
+// The cost of one page fault of each kind, in seconds, measured after the repetition; 0: not measured.
 struct FaultCosts {
-    double small_page{};    // private, first touch of a base page
-    double huge_page{};     // private, first touch of a huge page
-    double shared_page{};   // shared, first touch: the page is made
-    double shared_again{};  // shared, the page is in the page cache: as after a soft trim
+    double small_page{};    // private memory, first touch of a base page
+    double huge_page{};     // private memory, first touch of a huge page
+    double shared_page{};   // shared memory, first touch: the kernel makes the page
+    double shared_again{};  // shared memory, the page is in the page cache, as after a soft trim
 };
 
-// The work of replay steps, without those that time every call.
+// The work of replay steps. Replays that time every call add nothing to thread_ns, events, transferred_bytes and the
+// memory that is read at the last event.
 struct ReplayRecord {
     std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
-    std::int64_t dispatch_ns{};  // the same events on no memory, before the baseline
+    std::int64_t dispatch_ns{};  // time of the same events without any memory, measured before the baseline
     std::uint64_t dispatch_events{};
     std::uint64_t transferred_bytes{};
-    std::uint64_t direct_allocations{};  // made by calls that the counters of the case's memory do not see
+    std::uint64_t direct_allocations{};  // made by calls that bypass the counters of the case's memory
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};
     std::uint64_t live_bound{};  // the most bytes that can be live, however threads are scheduled
-    bool has_ended{};            // its memory was read at its last event:
-    bool was_idle{};             // and once more after that
-    std::uint64_t peak_bytes{};  // resident, less what the replay itself takes
+    bool has_ended{};            // memory was read at the last event: peak_bytes, end_bytes, anonymous_end_bytes
+    bool was_idle{};             // memory was read again after the idle time: idle_bytes
+    std::uint64_t peak_bytes{};  // resident, without the replay's own memory; so are the next two
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
     std::uint64_t anonymous_before_bytes{};  // at the baseline
     std::uint64_t anonymous_end_bytes{};     // at the last event
-    bool was_asked{};  // the allocator was asked to give back, before the rest was freed; it then held:
-    std::uint64_t anonymous_given_back_bytes{};
-    double ns_per_tick{};  // length of a tick of the counter that times single calls
+    bool was_asked{};  // the allocator was asked to return memory, before the remaining blocks were freed
+    std::uint64_t anonymous_given_back_bytes{};  // resident after that request
+    double ns_per_tick{};                        // of the counter that times single calls
 };
 
 // The outcome of transfer steps.
 struct TransferRecord {
     transfer::TransferStatistics statistics;
     std::array<bool, max_transfer_steps> ran{};
-    bool unmet{};                      // this machine lacks what they need
-    bool failed{};                     // they could not be carried out
-    std::array<char, 4096> routes{};   // the route of each, and why
-    std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
+    bool unmet{};                      // this machine lacks something that the transfers need
+    bool failed{};                     // the transfers could not be carried out
+    std::array<char, 4096> routes{};   // the route of each transfer, and why it was chosen
+    std::array<char, 1024> trouble{};  // why they are unmet or failed, else which data are wrong
 };
 
-// The device of a case's memory, or one that its scenario requires.
+// The device that holds a case's memory, or a device that the scenario requires.
 struct DeviceRecord {
     std::array<char, 256> name{};      // "gpu0: its name, its driver"
-    std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
-    bool driver_is_open{};             // the worker has a driver's context, to be given back before it ends
+    std::array<char, 1024> trouble{};  // why the case is unmet: it could not start, or the driver refused memory
+    bool driver_is_open{};             // the worker has a driver context, which it closes before it ends
 };
 
-// The count of one kind of step over the repetition; a time is in nanoseconds.
+// A count over all steps of one kind in a repetition, or a time in nanoseconds.
 struct StepCount {
     std::uint64_t value{};
-    bool unknown{};  // the kernel refused some of it
+    bool unknown{};  // the kernel refused a part, so `value` is incomplete
 
     void add(std::uint64_t more, bool known = true)
     {
@@ -137,7 +138,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps, each under the metric that shows it or is derived from it.
+// The counts of steps, by the metric that a count is shown as or goes into.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
@@ -147,17 +148,17 @@ class StepCounts {
     std::array<StepCount, model::metric_count> counts_{};
 };
 
-// Counts of the work of steps on arrays, in a repetition or in one thread of a parallel block.
+// Counts of work on arrays, in a repetition or in one thread of a parallel block.
 struct ArrayCounts {
     std::uint64_t made{};
     std::uint64_t pages_touched{};
-    std::uint64_t checksum{};  // over what was read
+    std::uint64_t checksum{};  // of the data read
     std::uint64_t reads{};
 };
 
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
-// Counts over the timed steps, unless a name says otherwise.
+// Counts cover the timed steps, unless a field's name or comment says otherwise.
 struct StepRecord {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
@@ -169,17 +170,17 @@ struct StepRecord {
     std::uint64_t arrays{};           // allocated over the repetition
     std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
-    std::uint64_t own_bytes{};  // part of it: files, and memory that replays need beside the memory they measure
+    std::uint64_t own_bytes{};  // part of the baseline: mapped files, and memory of the replayer itself
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
     std::uint64_t live_bytes_peak{};
     lifetime::DisciplineStats discipline;  // at the end
     memory::PoolStats pool;                // at the end
-    double fragmentation{-1};              // idle memory of the pool, highest of all samples; -1: it held none
+    double fragmentation{-1};              // of the pool's idle memory, highest of all samples; -1: it was never idle
     std::uint64_t stray_releases{};
     std::uint64_t outstanding{};  // arrays acquired and not released, at the end
-    std::uint64_t calls{};        // timed one by one; their times lie in the region
+    std::uint64_t calls{};        // timed one by one; the region holds their times
     std::uint64_t call_minor_faults{};
     std::uint64_t results_checked{};
     std::uint64_t results_wrong{};
@@ -193,8 +194,8 @@ struct StepRecord {
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};  // not_counted: the case asks for no accounting
-    std::uint64_t refused_after_arrays{};   // made before it
-    std::array<char, 256> starved_of{};     // the resource that the system refused the worker itself
+    std::uint64_t refused_after_arrays{};   // arrays made before the refusal
+    std::array<char, 256> starved_of{};     // a resource, such as a thread, that the system refused the worker itself
 };
 
 // The facts and statistics of the worker's malloc, if the case names an allocator.

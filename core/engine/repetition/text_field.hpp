@@ -10,7 +10,7 @@
 
 namespace memsweep::engine {
 
-// Writes as much of a text as a record has room for, ended by a zero.
+// Writes as much of the text as fits into the field, with a zero at the end.
 template <std::size_t size>
 void write_text(std::string_view text, std::array<char, size>& into)
 {
@@ -18,7 +18,7 @@ void write_text(std::string_view text, std::array<char, size>& into)
     text.copy(into.data(), into.size() - 1);
 }
 
-// Reads a text of write_text. A field that another process has filled need not end with a zero.
+// Reads a text that write_text() wrote. A field that another process filled may lack the zero at the end.
 [[nodiscard]] inline std::string read_text(std::span<const char> field)
 {
     return {field.data(), ::strnlen(field.data(), field.size())};

@@ -9,12 +9,12 @@
 
 namespace memsweep::engine {
 
-// The times, fault counts and costs of one repetition: of the timed steps, and of each phase. Samples within them do
-// not count.
+// Measures times, fault counts and costs in one repetition: of the timed steps, and of each phase. Samples taken
+// meanwhile are left out.
 //
-// Units    nanoseconds of the clock it is given; page faults of the process.
-// Cost     two clock reads, a getrusage and a read of schedstat at each end of the timed steps; at each end of a phase
-//          the same without schedstat.
+// Units    nanoseconds of the given clock; page faults of the process.
+// Cost     at each end of the timed steps: two clock reads, a getrusage and a read of schedstat. At each end of a
+//          phase: one clock read and a getrusage.
 // Threads  one.
 class Stopwatch {
   public:
@@ -26,14 +26,14 @@ class Stopwatch {
     [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
     [[nodiscard]] sys::KernelUse kernel_so_far() const;
 
-    // Begins and ends the timed steps; adds to the record.
+    // Call before and after timed steps. stop() adds their times and counts to the record.
     void start();
 
     void stop();
 
     [[nodiscard]] bool running() const { return running_; }
 
-    // Code that runs between these two is part of no time and no count.
+    // Code that runs between pause() and resume() is left out of every time and count.
     struct Pause {
         std::chrono::nanoseconds wall{};
         std::chrono::nanoseconds cpu{};
@@ -47,7 +47,7 @@ class Stopwatch {
     struct PhaseStart {
         std::chrono::nanoseconds wall{};
         sys::KernelUse kernel;
-        Costs costs;  // all but run_delay_ns, which would take a system call at each end
+        Costs costs;  // all but run_delay_ns: it would cost a system call at each end
     };
     [[nodiscard]] PhaseStart enter_phase() const;
 
@@ -75,10 +75,9 @@ class Stopwatch {
     std::uint64_t arrays_at_start_{};
 };
 
-// The counters of a repetition's memory and of its process: at the baseline, at the end, and at the points between.
+// Records the counters of a repetition's memory and of its process: at the baseline, at each sample, and at the end.
 //
-// Cost     a point reads /proc unless it asks for the exact counters only; none of it is part of any time or fault
-//          count.
+// Cost     a sample reads /proc, unless it asks for the exact counters only. No time and no fault count includes this.
 // Errors   false: the process could not read its own memory accounting.
 // Threads  the interpreter's.
 class Accounts {
@@ -89,21 +88,22 @@ class Accounts {
 
     [[nodiscard]] bool take_end();
 
-    // Takes a sample. Its cost is subtracted from every time and fault count that encloses it.
+    // Takes a sample. Its own time and faults are subtracted from every time and fault count.
     void sample(const Sample& sample);
 
-    // Reads the resident memory of a replay at its last event, with the blocks then live. Reads it once more after the
-    // idle time. No time includes this.
+    // Call at a replay's last event, while the remaining blocks are live. Reads the resident memory, reads it again
+    // after an idle time of `settle` (if above 0), and again after the allocator was asked to return memory (if
+    // `gives_back`). No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;
 
-    // Called at every sample and at the end, so that the highest fragmentation covers all of them.
+    // Also updates the highest fragmentation, so it is called at every sample and at the end.
     [[nodiscard]] memory::PoolStats pool_stats();
 
-    // Counts the outstanding arrays. Arrays that earlier repetitions lost in this memory are among them, but belong to
-    // no name of this repetition.
+    // Counts the outstanding arrays. This includes arrays that earlier repetitions lost in this memory, but only arrays
+    // of this repetition are also counted under a name.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);
@@ -116,7 +116,7 @@ class Accounts {
     std::uint64_t allocations_before_{};
     std::uint64_t bytes_before_{};
     std::uint64_t strays_before_{};
-    std::int64_t began_ns_{};  // on the steady clock, as the drops of blocks
+    std::int64_t began_ns_{};  // on the steady clock, which also stamps the drops of blocks
 };
 
 }  // namespace memsweep::engine

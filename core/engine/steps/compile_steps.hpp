@@ -12,12 +12,12 @@
 
 namespace memsweep::engine {
 
-// Traces compiled for replay, each once.
+// Compiles traces for replay, and keeps the result for other cases that replay the same.
 //
-// Memory   8 bytes an event and some 40 more for a resize or an exchange between threads. They are kept until this
-//          object is destroyed and no program holds them.
-// Cost     30 to 60 ns an event, once for each trace, number of threads and speed.
-// Errors   as TraceReader::open, compile_replay and parse_moment.
+// Memory   8 bytes an event, and some 40 more for a resize or for a block that passes between threads. A compiled trace
+//          is freed when this object and every program that holds the trace are gone.
+// Cost     30 to 60 ns an event, once for each different set of options (trace, threads, speed, left_out, until).
+// Errors   those of TraceReader::open, compile_replay and parse_moment.
 // Threads  one.
 class PackedTraces {
   public:
@@ -28,11 +28,11 @@ class PackedTraces {
     std::map<Key, PackedTrace> traces_;
 };
 
-// Words of a compiled trace in memory that workers can map.
+// Copies the words of a compiled trace into memory that workers can map.
 [[nodiscard]] base::Expected<PackedTrace> packed_trace(const std::vector<std::uint64_t>& words);
 
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold; an array whose shape
-//          does not fit; a trace that cannot be read or compiled; safety and pools that the memory cannot take.
+// Errors   invalid_input: too many names, samples or instructions; an array whose shape is too large; a trace that
+//          cannot be read or compiled; safety options or a pool that this kind of memory does not support.
 [[nodiscard]] base::Expected<StepProgram> compile_steps(const model::Case& plan_case, PackedTraces& traces);
 
 }  // namespace memsweep::engine

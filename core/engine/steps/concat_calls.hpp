@@ -1,14 +1,14 @@
-// The concat steps of one repetition. A case's inputs are made once, its calls are timed one by one, and a result is
-// checked.
+// The concat steps of one repetition. A case's inputs are made once. Its calls are timed one by one, and the last
+// result of each step is checked.
 //
-// Times and fault counts cover the timed calls alone. Each includes the allocation of its result, and its drop by the
-// release discipline. Making inputs, warming up and checking are in none of them.
+// The time and faults of a call include the allocation of its result, and the drop of the result by the release
+// discipline. They do not include making inputs, warming up and checking.
 // Units    nanoseconds, bytes.
-// Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
+// Sources  NumSharp's sweep: warm-up calls, then calls timed one by one. Results are dropped without Dispose().
 // Cost     two clock reads per call; the check reads the last result once.
-// Errors   Refusal: memory that could not be had. If concatenation itself refuses a case, it is a bug: NumPy takes all
-//          of them.
-// Ownership  holds the inputs until it goes, so it must go before the heap.
+// Errors   Refusal: the memory refused an allocation. If concatenation itself rejects a case, it is a bug, because
+//          NumPy accepts every case.
+// Ownership  holds the inputs until it is destroyed, so destroy it before the heap.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class ConcatCalls {
     // `before_call` runs before each timed call, outside its time.
     [[nodiscard]] Refusal run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call);
 
-    // Visits the inputs of every case that was called, and the array that it writes to.
+    // Visits the arrays of every case that was called: its inputs, and the array that results are written to.
     template <typename Visit>
     void each_array(const Visit& visit) const
     {
@@ -41,7 +41,7 @@ class ConcatCalls {
         }
     }
 
-    // The array that the case writes to; none before its first run.
+    // The array that the case's results are written to; empty if each call makes a new one. Call only after run().
     [[nodiscard]] const array::Array& out(const Concat& concat) const;
 
   private:
@@ -53,8 +53,7 @@ class ConcatCalls {
 
     [[nodiscard]] memory::AllocStatus prepare(const Concat& concat);
 
-    // Checks the last result before it is dropped. The check lies between two parts of the call's time, and is in
-    // neither.
+    // Checks the last result before it is dropped. The clock of that call does not run during the check.
     [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call);
 

@@ -14,7 +14,7 @@
 
 namespace memsweep::engine {
 
-// The accelerators of a worker: found when a case first needs them, and kept for all that come after it.
+// The accelerators of a worker. They are looked for when a case first needs them, and kept for later cases.
 //
 // Threads  one.
 class Devices {
@@ -36,18 +36,18 @@ class Devices {
     std::unique_ptr<device::Runtime> runtime_;
 };
 
-// The services of the operating system and of drivers that the engine uses. They are passed in so that tests pass
-// fakes; none is global.
+// The services of the operating system and of drivers that the engine uses. They are passed in, so that tests can pass
+// fakes.
 struct Environment {
     const sys::Clock& clock;
     sys::ProcessProbe& probe;
-    Devices* devices{};  // nullptr: none are looked for
+    Devices* devices{};  // nullptr: no devices are looked for
 };
 
 // The memory of a case and the release discipline that its arrays live under.
 //
-// A worker keeps one per pair of memory and release specification: within one process a later case meets the garbage
-// that an earlier one left, as in a real runtime. With process isolation a worker only ever has one.
+// A worker keeps one for each pair of memory and release specifications. So, within one process, a case meets the
+// garbage that earlier cases left, as in a real runtime. With process isolation a worker only ever has one.
 struct CaseMemory {
     CaseMemory(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
                memory::Counters& shared_counters, std::uint32_t counters_index, device::Runtime* driver)
@@ -60,11 +60,11 @@ struct CaseMemory {
     model::MemorySpec spec;
     model::ReleaseSpec release;
     memory::Counters& counters;
-    std::uint32_t index;       // where its counters are in the worker's Gauges
-    device::Runtime* runtime;  // nullptr: the memory is none of a driver's
+    std::uint32_t index;       // of its counters in the worker's Gauges
+    device::Runtime* runtime;  // nullptr: the memory does not come from a driver
     memory::ResourceStack stack;
     lifetime::Heap heap;
-    bool frees_manually;  // a drop begins with a free by hand
+    bool frees_manually;  // the program frees arrays by hand before it drops them
 };
 
 class CaseMemories {

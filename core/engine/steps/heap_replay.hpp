@@ -1,13 +1,13 @@
-// Replays a compiled trace in a fresh process with nothing else in it. Says how much the allocator holds at the last
-// event, before anything else is freed, and how much it still holds after it was asked to give memory back.
+// Replays a compiled trace in a fresh process that does nothing else. Measures how much memory the allocator holds at
+// the last event, before the remaining blocks are freed, and after a request to return memory.
 //
-// A trace does not say what a program wrote into its blocks. So the replay writes a byte of each page of each block. A
-// program that leaves pages of its blocks unwritten holds less than its replay.
+// A trace does not say what a program wrote into its blocks. So the replay writes a byte into each page of each block.
+// A program that leaves pages of its blocks unwritten holds less memory than its replay.
 //
-// Units    bytes of anonymous memory, less what the process had before the replay. A request may also return some of
-//          that, so the bytes held after it may be negative.
-// Cost     the start of a process, and the replay.
-// Errors   os: the replay did not come to its last event; the message says why. interrupted: the user asked to stop.
+// Units    bytes of anonymous memory, less what the process had before the replay. The request may also return some of
+//          that earlier memory, so the figure after the request can be negative.
+// Cost     per run, the start of a process and the replay.
+// Errors   os: the replay did not reach its last event; the message says why. interrupted: the user asked to stop.
 // Threads  one.
 #pragma once
 
@@ -27,24 +27,24 @@ struct HeapReplayOrder {
     PackedTrace trace;
     model::AllocatorSpec allocator;
     std::uint32_t runs{3};
-    std::chrono::nanoseconds timeout{std::chrono::minutes{10}};  // of each
+    std::chrono::nanoseconds timeout{std::chrono::minutes{10}};  // of each run
 };
 
-// budget: a replay would hold more than this machine has left.
+// Errors   budget: a replay could hold more than four fifths of the memory that this machine has available.
 [[nodiscard]] base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals);
 
-// Each figure of the result is taken over the runs by itself.
+// Each figure of the result is computed over all runs.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
-// The resident memory of the replaying process, including files, less what the replay itself takes.
+// The resident memory of the replaying process, including files, without the memory of the replayer itself.
 struct ReplayResidence {
     std::uint64_t peak{};
     std::uint64_t end{};   // at the last event
-    std::uint64_t idle{};  // after it has rested; `end` if it was not to rest
-    std::uint64_t heap{};  // the part of `end` that is anonymous and was not there before
+    std::uint64_t idle{};  // after the idle time `rest`; equal to `end` if `rest` is 0
+    std::uint64_t heap{};  // anonymous memory at the last event, less what the process had before the replay
 };
 
-// Each figure of the result is taken over the runs by itself.
+// Each figure of the result is a median over the runs.
 [[nodiscard]] base::Expected<ReplayResidence> replay_residence(Executor& workers, const HeapReplayOrder& order,
                                                                std::chrono::nanoseconds rest);
 

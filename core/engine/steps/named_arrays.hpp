@@ -1,5 +1,5 @@
-// The arrays of a repetition by name, the operations that make, use and drop them, and the findings of safety options
-// in accesses.
+// The arrays of a repetition by name, and the operations that make, use and drop them. The safety options of a case
+// check these operations.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 
 namespace memsweep::engine {
 
-// Checks a program's accesses and manual frees by the safety options of its memory, and counts defects by name.
+// Checks a program's accesses and manual frees, as the safety options of its memory ask, and counts defects by name.
 //
-// Cost     nothing beyond a branch while every option is off.
+// Cost     only a branch if every option is off.
 // Threads  the interpreter's.
 class Accesses {
   public:
@@ -36,7 +36,7 @@ class Accesses {
         guards_ = checks_ || traps_;
     }
 
-    // Whether the memory may be used. If not, the use is counted as a defect, and the caller must leave it out.
+    // Whether the array's memory may be used. If not, counts a defect, and the caller must not use the memory.
     [[nodiscard]] bool allowed(const array::Array& array, std::uint16_t slot)
     {
         const bool allowed = !checks_ || memory_.heap.accessible(array.buffer());
@@ -44,7 +44,7 @@ class Accesses {
         return allowed;
     }
 
-    // Runs an access of the array and of `beyond` bytes past its end.
+    // Runs an access to the array and to `beyond` bytes past its end.
     template <typename Access>
     void run(const array::Array& array, std::uint16_t slot, std::uint64_t beyond, const Access& access)
     {
@@ -114,14 +114,14 @@ class Accesses {
     bool guards_{};
 };
 
-// The arrays of one name in a thread: those that it means now, and those that a rebinding makes before the old ones go.
+// The arrays of one name in one thread.
 struct Handles {
     std::vector<array::Array> current;
-    std::vector<array::Array> fresh;  // made by a rebinding before the old arrays go
+    std::vector<array::Array> fresh;  // new arrays of a rebinding, which are made before the old ones are dropped
     std::size_t in_use{};
-    bool written{};  // its pages have been touched once, so that another write touches none anew
+    bool written{};  // all pages have been touched, so a further write touches no page for the first time
 
-    // The arrays that the name means now.
+    // The arrays that the name is bound to now.
     [[nodiscard]] std::span<array::Array> meant() noexcept { return std::span{current}.first(in_use); }
     [[nodiscard]] std::span<const array::Array> meant() const noexcept { return std::span{current}.first(in_use); }
 
@@ -131,11 +131,11 @@ struct Handles {
         fresh.resize(capacity);
     }
 
-    // The places for new arrays: the current ones, unless the name has arrays that must go after the new ones are made.
+    // Where to make new arrays. If the name is bound to old arrays, new ones go to `fresh`, because the old ones are
+    // dropped after the new ones are made.
     [[nodiscard]] std::vector<array::Array>& places() noexcept { return in_use == 0 ? current : fresh; }
 
-    // The name now means the arrays made in places(); only then do the old ones go, one by one, as an interpreter's
-    // list would.
+    // Binds the name to the arrays made in places(). Then drops the old arrays one by one, as a list in Python would.
     void rebind(std::size_t count) noexcept
     {
         const std::size_t old = in_use;
@@ -159,7 +159,7 @@ struct Handles {
         in_use = 0;
     }
 
-    // The pages that the present write touches for the first time; 0 if they have been written before.
+    // The number of pages that this write touches for the first time; 0 if the arrays were written before.
     [[nodiscard]] std::uint64_t first_touch(std::uint64_t page_bytes) noexcept
     {
         std::uint64_t pages = 0;
@@ -174,19 +174,19 @@ struct Handles {
 struct Refusal {
     memory::AllocStatus status{memory::AllocStatus::ok};  // ok: nothing was refused
     std::uint64_t bytes{};                                // 0: unknown
-    std::uint64_t made{};                                 // arrays made before it that no name has yet
+    std::uint64_t made{};                                 // arrays made before the refusal and bound to no name yet
 };
 
 // The arrays of a repetition by name, and the operations that make, use and drop them.
 //
 // Units    bytes, arrays, pages.
-// Memory   handles are sized once, before the baseline: nothing is allocated by rebinding, passing on or forgetting.
-// Errors   Refusal: the memory refused an array; the name keeps what it had.
+// Memory   handles are sized once, before the baseline, so rebinding, passing on and forgetting allocate nothing.
+// Errors   Refusal: the memory refused an array; the name keeps its old arrays.
 // Threads  one at a time.
 class NamedArrays {
   public:
-    // Makes the handles in their final number now, so that the pages they lie on belong to the baseline.
-    // `tags`: the blocks of its arrays carry the arrays' names; only one thread of a program may ask for this.
+    // Makes all handles now, so that their pages belong to the baseline.
+    // `tags`: tag the arrays' blocks with their names; only one thread of a program may ask for this.
     NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
         : memory_{memory}, counts_{counts}, tags_{tags},
           needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
@@ -199,7 +199,7 @@ class NamedArrays {
 
     [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
 
-    // Inlined into the loop that walks the instructions, as is the drop: a call would be a fifth of its time.
+    // Like the drop below, inlined into the loop that walks the instructions. A call would add a fifth to its time.
     [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];
@@ -219,7 +219,7 @@ class NamedArrays {
         return {};
     }
 
-    // Allocates and frees blocks that no name has; each counts as an array made.
+    // Allocates and frees blocks that are bound to no name. Each counts as an array made.
     [[nodiscard]] Refusal execute(const model::AllocFreeStep& step)
     {
         const memory::AllocFreeTurns turns = memory_.stack.alloc_free(step.bytes, step.times);
@@ -332,7 +332,7 @@ class NamedArrays {
         handles.forget();
     }
 
-    // Adds the pages of the arrays to those touched, unless they have been written before.
+    // Adds the pages of the arrays to pages_touched, unless the arrays were written before.
     void count_first_touch(Handles& handles) { counts_.pages_touched += handles.first_touch(page_bytes_); }
 
     // Drops the arrays of all names.
@@ -362,7 +362,7 @@ class NamedArrays {
         handles.rebind(count);
     }
 
-    // If the program frees by hand, it does so before it drops.
+    // What comes before a drop: the free by hand, if the program frees by hand, and the tag for the quarantine.
     [[gnu::noinline]] void about_to_drop(Handles& handles, SlotIndex slot)
     {
         if (memory_.frees_manually) {
@@ -385,7 +385,7 @@ class NamedArrays {
     CaseMemory& memory_;
     ArrayCounts& counts_;
     bool tags_;
-    bool needs_notice_;  // before arrays are dropped
+    bool needs_notice_;  // about_to_drop() must be called before arrays are dropped
     Accesses accesses_;
     std::uint64_t page_bytes_{sys::page_size()};
     std::vector<Handles> handles_;

@@ -6,8 +6,8 @@
 
 namespace memsweep::engine {
 
-// Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its
-// reason. A region in one of the states before `finished` means that its worker did not get to the end: `crashed`.
+// Copies a repetition's measurements from its region into the attempt. Also sets the attempt's ending and reason from
+// the region's state. A state before `finished` means that the worker did not reach the end: the ending is `crashed`.
 void read_region(const RunRegion& region, Attempt& attempt);
 
 }  // namespace memsweep::engine

@@ -1,10 +1,10 @@
-// The replay steps of one repetition: traces that the driver has compiled, replayed on the case's memory.
+// The replay steps of one repetition. They replay traces, which the driver has compiled, on the case's memory.
 //
-// Under release mode immediate the calls go straight to malloc, or to the case's resource. Resource null does nothing
-// at all, so its time is the cost of the dispatch. Any other mode gives every block a handle.
+// In release mode `immediate` the calls go straight to malloc, or to the case's resource. The null resource does
+// nothing, so its time is the cost of the dispatch. Any other release mode gives every block a handle.
 // Units    bytes, nanoseconds, counts.
-// Cost     as trace::Replayer. The replay's own memory is mapped and faulted in before the baseline.
-// Errors   prepare: false if the driver's memory cannot be mapped.
+// Cost     that of trace::Replayer. The replayer's own memory is mapped and faulted in before the baseline.
+// Errors   prepare: false if a compiled trace cannot be mapped or read.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,8 @@ class Replays {
 
     [[nodiscard]] bool prepare();
 
-    // Calls `at_end` at the last event, before the remaining blocks are freed; not if every call is timed.
+    // Calls `at_end` at the last event, before the remaining blocks are freed. A step that times every call does not
+    // call it.
     [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
   private:
@@ -35,13 +36,13 @@ class Replays {
         sys::SharedRegion words;
         trace::Replayer replayer;
     };
-    // Whether the calls would go to malloc itself, or to nothing at all.
+    // Whether the calls go to malloc itself or, with the null resource, nowhere.
     [[nodiscard]] bool is_direct() const;
 
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
                                           const trace::ReplayWatch& watch);
 
-    // Counts calls that the counters of the case's memory do not see, by the numbers in the trace.
+    // Direct calls bypass the counters of the case's memory, so this counts them by the totals of the trace.
     void count_direct_calls(const trace::Replayer& replayer);
 
     void account(const trace::ReplayRun& run);

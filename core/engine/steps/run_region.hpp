@@ -1,11 +1,12 @@
-// The memory that the driver and a worker share for one repetition: the program going in, the measurements coming out.
+// The memory that the driver and a worker share for one repetition. It holds the program, which the driver writes, and
+// the measurements, which the worker writes.
 //
-// The worker writes results where the driver can read them at any time. So a crash loses nothing that was measured
-// before it, and the measured part makes no system call for its results.
+// The driver can read the measurements at any time. So they survive a crash of the worker, and writing them takes no
+// system call.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
-// Threads  the worker's interpreter writes the record; the driver reads `state`, `started_ns` and the gauges while it
-//          runs, and everything else only after `finished` or the worker's end.
+// Threads  the worker's interpreter writes the record. While the steps run, the driver reads only the atomics of
+//          RunHeader and the gauges. It reads everything else after `finished` or after the worker has ended.
 // Errors   invalid_input from parse: a region that this build did not write.
 #pragma once
 
@@ -24,7 +25,7 @@
 
 namespace memsweep::engine {
 
-// The place where the driver keeps a compiled trace.
+// The file in which the driver keeps a compiled trace: /proc/<pid>/fd/<fd>.
 struct ReplayPlace {
     std::int32_t pid{};
     std::int32_t fd{};
@@ -37,13 +38,13 @@ enum class RunState : std::uint32_t {
     finished,
     refused,  // the memory resource refused an allocation
     unmet,    // the machine lacks what a step needs, or a driver refused memory
-    starved,  // the system refused the worker something of its own
+    starved,  // the system refused the worker itself a resource, such as a thread
     transfer_failed,
     harness_failed,
-    too_many_memories,  // different ones, in one process
+    too_many_memories,  // the worker already has max_case_memories different ones
 };
 
-// The place of the records of one kind behind the header.
+// Where the records of one kind lie in the region, after the header.
 struct Section {
     std::uint64_t offset{};
     std::uint64_t count{};
@@ -58,16 +59,16 @@ struct RunOrder {
     bool drain_first{};
     array::StreamingSizes streaming;
     Section instructions, slots, slot_records, phases, points, call_times, replays, transfers;
-    Section allocator;    // AllocatorRecord: 1 when the case names an allocator
-    Section call_counts;  // CallTimeCounts: 1 when some replay times its calls
+    Section allocator;    // AllocatorRecord: one if the case names an allocator, else none
+    Section call_counts;  // CallTimeCounts: one if some replay times its calls, else none
 };
 
 struct RunHeader {
     RunOrder order;
     std::atomic<RunState> state{RunState::waiting};
     std::atomic<std::int64_t> started_ns{0};
-    std::atomic<std::uint64_t> own_bytes{0};  // as in the record; a replay's series leaves them out
-    std::atomic<std::uint32_t> points{0};     // records published
+    std::atomic<std::uint64_t> own_bytes{0};  // StepRecord::own_bytes, which the series of replays subtracts
+    std::atomic<std::uint32_t> points{0};     // point records that are complete
     std::atomic<std::uint32_t> counters{0};   // index of this repetition's Counters in the worker's Gauges
     StepRecord record;
 };
@@ -95,7 +96,7 @@ struct RunRegion {
 [[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const CompiledCase& compiled, const RunLimits& limits);
 [[nodiscard]] base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region);
 
-// The counters a worker keeps for all its life, one set per CaseMemory.
+// The allocation counters of a worker, one set per CaseMemory. They exist as long as the worker.
 inline constexpr std::size_t max_case_memories = 64;
 struct Gauges {
     std::array<memory::Counters, max_case_memories> counters;

@@ -1,6 +1,6 @@
 // The metrics of steps, of their transfers and of their replays.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says; empty: the records do not tell.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the records lack it.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ using StepContext = StepRow::Context;
 
 namespace values {
 
-// The field of the record at the end of a path of members: as it is, as a count, and as a time.
+// A field of the record, given by a path of members: as it is (field), as a count (counted), in seconds (timed).
 template <auto... path>
 const auto& field(const StepContext& context)
 {
@@ -49,7 +49,7 @@ Value timed(const StepContext& context)
     return seconds(field<path...>(context));
 }
 
-// The count of steps for a metric.
+// StepCounts under a metric: as a count, in seconds, or as bytes per second.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const StepContext& context)
 {
@@ -70,15 +70,14 @@ template <model::MetricId bytes, model::MetricId ns>
     return per_second(counts[bytes].value, static_cast<std::int64_t>(counts[ns].value));
 }
 
-// The faults, over the known answer: one fault per huge page, and one per base page of the rest. The answer holds only
-// if nothing was released, because memory used twice faults once.
+// Measured minor faults over expected ones. Expected are one per huge page, and one per base page of all other memory.
+// nullopt if anything was released, because reused memory does not fault again.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
-// The share of requests that the discipline's own store or the pool serves. The store comes first. Requests that
-// neither serves go to the resource.
+// The share of requests that were served by the discipline's own store or by the pool, and did not reach the resource.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
-// The median as the original sweep takes it: for an even number of values, the upper of the two middle ones.
+// The median. Of an even number of values it is the upper middle one, as in NumSharp's sweep.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);
@@ -96,7 +95,7 @@ template <typename Step>
     return std::ranges::any_of(program.instructions, is<Step>);
 }
 
-// Whether a separate thread frees the memory that a collection has found.
+// Whether another thread frees the memory that a collection has found.
 [[nodiscard]] bool queues(const StepProgram& program);
 
 // Whether memory lies idle between arrays: in the release mode's own store, or in a pool.

@@ -1,15 +1,15 @@
-// The operations of steps that neither bind a name nor need anything prepared: collections, pauses, and operations on
-// pages, which find, prefetch, trim, migrate, stream through and share them. Also the policy that trims arrays while
-// the working set is above its limit.
+// The steps that bind no name and need no preparation: collections, idle time, and the operations on pages (purge,
+// trim, prefetch, migrate, stream, share). Also the policy that trims arrays if the working set is above a limit.
 //
-// A new operation with counters of its own is an execute() here and a row of step_metrics.cpp for each counter; nothing
-// else in the engine knows it.
+// A new operation with counters of its own needs an execute() here, and a row in step_metrics.cpp for each counter.
+// Nothing else in the engine changes.
 //
-// Sources  the resident set by the process probe.
-// Cost     a step costs its own system calls, which belong to its time. The policy reads /proc/self/statm before each
-//          operation (about 2 us). This and its trims lie outside every time; their cost to the program shows in the
-//          faults that follow.
-// Errors   Refusal: memory that could not be had; a trim or a prefetch that the kernel refuses makes its count unknown.
+// Sources  the process probe gives the working set.
+// Cost     a step's system calls belong to its time. The trim policy takes a snapshot of /proc/self/smaps_rollup before
+//          each operation. Snapshots and the policy's trims are left out of every time. What the trims cost the program
+//          shows in the page faults that follow.
+// Errors   Refusal: the memory refused an allocation. If the kernel refuses a trim or a prefetch, the count of that
+//          operation becomes unknown.
 // Threads  the interpreter's.
 #pragma once
 
@@ -36,7 +36,7 @@ class StepOperations {
     // The loader accepts this step only in a parallel block.
     void execute(const model::Pass<SlotIndex>& /*pass*/) {}
 
-    // Purges the pool first: the memory that it gives back then lies idle in the allocator.
+    // Purges the pool first, because the pool returns memory to the allocator, which is purged next.
     void execute(const model::PurgeStep& /*purge*/);
 
     void execute(const model::Trim<SlotIndex>& trimmed);
@@ -49,7 +49,8 @@ class StepOperations {
 
     [[nodiscard]] Refusal execute(const model::ShareStep& share);
 
-    // Trims what the program can reach while the working set is above the policy's limit; `each_reachable` visits it.
+    // If the working set is above the policy's limit, trims every array that `each_reachable` visits: all that the
+    // program can reach.
     template <typename EachReachable>
     void enforce_limit(Stopwatch& stopwatch, const EachReachable& each_reachable)
     {

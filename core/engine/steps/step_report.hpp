@@ -1,5 +1,5 @@
-// The parts of a report about steps beside their metrics: points, phases, defects, times of calls, and routes of
-// transfers.
+// The parts of a step report besides its metrics: points, phases, defects, times of calls, and facts such as the routes
+// of transfers.
 //
 // Units    seconds, bytes and counts.
 #pragma once
@@ -12,16 +12,18 @@
 
 namespace memsweep::engine {
 
-// The class of a metric's values, under the release and the memory of these steps.
+// The class of a metric, and where its values come from, under the release mode of these steps. `usual`: what holds
+// unless the release mode changes it.
 [[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
 [[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
 
-// Whether the steps ask to do without the counters that the metric needs.
+// Whether the case switches off the allocation counters that the metric needs.
 [[nodiscard]] bool is_uncounted(const StepRow& row, const StepProgram& program);
 
 void append_details(const StepContext& context, std::uint32_t repetition, model::CaseReport& report);
 
-// Keeps each fact as the first repetition gave it. Returns why the repetition does not count; for steps always empty.
+// Keeps each fact as the first repetition gave it. Returns why the repetition does not count. For steps this is always
+// empty.
 [[nodiscard]] std::string keep_facts(const StepProgram& program, const StepMeasurements& measured, bool has_finished,
                                      model::CaseReport& report);
 

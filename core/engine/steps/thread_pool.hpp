@@ -1,10 +1,10 @@
-// The threads of parallel blocks. All run the same steps at once, each with arrays of its own. A thread may pass arrays
-// on to the next, which then frees memory that another thread has allocated.
+// The threads of parallel blocks. All threads run the same steps at once, each with arrays of its own. A thread may
+// pass arrays on to the next thread, which then frees memory that another thread has allocated.
 //
-// Cost     the threads are started, and pinned one per processor in turn, before the baseline; a block costs a wake-up.
-//          Passing on spins for the neighbour, and yields.
-// Errors   Refusal: the first ends the block in every thread.
-// Threads  run belongs to the interpreter's thread.
+// Cost     before the baseline, the threads are started and pinned to the processors in turn. A block costs a wake-up.
+//          A thread that passes arrays on spins, with yields, until its neighbour is ready.
+// Errors   Refusal: the first refusal ends the block in every thread.
+// Threads  only the interpreter's thread calls run().
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class ThreadPool {
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // The checksums of the threads are chained in their order.
+    // Chains the checksums of the threads in the order of the threads.
     [[nodiscard]] Refusal run(const Parallel& block, StepRecord& record);
 
   private:

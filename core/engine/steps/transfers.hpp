@@ -1,8 +1,8 @@
-// The transfer steps of one repetition. Their memory is made before the baseline, and their data are compared after the
-// end.
+// The transfer steps of one repetition. Their memory is allocated before the baseline. Their data are compared after
+// the last step.
 //
 // Units    bytes, nanoseconds.
-// Errors   prepare, run: false, with the reason in the record; unmet if the machine lacks what they need.
+// Errors   prepare, run: false, with the reason in the record; `unmet` if the machine lacks something that is needed.
 // Threads  the interpreter's.
 #pragma once
 
@@ -25,7 +25,7 @@ class Transfers {
 
     [[nodiscard]] bool run(const Transfer& transfer);
 
-    // compares the data, and adds up what was done
+    // Compares the data, and adds up the work done.
     void finish();
 
   private:

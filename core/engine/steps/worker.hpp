@@ -1,4 +1,4 @@
-// The process in which cases run: `memsweep worker`, which only the driver starts, or the caller's own.
+// The process in which cases run: `memsweep worker`, which only the driver starts, or the calling process.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@ namespace memsweep::engine {
 
 // Protocol  over a seqpacket socket: the driver first sends the Gauges region's descriptor, then one run region's
 //           descriptor per repetition; the worker answers each with one byte. Everything else travels in the regions.
-//           The socket's end, from either side, ends the worker.
-// Threads   an idle thread lives beside the mutator. So locks and reference counts take their paths of multi-threaded
-//           programs, and not the single-threaded short cuts of the C and C++ libraries.
-// Returns the process's exit status: 0 when the driver closed the socket, 70 when the protocol was broken.
+//           The worker ends when the socket is closed on either side.
+// Threads   an idle thread makes the process multi-threaded. Otherwise the C and C++ libraries would take
+//           single-threaded short cuts for locks and reference counts.
+// Returns the process's exit status: 0 if the socket was closed, 70 if the protocol was broken.
 [[nodiscard]] int worker_main(int channel_fd);
 
-// Runs repetitions in the calling process: for tests and for a debugger. A crash there is the caller's crash, a timeout
-// cannot be enforced and no series is taken.
+// Runs repetitions in the calling process, for tests and for debugging. A crash of a case crashes the caller, timeouts
+// are not enforced, and no series is taken.
 class InProcessExecutor final : public Executor {
   public:
     explicit InProcessExecutor(Environment environment) : environment_{environment} {}

@@ -1,12 +1,12 @@
 // Runs repetitions in worker processes and watches them from outside.
 //
-// While a repetition runs the driver samples the worker's resident set from /proc and its live bytes from the shared
-// counters, at the case's interval; the worker itself does nothing for the series.
+// While a repetition runs, the driver samples the worker's resident set from /proc and its live bytes from the shared
+// counters, at the case's interval. The worker itself does nothing for these series.
 //
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
-// Errors   a worker that dies, hangs past the timeout or breaks the protocol is an attempt, never an exception.
-// Threads  one; the calling thread polls the worker's socket, the stop signals and the sampling interval.
-// Ownership  a worker never outlives its executor, nor the driver (PR_SET_PDEATHSIG), whatever kills the driver.
+// Errors   if a worker dies, hangs past the timeout or breaks the protocol, the Attempt says so; run() never throws.
+// Threads  one. The calling thread polls the worker's socket and the stop signals, and samples at each interval.
+// Ownership  a worker never outlives its executor. However the driver dies, the worker dies too (PR_SET_PDEATHSIG).
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ class WorkerExecutor final : public Executor {
     struct Options {
         std::vector<std::string> worker_command;  // the executable and its arguments; the socket's number is appended
         model::Isolation isolation{model::Isolation::process};
-        array::StreamingSizes streaming{array::streams_from()};  // where concatenations begin to stream
+        array::StreamingSizes streaming{array::streams_from()};  // sizes from which concatenations stream their writes
     };
 
     WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals);
@@ -45,7 +45,7 @@ class WorkerExecutor final : public Executor {
         sys::Channel channel;
         sys::SharedRegion gauges;
         model::AllocatorSpec allocator;
-        sys::OomKills oom_kills;  // before it was started
+        sys::OomKills oom_kills;  // counted before the worker was started
         bool driver_is_open{};
     };
 
@@ -58,7 +58,7 @@ class WorkerExecutor final : public Executor {
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
     std::optional<Worker> worker_;
-    bool looked_for_left_{};  // for files that killed drivers left in /dev/shm
+    bool looked_for_left_{};  // has looked for files that killed drivers left in /dev/shm
 };
 
 }  // namespace memsweep::engine
