@@ -1,14 +1,14 @@
 // The control block of one reference-counted buffer, and the rules by which its handles are counted.
 //
-// Sources  the rules of NumSharp's fix (commit da8d005e): every handle counts one and -1 means released. The last
-//          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
+// Sources  the rules of NumSharp's fix (commit da8d005e). Every handle counts one, and -1 means released. The drop of
+//          the last handle swaps 0 for -1, and only the thread whose swap succeeds goes on to free.
 // Units    bytes.
-// Cost     one locked instruction to add a handle, one to drop it, two for the last one. None for a sole owner whose
-//          block nobody watches, and none if the count is local to a thread. The count includes the mark that somebody
-//          watches, so one comparison tells the sole owner of an unwatched block.
+// Cost     one locked instruction to add a handle, one to drop a handle, two to drop the last one. None to drop the
+//          only handle on a block that is not watched (see `watched`), and none if the count is local to a thread. The
+//          `watched` mark is part of the count, so one comparison finds the only handle on an unwatched block.
 // Memory   64 bytes, so that two blocks never share a cache line.
-// Threads  any thread may use the count and the once-flag at any time while the block's memory exists. The other fields
-//          belong to the thread that created the block, then to the one that released it.
+// Threads  any thread may use `count` and `freed` at any time while the block's memory exists. The other fields belong
+//          to the thread that created the block, then to the thread that released it.
 // Ownership  a block of a heap lies in that heap's slab. Its memory stays readable as long as the heap lives, so that
 //          an attempt to revive a released block fails instead of reading freed memory.
 #pragma once
@@ -26,7 +26,8 @@ inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters, whi
 
 // Added to the count while somebody keeps a pointer to the block without holding a handle.
 inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
-// The handles that a count stands for: for a moment a stray release takes it below 0, watched or not.
+// The number of handles that a count stands for. A stray release takes it below 0 for a moment, whether or not the
+// block is watched.
 [[nodiscard]] constexpr std::int64_t handles_in(std::int64_t count) noexcept
 {
     return count < watched / 2 ? count : count - watched;
@@ -38,22 +39,22 @@ struct alignas(64) Block {
     std::uint64_t bytes{};  // as the resource granted them: a pool's class may hold more than was asked for
     Discipline*
         discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
-    Block* next{};     // in the list of blocks it waits on
-    // Steady clock: when the block was dropped; until then, if blocks have ages, when it was made. A block that goes to
-    // a cache instead (`cached`) never floats, and has its place() here.
+    Block* next{};     // in the list of blocks on which this block waits
+    // Steady clock: when the block was dropped. Before that, if the discipline records ages, when the block was made. A
+    // block of a thread cache (`cached`) has no such time, and keeps its place() here.
     std::int64_t since_ns{};
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
-    std::uint16_t tag{};                     // its owner, for reports
+    std::uint16_t tag{};                     // names the owner in reports
     std::uint8_t alignment_log2{};
     bool local{};                   // one thread counts its handles, without locked instructions
-    std::atomic<bool> freed{true};  // the once-flag
+    std::atomic<bool> freed{true};  // see claim_free()
     bool resurrected{};             // a finalizer has kept it alive once
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
-    // The number of the place in a cache that kept the block last, which is below 0. If no cache has kept the block,
-    // this is not the number of any place.
+    // The number of the place in a cache that last kept the block. Numbers of places are below 0. If no cache has kept
+    // the block, this is not below 0.
     [[nodiscard]] std::int64_t place() const noexcept { return since_ns; }
     void set_place(std::int64_t number) noexcept { since_ns = number; }
     [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept
@@ -62,15 +63,15 @@ struct alignas(64) Block {
     }
 };
 
-// Begins a new life, with its first handle, of a block that a thread's cache had kept. The count must not pass through
-// 0. Otherwise a thread that dropped a handle in the block's former life, and was overtaken before its swap, would
+// Begins a new life of a block that a thread's cache had kept. The block then has one handle. The count must not pass
+// through 0. Otherwise a thread that dropped a handle in the block's former life, and has not done its swap yet, would
 // release the block.
 inline void begin_kept(Block& block) noexcept
 {
     block.count.store(1, std::memory_order_release);
 }
 
-// Begins a new life of any block.
+// Begins a new life of any block. The block then has one handle.
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, relaxed);
@@ -78,7 +79,7 @@ inline void begin(Block& block) noexcept
     begin_kept(block);
 }
 
-// For a holder of a handle: from now on, until the block is released, others may add handles without holding one.
+// Call while holding a handle. From now on, until the block is released, others may add handles without holding one.
 inline void watch(Block& block) noexcept
 {
     std::int64_t count = block.count.load(relaxed);
@@ -94,11 +95,11 @@ inline void watch(Block& block) noexcept
            (block.cached && block.count.load(std::memory_order_acquire) < 0);
 }
 
-// Fails once the block is released: what is gone cannot be revived.
+// Adds a handle. False if the block is released: a released block cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
 
-// For a caller who holds a handle, so that the block cannot be gone. False when it is gone all the same, because
-// someone released a handle that was not theirs.
+// Adds a handle for a caller that already holds one, so the block should not be gone. False if it is gone even so,
+// because someone released a handle that was not theirs.
 [[nodiscard]] inline bool add_handle(Block& block) noexcept
 {
     if (block.local) {
@@ -108,16 +109,16 @@ inline void watch(Block& block) noexcept
 }
 
 struct Drop {
-    bool last{};   // the caller released the block and must see to its freeing
-    bool stray{};  // there was no handle left to drop; undone
+    bool last{};   // the caller released the block and must pass it on to be freed
+    bool stray{};  // there was no handle to drop, so the count was restored
 };
-// The rare parts of drop_handle: a count without locked instructions, and a count at or below 0, which others may see.
-// `count`: what the drop has left.
+// The rare cases of drop_handle(). drop_local_handle: the count is local to a thread. finish_drop: the drop left
+// `count`, which is 0 or less; other threads may see it.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 
-// Drops the only handle on a block that nobody watches. No other thread can add a handle to such a block. False: the
-// handle may not be the only one, and nothing has been dropped.
+// Drops the only handle on a block that is not watched. No other thread can add a handle to such a block. False:
+// nothing was dropped, because there may be other handles or the block is watched.
 [[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
     if (block.count.load(std::memory_order_acquire) != 1) {
@@ -132,7 +133,7 @@ struct Drop {
     if (block.local) {
         return drop_local_handle(block);
     }
-    // acq_rel: what every holder did to the buffer happens before it is freed.
+    // acq_rel: everything that every holder did to the buffer happens before the buffer is freed.
     const std::int64_t count = block.count.fetch_sub(1, std::memory_order_acq_rel) - 1;
     return handles_in(count) > 0 ? Drop{} : finish_drop(block, count);
 }
@@ -142,14 +143,14 @@ struct Drop {
     return drop_sole_handle(block) ? Drop{true, false} : drop_one_of_several(block);
 }
 
-// True for exactly one caller in each life of a block: it guards the free itself against everyone else who comes to
-// free.
+// Claims the right to free the block's memory. True for exactly one caller in each life of the block, however many
+// threads try.
 [[nodiscard]] inline bool claim_free(Block& block) noexcept
 {
     return !block.freed.exchange(true, std::memory_order_acq_rel);
 }
 
-// The same, for a block that nobody else can come to free.
+// claim_free() without a locked instruction, for a block that no other thread can try to free.
 [[nodiscard]] inline bool claim_free_alone(Block& block) noexcept
 {
     if (block.freed.load(relaxed)) {

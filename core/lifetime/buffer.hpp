@@ -1,12 +1,13 @@
-// A handle on a buffer. Copies share the buffer; when the last handle goes, its heap's discipline decides when the
-// memory is really freed.
+// A handle on a buffer. Copies share the buffer. After the last handle is dropped, the heap's discipline decides when
+// the memory is really freed.
 //
 // Units    bytes.
-// Cost     one locked instruction to copy, one to destroy. A sole owner's destruction costs a virtual call instead.
-//          Moving costs none.
+// Cost     one locked instruction to copy, one to destroy. Destroying the only handle costs a virtual call instead.
+//          Moving costs neither.
 // Memory   a handle allocates nothing; adopt() allocates one control block from the process's heap.
-// Errors   adopt() returns an empty handle when there is no memory for the control block; the caller keeps the buffer.
-// Threads  a handle belongs to one thread at a time, the buffer to any number: make a copy per thread.
+// Errors   adopt() returns an empty handle if there is no memory for the control block; the caller keeps the buffer.
+// Threads  any number of threads may share a buffer, but a handle belongs to one thread at a time: make a copy per
+//          thread.
 // Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; adopt() calls the
 //          deleter once, in the thread that drops the last handle.
 #pragma once
@@ -20,12 +21,13 @@
 
 namespace memsweep::lifetime {
 
-// The out-of-line parts of release_handle.
+// The out-of-line parts of release_handle().
 void last_handle_gone(Block& block) noexcept;
 void release_one_of_several(Block& block) noexcept;
 
-// Drops one handle. The last one hands the block to its cache, its discipline or its deleter; the discipline counts a
-// stray one. In line everywhere: as a function it would save three registers for its rare parts.
+// Drops one handle. If it was the last, the block goes to its cache, its discipline or its deleter. If there was none
+// to drop, the discipline counts a stray release. Always inlined: a function would have to save three registers for its
+// rare cases.
 [[gnu::always_inline]] inline void release_handle(Block& block) noexcept
 {
     if (!drop_sole_handle(block)) [[unlikely]] {
@@ -70,10 +72,11 @@ class Buffer {
         }
     }
 
-    // The first handle on a block whose data, alignment and discipline are set. The buffer is its first `bytes` bytes.
+    // Makes the first handle on a block whose data, alignment and discipline are set. The buffer is the first `bytes`
+    // bytes of the data.
     [[nodiscard]] static Buffer begin(Block& block, std::uint64_t bytes) noexcept
     {
-        void* const data = block.data;  // read before the count is stored, after which it would be loaded again
+        void* const data = block.data;  // read here, because the store of the count would force a second load
         lifetime::begin(block);
         return Buffer{&block, data, bytes};
     }
@@ -94,20 +97,21 @@ class Buffer {
         }
     }
 
-    // The handle stays and its pointer becomes null: a program that clears its pointer when it frees.
+    // Sets the pointer to null but keeps the handle, like a program that clears its pointer when it frees.
     void clear_pointer() noexcept { data_ = nullptr; }
 
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
-    [[nodiscard]] bool is_freed() const noexcept             // by hand, while this handle exists
+    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or made by wrap()
+    [[nodiscard]] bool is_freed() const noexcept             // freed by hand while this handle exists
     {
         return block_ != nullptr && is_gone(*block_);
     }
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
+    // For callers that add handles without holding one. From now on the block is watched. nullptr: the handle is empty,
+    // or was made by wrap().
     [[nodiscard]] Block* block() const noexcept
     {
         if (block_ != nullptr) {
@@ -129,8 +133,8 @@ class Buffer {
 
     Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : data_{data}, bytes_{bytes}, block_{block} {}
 
-    // The block is the last member: GCC writes neighbours as one vector, and a drop soon after would wait until the
-    // block can be read from it.
+    // The block is the last member, because GCC writes the first two as one vector. If the block were part of a vector,
+    // a drop soon after the write would stall before it could read the block.
     void* data_{};
     std::uint64_t bytes_{};
     Block* block_{};

@@ -1,7 +1,7 @@
-// Decides when collections come, and counts what they cost the program and how many its own frees avoided. Finding and
-// freeing is the work of the discipline that owns the collector.
+// Decides when to collect. Counts what collections cost the program, and how many collections the program avoided by
+// its own frees. The discipline that owns the collector finds and frees the memory.
 //
-// Cost     nothing without a trigger; with one a lock and a clock read per allocation and per free.
+// Cost     nothing without a trigger. With one, a lock and a clock read per allocation, and a lock per free.
 // Threads  any.
 #pragma once
 
@@ -47,7 +47,7 @@ namespace memsweep::lifetime {
     return triggers;
 }
 
-// A collection that triggers ask for: when, and how far it looks.
+// A collection that triggers ask for: when it is due, and which generations it covers.
 struct Request {
     Due due{Due::no};
     Generation generation{Generation::youngest};
@@ -70,7 +70,7 @@ Request ask(const std::vector<std::unique_ptr<Trigger>>& triggers, const Questio
 
 class Collector {
   public:
-    // With `shadow`, a second set of triggers follows what would happen if the program freed nothing itself.
+    // With `shadow`, a second set of triggers models what would happen if the program freed nothing itself.
     Collector(const model::ReleaseSpec& spec, bool shadow)
         : pause_spec_ns_{spec.gc_pause_ns}, triggers_{make_triggers(spec)}
     {
@@ -90,14 +90,15 @@ class Collector {
         return ask(triggers_, [=](Trigger& trigger) { return trigger.before_allocate(bytes, now); });
     }
 
-    // Call after the collection that an allocation asked for. Says whether the same allocation asks for one more.
+    // Call after the collection that an allocation asked for. Returns one more collection that the same allocation asks
+    // for, if any.
     [[nodiscard]] Request again() noexcept
     {
         const std::lock_guard lock{mutex_};
         return ask(triggers_, [](Trigger& trigger) { return trigger.again(); });
     }
 
-    // Counts bytes that are unreachable now, for the shadow to find.
+    // Counts bytes that have become unreachable. The shadow's next collection frees them.
     void dropped(std::uint64_t bytes) noexcept
     {
         if (!shadow_.empty()) {
@@ -123,7 +124,7 @@ class Collector {
         dropped(bytes);
     }
 
-    // Stops the program for the modelled pause; returns when the collection began.
+    // Stops the program for the modelled pause. Returns the time at which the collection began.
     [[nodiscard]] std::int64_t begin_pause() const noexcept
     {
         const std::int64_t began = steady_ns();
@@ -148,7 +149,7 @@ class Collector {
             for (const auto& trigger : triggers_) {
                 trigger->collected(collection);
             }
-            if (collection.asked_for) {  // with or without its frees, the program asks
+            if (collection.asked_for) {  // the program would also ask if it freed nothing itself
                 collect_shadow(collection.start_ns, collection.end_ns, true);
             }
         }

@@ -4,11 +4,11 @@
 // where a new buffer comes from.
 //
 // Units    bytes, blocks, counts, nanoseconds of the steady clock.
-// Cost     unreachable() lies on the measured path: refcount pays the free itself, the others a list push, a clock read
-//          and counters.
+// Cost     unreachable() lies on the measured path. For refcount it costs the free itself; for the others a list push,
+//          a clock read and counters.
 // Threads  any thread may make any call at any time, except for scopes, which belong to one thread.
-// Ownership  holds the blocks that it delays, and frees them when it is destroyed, unless it loses memory by
-//            definition.
+// Ownership  holds the blocks that it delays, and frees them when it is destroyed. A discipline whose purpose is to
+//            leak does not free them.
 #pragma once
 
 #include <atomic>
@@ -28,15 +28,16 @@ namespace memsweep::lifetime {
 
 using memory::steady_ns;
 
-// Each field is exact; while other threads work they are not all of one instant. Sums are since the last reset_counts.
+// Each field is exact, but while other threads work, the fields are read at different instants. Sums count from the
+// last reset_counts().
 struct DisciplineStats {
-    std::uint64_t floating_bytes{};  // last handle gone, not freed yet
+    std::uint64_t floating_bytes{};  // last handle dropped, not freed yet
     std::uint64_t floating_blocks{};
     std::uint64_t floating_bytes_peak{};
     std::uint64_t queue_depth{};  // floating blocks that a collection found and whose release is not completed
     std::uint64_t queue_depth_peak{};
     std::uint64_t collections{};
-    std::uint64_t collections_avoided{};  // more would have come without the manual frees
+    std::uint64_t collections_avoided{};  // collections that manual frees made unnecessary
     std::uint64_t pause_ns{};             // how long collections stopped the program
     std::uint64_t pause_max_ns{};
     std::uint64_t stalls{};  // sleeps of allocations that waited for memory under a cap
@@ -44,7 +45,7 @@ struct DisciplineStats {
     std::uint64_t finalizers_registered{};
     std::uint64_t freed_early{};       // by the program itself
     std::uint64_t escapes{};           // handles that outlived their arena's scope
-    std::uint64_t skipped_restores{};  // scopes that an exception left, whose memory stayed
+    std::uint64_t skipped_restores{};  // scopes that an exception left, so that their memory was not freed
     std::uint64_t bumped_bytes{};
     std::uint64_t slabs{};  // acquired by an arena
     std::uint64_t cache_hits{};
@@ -57,14 +58,14 @@ struct DisciplineStats {
 enum class ManualFree : std::uint8_t {
     disregarded,  // nothing happened: the mode has no manual free, or ignores it, or a second one is harmless
     done,
-    kept,     // left to the fallback, or to the handles that remain
-    twice,    // freed already, and must be freed once
+    kept,     // not freed now, but by the fallback or when the remaining handles are dropped
+    twice,    // a defect: the block was freed before
     aliased,  // refused: other handles exist
 };
 
 class ThreadCache;
 
-// Memory of the resource, for a new block.
+// Allocates memory for a new block.
 [[nodiscard]] inline memory::Allocation ask(memory::MemoryResource& resource, std::uint64_t bytes,
                                             std::size_t alignment, bool zeroed) noexcept
 {
@@ -86,19 +87,19 @@ class Discipline {
     Discipline& operator=(const Discipline&) = delete;
     virtual ~Discipline() = default;
 
-    // An allocation of this size is about to be made: where a collector's trigger fires, and where a cap refuses.
+    // Called before an allocation of this size. Here triggers ask for collections, and a cap refuses.
     [[nodiscard]] virtual memory::AllocStatus before_allocate(std::uint64_t /*bytes*/) noexcept
     {
         return memory::AllocStatus::ok;
     }
 
-    // A block with memory for this size that lay idle; nullptr: there is none.
+    // An idle block with memory for this size; nullptr: there is none.
     [[nodiscard]] virtual Block* reuse(std::uint64_t /*bytes*/, std::size_t /*alignment*/, bool /*zeroed*/) noexcept
     {
         return nullptr;
     }
 
-    // The cache into which handles put their blocks back themselves, and from which the heap takes them; nullptr: none.
+    // The cache to which handles return their blocks directly, and from which the heap takes them; nullptr: none.
     [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.
@@ -116,28 +117,29 @@ class Discipline {
     // The last handle on this block has just been dropped, in this thread.
     virtual void unreachable(Block& block) noexcept = 0;
 
-    // The program frees the block itself, handles or not.
+    // The program frees the block by hand, whether or not it has handles.
     [[nodiscard]] virtual ManualFree free(Block& /*block*/) noexcept { return ManualFree::disregarded; }
 
-    // Memory that this discipline would have had to free was freed by the program.
+    // The program freed memory that this discipline would have freed later.
     virtual void freed_early(std::uint64_t /*bytes*/) noexcept {}
 
-    // A scope bounds the lives of an arena's allocations. An exception leaves it as well.
+    // Leaving a scope frees the arena allocations made in it. If an exception left the scope, the spec may ask to keep
+    // them instead.
     virtual void enter_scope() noexcept {}
     virtual void leave_scope(bool /*by_exception*/) noexcept {}
 
-    // Whether the block's memory may still be used; asked before each access where accesses are checked.
+    // Whether the block's memory may still be used. If accesses are checked, called before each of them.
     [[nodiscard]] virtual bool accessible(const Block& block) noexcept { return !is_gone(block); }
 
-    // Finds what is unreachable. With finalizers this only queues it.
+    // Collects: finds the unreachable blocks and frees them. With finalizers it only queues them.
     virtual void collect() noexcept {}
 
-    // Returns once everything found before the call has really been freed. It does not find more.
+    // Waits until every block that collections found before the call has really been freed. Does not collect.
     virtual void drain() noexcept {}
 
     [[nodiscard]] virtual DisciplineStats stats() const noexcept { return {}; }
 
-    // Peaks start again from the present values, sums from 0.
+    // Restarts peaks from the present values, and sums from 0.
     virtual void reset_counts() noexcept {}
 
     void count_stray_release() noexcept { stray_releases_.fetch_add(1, relaxed); }
@@ -160,7 +162,7 @@ class Discipline {
     std::atomic<std::uint64_t> stray_releases_{0};
 };
 
-// Keeps the processor busy: what a collection's pause or a finalizer's work does to the thread that pays for it.
+// Keeps the processor busy for this time, as the pause of a collection or the work of a finalizer does.
 inline void spin_for(std::uint64_t duration_ns) noexcept
 {
     if (duration_ns != 0) {
@@ -170,15 +172,15 @@ inline void spin_for(std::uint64_t duration_ns) noexcept
     }
 }
 
-// Whether number `i` (from 0) of a sequence belongs to the `fraction` chosen, evenly spread and the same in every run:
-// of the first n, round(n * fraction) do.
+// Whether item `i` (from 0) of a sequence is chosen, if a `fraction` of all items is to be chosen. The chosen items are
+// evenly spread and the same in every run: round(n * fraction) of the first n items.
 [[nodiscard]] inline bool chosen(std::uint64_t i, double fraction) noexcept
 {
     const auto upto = [fraction](std::uint64_t n) { return std::floor(static_cast<double>(n) * fraction + 0.5); };
     return upto(i + 1) > upto(i);
 }
 
-// Asks a leak checker, where one is linked in, not to report this memory: the leak is the measurement, not a mistake.
+// Asks the leak checker, if one is linked in, not to report this memory: the leak is intended.
 void disown(const void* memory) noexcept;
 
 [[nodiscard]] std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer);

@@ -1,4 +1,4 @@
-// The release disciplines that make_discipline() chooses from, each in the file of its idea.
+// The release disciplines that make_discipline() chooses from, by the file that implements them.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace memsweep::lifetime {
 
-// basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program. make_sweep
-// leaves only the `garbage_fraction` of dropped blocks to collections. `shadowed`, here and below: the program frees
-// some of its memory itself.
+// basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program.
+// `garbage_fraction`: the share of dropped blocks that is left to collections; the others are freed at once.
+// `shadowed`, here and below: the program frees some of its memory itself, so collections that this avoids are counted.
 [[nodiscard]] std::unique_ptr<Discipline> make_refcount(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_leak(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_deferred_batch(std::uint64_t batch, Reclaimer& reclaimer);
@@ -29,7 +29,7 @@ namespace memsweep::lifetime {
 [[nodiscard]] std::unique_ptr<Discipline> make_arena(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_stack(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 
-// caching_disciplines.cpp: kept and handed out again, for the whole heap or by each thread.
+// caching_disciplines.cpp: kept for reuse, by the whole heap or by each thread.
 [[nodiscard]] std::unique_ptr<Discipline> make_caching(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_tls_cache(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 

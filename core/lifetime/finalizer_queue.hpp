@@ -1,9 +1,9 @@
-// The queue of blocks that a collection has found and that wait, in order, for a finalizer thread. .NET calls it the
-// f-reachable queue.
+// The queue of blocks that a collection has found and that wait for a finalizer thread. .NET calls it the f-reachable
+// queue.
 //
-// Cost     a lock per block taken; a collection locks once for all it finds.
-// Memory   none per block: they are linked through themselves.
-// Threads  any number of collecting and draining threads; each consuming thread has its own number, from 0.
+// Cost     a lock per block taken; a collection locks once for all blocks that it found.
+// Memory   none per block: blocks are linked by their `next`.
+// Threads  any number of collecting and draining threads; each finalizer thread (consumer) has its own number, from 0.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class FinalizerQueue {
   public:
     explicit FinalizerQueue(std::size_t consumers) : in_progress_(consumers, 0) {}
 
-    // Appends all that is pending, first pushed first, and wakes the consumers. Returns the bytes appended.
+    // Appends all pending blocks, oldest first, and wakes the consumers. Returns the bytes appended.
     std::uint64_t append_all(PendingList& pending) noexcept
     {
         std::uint64_t bytes = 0;
@@ -45,7 +45,8 @@ class FinalizerQueue {
         return bytes;
     }
 
-    // Marks the block that this consumer took before as done, then waits for the next one. nullptr: stopped.
+    // Marks the block that this consumer took last as finished, then waits for the next block. nullptr: the queue was
+    // stopped.
     [[nodiscard]] Block* finish_and_take(std::size_t consumer) noexcept
     {
         std::unique_lock lock{mutex_};
@@ -61,7 +62,7 @@ class FinalizerQueue {
         return block;
     }
 
-    // Waits until every block appended before the call is done with.
+    // Waits until every block appended before the call is finished.
     void drain() noexcept
     {
         std::unique_lock lock{mutex_};
@@ -72,7 +73,7 @@ class FinalizerQueue {
         }
     }
 
-    // Waits until one more block is done with; false, at once, when none is in the queue.
+    // Waits until one more block is finished, or the queue is stopped. Returns false at once if no block is unfinished.
     [[nodiscard]] bool wait_for_progress() noexcept
     {
         std::unique_lock lock{mutex_};
@@ -85,7 +86,7 @@ class FinalizerQueue {
         return true;
     }
 
-    // From now on consumers get nothing. The caller fetches the remaining blocks with take_rest(), linked by `next`.
+    // From now on consumers get no blocks. The caller then takes the remaining ones, linked by `next`, with take_rest().
     void stop() noexcept
     {
         {
@@ -105,7 +106,7 @@ class FinalizerQueue {
         return rest;
     }
 
-    // Blocks that were appended and are not done with.
+    // The number of blocks that were appended and are not finished.
     [[nodiscard]] std::uint64_t depth() const noexcept
     {
         const std::lock_guard lock{mutex_};
@@ -135,15 +136,15 @@ class FinalizerQueue {
         if (watching_progress_ != 0) {
             progressed_.notify_all();
         }
-        // Draining threads are woken once what they wait for is done, not at every block on the way.
+        // Wakes draining threads only when the block that they wait for is finished, not at every earlier block.
         if (done_through() >= next_awaited_) {
             next_awaited_ = nobody_waits;
             drained_.notify_all();
         }
     }
 
-    // The highest number for which that block and all before it are done with. With several consumers a later block may
-    // be done before an earlier one, so counting finished blocks is not enough.
+    // The highest n for which the blocks 1 to n are all finished. With several consumers a later block may be finished
+    // before an earlier one, so counting finished blocks is not enough.
     [[nodiscard]] std::uint64_t done_through() const noexcept
     {
         std::uint64_t through = taken_;
@@ -161,13 +162,13 @@ class FinalizerQueue {
     std::condition_variable progressed_;
     Block* first_{};
     Block* last_{};
-    std::uint64_t appended_{};  // blocks are numbered from 1, appended and taken in this order
+    std::uint64_t appended_{};  // blocks are numbered from 1 in the order in which they are appended and taken
     std::uint64_t taken_{};
     std::uint64_t finished_{};
     std::uint64_t depth_peak_{};
     std::vector<std::uint64_t> in_progress_;    // per consumer: the number of its block, 0 for none
     std::uint64_t next_awaited_{nobody_waits};  // the lowest number that a draining thread waits for
-    std::uint32_t watching_progress_{};         // threads that wait for any block to be done with
+    std::uint32_t watching_progress_{};         // threads that wait until any block is finished
     bool stopped_{};
 };
 

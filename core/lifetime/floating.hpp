@@ -1,5 +1,5 @@
-// Floating blocks: their last handle is gone, and their memory has not been freed yet. Here are the list that they wait
-// on, the count of floating bytes, and the times that blocks have floated.
+// Floating blocks: their last handle is gone, and their memory has not been freed yet. This file has the list on which
+// they wait, the count of floating bytes, and the times for which blocks floated.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ struct LatencySummary {
     std::uint64_t max_ns{};  // exact
 };
 
-// How long dropped memory waited until it was freed: a histogram of durations with eight buckets per doubling.
+// A histogram of how long dropped memory waited until it was freed, with eight buckets per doubling.
 //
 // Units    nanoseconds. A quantile is the upper edge of its bucket, at most 12.5 % above the true value.
 // Cost     one relaxed addition per release.
 // Memory   4 KiB.
-// Threads  any may record; a summary taken while others record mixes several instants.
+// Threads  any may record. A summary that is taken while other threads record mixes several instants.
 class ReleaseLatency {
   public:
     void record(std::uint64_t duration_ns) noexcept;
@@ -39,17 +39,17 @@ class ReleaseLatency {
     std::atomic<std::uint64_t> max_ns_{0};
 };
 
-// Counts what floats.
+// Counts the floating blocks and their bytes.
 //
 // Units    bytes and blocks.
-// Cost     a clock read and three relaxed atomic operations to add; the same and one more to remove.
-// Threads  any. Add a block before another thread can free it, and remove it after it is freed: then the count is never
+// Cost     a clock read and three relaxed atomic operations to add a block; one more atomic operation to remove it.
+// Threads  any. Add a block before another thread can free it, and remove it after it is freed. Then the count is never
 //          too low.
 class FloatingGauge {
   public:
     void add(Block& block) noexcept;
 
-    // The facts that remove() needs when the block already belongs to another buffer.
+    // What remove() needs to know about a block. Read it before the block is freed and reused by another buffer.
     struct Leaving {
         std::uint64_t bytes{};
         std::int64_t since_ns{};
@@ -58,7 +58,7 @@ class FloatingGauge {
     void remove(const Leaving& left) noexcept;
 
     void add_to(DisciplineStats& stats) const noexcept;
-    void reset() noexcept;  // the peak starts from the present value, the latencies from none
+    void reset() noexcept;  // restarts the peak from the present value, and forgets the latencies
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(relaxed); }
     [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_.load(relaxed); }
@@ -81,11 +81,11 @@ void each_of_chain(Block* first, const Visit& visit)
     }
 }
 
-// Released blocks that wait: pushed by whoever drops a last handle, taken all at once.
+// A list of released blocks. A thread that drops a last handle pushes the block; all blocks are taken at once.
 //
-// Cost     push: one compare-and-swap; take_all: one exchange and a walk to put them in order.
-// Memory   none: blocks are linked through themselves.
-// Threads  any number may push and take; taking everything at once leaves no ABA problem.
+// Cost     push: one compare-and-swap; take_all: one exchange, and a walk to put the blocks in order.
+// Memory   none: blocks are linked by their `next`.
+// Threads  any number may push and take. Because all blocks are taken at once, there is no ABA problem.
 class PendingList {
   public:
     void push(Block& block) noexcept
@@ -96,13 +96,13 @@ class PendingList {
         } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, relaxed));
     }
 
-    // Pushes a chain linked by `next`, first pushed first, as take_all returns it.
+    // Pushes a chain that take_all() returned.
     void push_all(Block* oldest) noexcept
     {
         each_of_chain(oldest, [this](Block& block) { push(block); });
     }
 
-    // Takes all blocks, first pushed first, linked by `next`; nullptr: there is none.
+    // Takes all blocks as a chain linked by `next`, oldest first; nullptr: there is none.
     [[nodiscard]] Block* take_all() noexcept
     {
         Block* newest = head_.exchange(nullptr, std::memory_order_acquire);

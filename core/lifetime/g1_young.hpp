@@ -1,10 +1,10 @@
-// G1's young generation, of a heap whose size is given: a collection comes before the array whose objects no longer fit
-// eden. Objects do not cross regions; small ones, and larger ones that fit, lie in a thread-local buffer, and what a
-// region had left when it was full serves the next buffer.
+// The young generation of the JVM's G1 collector, for a heap of a given size. A collection comes before the array whose
+// objects no longer fit eden. Objects do not cross regions. Small objects, and larger ones if they fit, lie in a
+// thread-local buffer. The space that is left in a full region serves a later buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
-//          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. It is given
-//          up for a larger object only once less than a 64th of it is left.
+//          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. If a larger
+//          object does not fit, the buffer is replaced only if at most a 64th of it is left.
 // Units    bytes.
 #pragma once
 
@@ -20,13 +20,13 @@ namespace memsweep::lifetime {
 
 class G1Young final : public Trigger {
   public:
-    // budget.heap and budget.region are given.
+    // budget.heap and budget.region must be set.
     explicit G1Young(const model::ManagedBudget& budget) noexcept
         : eden_{budget.heap, budget.region, budget.bytes_per_array + budget.garbage}, region_{budget.region},
           small_{budget.bytes_per_array}, large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
     {
         begin_eden();
-        // A part of the memory that a program has used before its first array lies outside of eden.
+        // Of the memory that a program has used before its first array, this much lies outside of eden.
         constexpr std::uint64_t beside = 350'000;
         static_cast<void>(make_small(budget.used_at_start - std::min(budget.used_at_start, beside)));
     }
@@ -37,7 +37,7 @@ class G1Young final : public Trigger {
         return asked_ ? Due::now : Due::no;
     }
 
-    // The array at hand is the first of the next eden.
+    // The array that asked for the collection is the first one in the emptied eden.
     void collected(const Collection& /*collection*/) noexcept override
     {
         const bool full = std::exchange(asked_, false);
@@ -53,7 +53,7 @@ class G1Young final : public Trigger {
     }
 
   private:
-    // False: something does not fit.
+    // False: an object of the array does not fit.
     [[nodiscard]] bool make_array() noexcept { return make_small(small_) && (large_ == 0 || make_large()); }
 
     void begin_eden() noexcept
@@ -81,7 +81,7 @@ class G1Young final : public Trigger {
 
     [[nodiscard]] bool make_large() noexcept
     {
-        if (large_ > region_ / 2) {  // regions of its own
+        if (large_ > region_ / 2) {  // such an object gets regions of its own
             const std::uint64_t own = (large_ + region_ - 1) / region_;
             const bool fits = own <= regions_;
             regions_ -= fits ? own : 0;
@@ -112,7 +112,7 @@ class G1Young final : public Trigger {
         return true;
     }
 
-    // Takes a buffer of at least so many bytes.
+    // Takes a buffer of at least `least` bytes.
     [[nodiscard]] bool take_buffer(std::uint64_t least) noexcept
     {
         const std::uint64_t wanted = std::max(least, smallest_buffer);
@@ -143,11 +143,11 @@ class G1Young final : public Trigger {
     std::uint64_t small_;  // per array
     std::uint64_t large_;  // one per array; 0: none
     bool asked_{};
-    std::uint64_t collections_{};  // that eden asked for, since the heap was shrunk
-    std::uint64_t regions_{};      // free
-    std::uint64_t current_{};      // free in the region that is being filled
-    std::uint64_t retained_{};     // free in the region with the most space of those filled before
-    std::uint64_t buffer_{};       // free in the thread's buffer
+    std::uint64_t collections_{};  // because eden was full, since the heap was last shrunk
+    std::uint64_t regions_{};      // free regions
+    std::uint64_t current_{};      // free bytes in the region that is being filled
+    std::uint64_t retained_{};     // free bytes in the earlier region that has the most
+    std::uint64_t buffer_{};       // free bytes in the thread's buffer
     std::uint64_t buffer_size_{};
 };
 

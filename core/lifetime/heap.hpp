@@ -1,13 +1,13 @@
-// Makes buffers from a memory resource and hands their release to the discipline that a ReleaseSpec asks for.
+// Makes buffers from a memory resource. The discipline that a ReleaseSpec asks for releases them.
 //
 // Units    bytes; alignment is a power of two.
-// Cost     what the resource and the discipline cost, and a control block from the slab: no lock and no malloc once
-//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call. If the discipline
-//          frees at once, a new buffer costs no call but the resource's.
-// Errors   AllocStatus, never an exception; a refusal leaves nothing acquired.
+// Cost     that of the resource and of the discipline, and a control block from the slab. With enough blocks reserved,
+//          this takes no lock and no malloc. Reusing a buffer that a discipline kept costs one virtual call. With a
+//          discipline that frees at once, the only call for a new buffer is the one into the resource.
+// Errors   AllocStatus, never an exception. After a refusal nothing is acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
-// Ownership  borrows the resource. Destruction frees what the discipline still holds, except for lost memory. A buffer
-//          that outlives its heap is a bug and stops the process.
+// Ownership  borrows the resource. The destructor frees what the discipline still holds, except for leaked memory. A
+//          buffer that outlives its heap is a bug and stops the process.
 #pragma once
 
 #include <atomic>
@@ -26,15 +26,15 @@ namespace memsweep::lifetime {
 
 class Heap {
   public:
-    // `times` measures the calls into the resource, so that they do not count as waits.
+    // `times` has the time of the calls into the resource, so that wait_ns() can leave them out.
     Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times = nullptr);
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
     ~Heap();
 
     struct Result {
-        // A constructor, because an aggregate first clears the members that its initialiser leaves out, and stores are
-        // the cost of a hit.
+        // Not an aggregate: initialising one would first clear some members, and stores are most of the cost of a cache
+        // hit.
         Result(Buffer made, memory::AllocStatus outcome) noexcept : buffer{std::move(made)}, status{outcome} {}
 
         Buffer buffer;
@@ -48,8 +48,8 @@ class Heap {
         return allocate_new(bytes, alignment, zeroed);
     }
 
-    // The same into a handle. The handle first drops the buffer that it holds. If the memory is refused, it holds none,
-    // except that a Buffer::wrap may be left as it was. It saves a discipline that frees at once making a Result.
+    // allocate() into an existing handle, which first drops its buffer. If the memory is refused, the handle is empty;
+    // only a handle made by Buffer::wrap() may be unchanged. With a discipline that frees at once, no Result is made.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
@@ -60,16 +60,16 @@ class Heap {
                           : allocate_by_discipline(handle, bytes, alignment, zeroed);
     }
 
-    // Control blocks for this many more buffers, so that making them maps nothing.
+    // Makes control blocks for this many more buffers, so that making the buffers need not map memory for them.
     void reserve(std::size_t blocks) noexcept;
 
-    // The owner of the next buffers, for reports.
+    // Sets the tag of the next buffers, which names their owner in reports.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // The program frees the buffer itself. The handle stays; with Detection::null its pointer becomes null.
+    // Frees the buffer by hand. The handle stays; with Detection::null its pointer becomes null.
     ManualFree free(Buffer& buffer) noexcept;
 
-    // Drops a handle that the program does not hold: the mistake of a stray release.
+    // Drops a handle that the program does not hold: a stray release, which is a defect.
     void release_stray(const Buffer& buffer) noexcept;
 
     // Whether the buffer's memory may still be used.
@@ -80,20 +80,20 @@ class Heap {
     void collect() noexcept;
     void drain() noexcept;
 
-    // How long callers waited in a collection, for a finalizer, or for memory under a cap, without the calls into the
-    // resource that were made meanwhile. Only modes that collect or keep for later can make callers wait.
+    // How long callers waited for a collection, a finalizer or memory under a cap. Calls into the resource that were
+    // made during a wait are left out.
     [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(relaxed); }
 
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }
     void reset_counts() noexcept { discipline_->reset_counts(); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept { return discipline_->stray_releases(); }
 
-    // Every buffer acquired and not released, in whatever state. Exact only while no other thread uses the heap.
+    // Visits every buffer that was acquired and is not freed: those with handles, and those that float. Exact only while no other thread uses the heap.
     struct Outstanding {
         std::uint16_t tag{};
         std::uint64_t bytes{};
-        bool reachable{};         // it has a handle
-        std::int64_t since_ns{};  // steady clock: when it was dropped or, if it is reachable, made
+        bool reachable{};         // the buffer has a handle
+        std::int64_t since_ns{};  // steady clock: when the buffer was dropped; of a reachable one, Block::since_ns
     };
     template <typename Visit>
     void each_outstanding(const Visit& visit) const
@@ -130,7 +130,7 @@ class Heap {
         if (!slab_.has_own()) [[unlikely]] {
             return allocate_by_discipline(empty, bytes, alignment, zeroed);
         }
-        // Asks for the memory first: a block that was acquired before would occupy a register meanwhile.
+        // Asks for the memory before it acquires a block, which would occupy a register during the call.
         const memory::Allocation made = ask(reclaimer_.resource(), bytes, alignment, zeroed);
         if (made.status != memory::AllocStatus::ok) [[unlikely]] {
             return made.status;
@@ -142,7 +142,7 @@ class Heap {
     }
     [[nodiscard]] Buffer first_handle(Block& block, std::uint64_t bytes) const noexcept
     {
-        if (block.discipline == nullptr) {  // all blocks of the slab are this heap's, in each of their lives
+        if (block.discipline == nullptr) {  // set once: a block of the slab belongs to this heap in all its lives
             block.discipline = discipline_.get();
             block.cached = cache_ != nullptr;
             block.local = is_local_;
@@ -160,9 +160,9 @@ class Heap {
     BlockSlab slab_;
     Reclaimer reclaimer_;
     std::unique_ptr<Discipline> discipline_;
-    ThreadCache* cache_;          // the discipline's
+    ThreadCache* cache_;          // of the discipline; nullptr: none
     std::uint64_t cache_number_;  // 0: none
-    bool is_prompt_;              // a new buffer needs nothing of the discipline
+    bool is_prompt_;              // a new buffer needs nothing from the discipline
     bool reuses_;
     bool is_local_;
     bool may_wait_;

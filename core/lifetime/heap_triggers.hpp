@@ -16,9 +16,9 @@ inline double smoothed(double old, double now, double factor)
     return std::max(factor * old + (1 - factor) * now, 1.0);
 }
 
-// Completes the budget of a Serial collector whose heap is given: eden follows from the heap, and thread-local buffers
-// are a 50th of eden. `used_at_start` is given for a heap of 64 MiB and includes one buffer of that heap, which is
-// replaced by one of this heap.
+// Completes the budget of a Serial collector from the size of its heap. The heap decides the size of eden, and a
+// thread-local buffer is a 50th of eden. The profile's `used_at_start` was measured with a heap of 64 MiB and includes
+// one buffer. So the size of that buffer is replaced by the size of a buffer of this heap.
 inline model::ManagedBudget with_eden(model::ManagedBudget budget)
 {
     if (budget.heap.initial == 0 || budget.region != 0) {
@@ -33,9 +33,9 @@ inline model::ManagedBudget with_eden(model::ManagedBudget budget)
     return budget;
 }
 
-// The bytes of a full young generation that the thread-local buffer leaves unused. Small objects use it up. If an array
-// does not fit the rest of a buffer, it lies outside, and the collection comes with half a buffer left. Arrays that are
-// larger than any buffer always lie outside, and a whole buffer is left.
+// The bytes of a thread-local buffer that are still unused when the young generation is full. Small objects use up the
+// whole buffer. An array that does not fit what is left of a buffer is allocated outside of it, so on average half a
+// buffer is unused. Arrays larger than a buffer are always outside, so a whole buffer is unused.
 inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0) {
@@ -49,8 +49,8 @@ inline bool is_large(const model::ManagedBudget& budget)
     return budget.large_from != 0 && budget.garbage >= budget.large_from;
 }
 
-// The bytes of the young generation that an array takes. If objects do not cross regions, this is at least the array's
-// share of a region.
+// The bytes of the young generation that an array takes. Objects do not cross the regions of G1. So a large object
+// takes at least its share of a region: the region's size over the number of such objects that fit.
 inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0 || is_large(budget)) {
@@ -62,8 +62,9 @@ inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
     return std::max(budget.bytes_per_array + object, share);
 }
 
-// Julia's collector (1.10 and later). A collection comes when the heap reaches a target; the next target follows from
-// what the last collections cost and freed. Arrays below `counts_from` lie in the managed heap and are not counted.
+// Julia's collector (1.10 and later). A collection comes when the heap reaches a target. The next target follows from
+// what the last collections cost and freed. Arrays of fewer than `counts_from` bytes lie in the managed heap and are not
+// counted.
 //
 // Sources  JuliaLang/julia, src/gc-stock.c (the heap target, MemBalancer's square-root rule): first target
 //          5600 * 1024 * 8 bytes; next = heap + clamp(sqrt(heap * alloc rate / collection rate) * tuning,
@@ -88,7 +89,7 @@ class HeapTargetTrigger final : public Trigger {
         heap_ -= bytes >= spec_.counts_from ? std::min(bytes, heap_) : 0;
     }
 
-    // The collection's frees have been reported before, so the heap is what is left.
+    // freed() was already called for all that this collection freed, so `heap_` is what is left.
     void collected(const Collection& collection) noexcept override
     {
         if (!collection.asked_for) {
@@ -132,20 +133,21 @@ class HeapTargetTrigger final : public Trigger {
     std::uint64_t target_;
     std::uint64_t heap_{};
     std::uint64_t heap_after_last_{};
-    std::int64_t began_ns_{-1};  // the program's turn: its first allocation, then the end of the last collection
-    double allocated_{};         // smoothed, per cycle
+    std::int64_t began_ns_{-1};  // the end of the last collection; before it, the first allocation
+    double allocated_{};         // smoothed, per collection, as are the next three
     double program_ns_{};
     double freed_{};
     double pause_ns_{};
 };
 
-// Managed bytes beside native buffers: each buffer comes with its wrappers and with the garbage that the program makes
-// beside it. A collection comes when the next of these bytes no longer fit the young generation, or when large objects
-// have passed a budget of their own. A collection for large objects empties both.
+// Managed memory beside native buffers. With each buffer the program allocates managed wrapper objects, and garbage. A
+// collection comes when these no longer fit the young generation, or when large objects exceed a budget of their own. A
+// collection for large objects also empties the young generation.
 //
-// Sources  HotSpot's young generation (eden, TLABs; G1's regions, which it resizes after each collection, hence a first
-//          and a second budget, which it takes from the heap where that is given: g1_young.hpp); Mono's SGen (nursery,
-//          and major collections when large objects pass an allowance of 16 MiB); CoreCLR's gen0 budget.
+// Sources  HotSpot's young generation (eden, TLABs, G1's regions). G1 resizes it after each collection, so the first
+//          and the second collection have budgets of their own; g1_young.hpp models G1 if the heap's size is given.
+//          Mono's SGen (nursery, and major collections if large objects exceed an allowance of 16 MiB). CoreCLR's gen0
+//          budget.
 class ManagedBudgetTrigger final : public Trigger {
   public:
     explicit ManagedBudgetTrigger(const model::ManagedBudget& budget) noexcept
@@ -164,8 +166,8 @@ class ManagedBudgetTrigger final : public Trigger {
         return young_asked_ || large_asked ? Due::now : Due::no;
     }
 
-    // The array that did not fit the young generation is the first in the emptied one. The large object that a
-    // collection came before is not counted.
+    // The array that did not fit the young generation is the first in the emptied one. The large object that asked for
+    // a collection is not counted.
     void collected(const Collection& /*collection*/) noexcept override
     {
         const bool asked = std::exchange(young_asked_, false);
@@ -196,7 +198,7 @@ class ManagedBudgetTrigger final : public Trigger {
     std::uint64_t unused_;
     std::uint64_t young_;
     std::uint64_t large_{};
-    std::uint64_t collections_{};  // that the young generation asked for
+    std::uint64_t collections_{};  // because the young generation was full
     bool young_asked_{};
 };
 

@@ -1,10 +1,10 @@
-// The size that HotSpot gives eden, worked out from the size of its heap. It is the size that `-Xlog:gc+heap` reports
-// for a program that calls System.gc() once before its work.
+// Computes the size that HotSpot gives eden, from the size of the heap. It is the size that `-Xlog:gc+heap` reports for
+// a program that calls System.gc() once before its work.
 //
 // Sources  OpenJDK 17, share/gc/serial/defNewGeneration.cpp (compute_new_size), share/gc/g1/g1Policy.cpp and
-//          g1HeapSizingPolicy.cpp, and the logs of 65 runs with heaps of 32 MiB to 1 GiB. G1 also follows times that it
-//          measures. Its expectations of the first collections stand here as they were logged. A heap with -Xms grows
-//          only if collections take more than a few percent of the time, which no table can tell.
+//          g1HeapSizingPolicy.cpp, and the logs of 65 runs with heaps of 32 MiB to 1 GiB. G1 also decides by times that
+//          it measures, so the sizes before the first collections are tables taken from the logs. Not modelled: a heap
+//          with -Xms grows if collections take more than a few percent of the time.
 // Units    bytes.
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace memsweep::lifetime {
 
-// Eden under -XX:+UseSerialGC: a third of the heap is young, each of two survivor spaces takes a tenth of that, and
-// eden takes the rest. If the heap may grow, the young generation is computed anew from the old one after the first
-// full collection.
+// Eden under -XX:+UseSerialGC. The young generation is a third of the heap. Each of two survivor spaces takes a tenth
+// of the young generation, and eden takes the rest. If the heap may grow, the first full collection computes the size
+// of the young generation anew from that of the old one.
 [[nodiscard]] constexpr std::uint64_t serial_eden(const model::HeapSizes& heap)
 {
-    constexpr std::uint64_t unit = 64U << 10U;  // generations are multiples of it
-    constexpr std::uint64_t per_thread = 5320;  // NewSizeThreadIncrease, of the one thread of the program
+    constexpr std::uint64_t unit = 64U << 10U;  // sizes of generations are multiples of this
+    constexpr std::uint64_t per_thread = 5320;  // NewSizeThreadIncrease, for the program's one thread
     constexpr auto whole = [](std::uint64_t bytes) { return bytes / unit * unit; };
     std::uint64_t young = whole(heap.initial / 3);
     if (heap.max > heap.initial) {
@@ -33,7 +33,7 @@ namespace memsweep::lifetime {
     return young - 2 * whole(young / 10);
 }
 
-// Eden under -XX:+UseG1GC: how many regions it has before each young collection, numbered from 0.
+// Eden under -XX:+UseG1GC: the number of its regions before each young collection. Collections are numbered from 0.
 class G1Eden {
   public:
     // `per_array`: the bytes of a region that each array takes.
@@ -46,7 +46,7 @@ class G1Eden {
     {
     }
 
-    // A collection that the program asks for gives back what the heap had above -Xms.
+    // Whether the heap shrinks in a collection that the program asks for: such a collection returns memory above -Xms.
     [[nodiscard]] constexpr bool shrinks() const noexcept { return start_ < initial_; }
 
     [[nodiscard]] constexpr std::uint64_t regions(std::uint64_t collection) const noexcept
@@ -56,12 +56,13 @@ class G1Eden {
 
   private:
     static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-    // MaxHeapFreeRatio, 70 %, lets three regions in use keep seven more.
+    // Three regions are in use. MaxHeapFreeRatio, 70 %, lets the heap keep seven free ones beside them.
     static constexpr std::uint64_t least = 10;
-    // Until G1 knows how little survives, it leaves room to copy much. It grows the heap once four collections have
-    // taken more than 1 % of the time, which happens at about the sixth collection.
+    // The regions of eden before the first six collections after the heap was shrunk. Until G1 knows that little
+    // survives, it reserves space for many survivors. It grows the heap after four collections have taken more than 1 %
+    // of the time, which happens at about the sixth collection.
     using Cautious = std::array<std::uint64_t, 6>;
-    enum class Arrays : std::uint8_t { small, large, very_large };  // one that survives fills part of a region
+    enum class Arrays : std::uint8_t { small, large, very_large };  // by the part of a region that an array fills
     static constexpr Cautious of_small_arrays{2, 2, 2, 3, 4, all};
     static constexpr Cautious of_large_arrays{2, 1, 2, 2, 3, all};
     static constexpr Cautious of_very_large_arrays{2, 1, 1, 1, 1, 43};
@@ -77,14 +78,14 @@ class G1Eden {
                                           : of_very_large_arrays;
     }
 
-    // 60 % of the regions (G1MaxNewSizePercent), less one for survivors.
+    // The most regions of eden: 60 % of all (G1MaxNewSizePercent), less one for survivors.
     [[nodiscard]] static constexpr std::uint64_t most(std::uint64_t regions) noexcept
     {
         return std::max<std::uint64_t>(regions * 6 / 10, 2) - 1;
     }
 
-    // The first two edens follow from the cost that G1 expects of collections, or from G1NewSizePercent, 5 %. Later
-    // ones are as large as they may be.
+    // The first two sizes of eden follow from the cost that G1 expects of collections, or from G1NewSizePercent, 5 %.
+    // After that eden has the largest size that is allowed.
     [[nodiscard]] constexpr std::uint64_t of_a_whole_heap(std::uint64_t collection) const noexcept
     {
         const std::uint64_t first = std::max({6 / per_region_, initial_ / 20, std::uint64_t{1}});
@@ -95,14 +96,14 @@ class G1Eden {
 
     [[nodiscard]] constexpr std::uint64_t of_a_shrunk_heap(std::uint64_t collection) const noexcept
     {
-        const std::uint64_t grown = start_ + (initial_ - start_) / 2;  // half of the way back
+        const std::uint64_t grown = start_ + (initial_ - start_) / 2;  // half way back
         const std::uint64_t may_have = most(collection < logged().size() - 1 ? start_ : grown);
         return collection < logged().size() ? std::min(logged().at(collection), may_have) : may_have;
     }
 
     Arrays arrays_;
     std::uint64_t initial_;
-    std::uint64_t start_;       // after the program's first System.gc()
+    std::uint64_t start_;       // regions after the program's first System.gc()
     std::uint64_t per_region_;  // MiB
 };
 

@@ -1,9 +1,9 @@
 // Fits the constants of a runtime profile to recordings: what a program allocates beside each array, and what it had
-// allocated before the first. The model itself replays each recorded loop; the values that bring its collections
-// nearest to the recorded ones are found by trying.
+// allocated before the first array. The fit replays each recorded loop in the model with many values. It chooses those
+// that bring the model's collections nearest to the recorded ones.
 //
-// Units    bytes or containers, as the key is.
-// Cost     seconds: some 5,000 replays of each recording, microseconds per hundred iterations.
+// Units    bytes or containers, depending on the key.
+// Cost     seconds: some 5,000 replays of each recording. A replay takes microseconds per hundred iterations.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,34 @@
 
 namespace memsweep::lifetime {
 
-// A recorded loop as the model sees it.
+// A recorded loop, and the settings under which the model replays it.
 struct ModelLoop {
     Recording recording;
-    model::ReleaseSpec spec;  // the profile's, with the keys of this loop
+    model::ReleaseSpec spec;  // that of the profile, with the keys of this loop
     std::uint64_t array_bytes{1};
-    std::uint64_t own_arrays{};
+    std::uint64_t own_arrays{};  // as in RecordedLoop
 };
 
-// The model's course of a loop. Arrays that a collection finds are released at once, because the delay of a release
-// thread depends on the machine.
+// What happens in a loop according to the model. The model releases arrays as soon as a collection finds them, because
+// the delay of a release thread depends on the machine.
 struct LoopCourse {
-    std::vector<std::uint64_t> collections;  // the iterations that they come in
+    std::vector<std::uint64_t> collections;  // the iterations in which they come
     std::uint64_t peak{};                    // most unreleased arrays at a time
     std::uint64_t end{};                     // arrays that are unreleased at the end
 };
-// `most_collections`: the loop is given up after so many.
+// Replays a loop in the model. The replay ends early after `most_collections` collections.
 [[nodiscard]] LoopCourse replay_loop(const model::ReleaseSpec& spec, std::uint64_t iterations,
                                      std::uint64_t array_bytes, std::uint64_t most_collections = 1'000'000);
 
-// One key and the values that give the recorded collections about as well: each within an iteration on average.
+// The fitted value of one key. The values from `least` to `most` fit about as well: they move a recorded collection by
+// about one more iteration at most.
 struct FittedKey {
     std::string_view key;
     std::uint64_t value{};
     std::uint64_t least{};
     std::uint64_t most{};
 
-    [[nodiscard]] bool is_sure() const;  // no further away than a tenth of the value, or two
+    [[nodiscard]] bool is_sure() const;  // least and most differ from the value by a tenth of it at most, or by two
 };
 
 struct Figure {
@@ -58,19 +59,19 @@ struct Agreement {
     Figure peak;
     Figure end;
     Figure collections;
-    std::optional<Figure> first;  // iteration of the first collection, where both have one
+    std::optional<Figure> first;  // iteration of the first collection, if both have one
     bool holds{};                 // within the bounds of docs/measurement.md
 };
 
 struct ProfileFit {
     std::vector<FittedKey> keys;  // empty: no recording has a collection
-    double iterations_off{};      // per recorded collection
+    double iterations_off{};      // distance of the model's collection from a recorded one, on average
 };
 
-// Fits the constants that all loops share, and leaves the values in the loops' specs. There is at least one loop.
+// Fits the constants that all loops share, and sets them in the loops' specs. Needs at least one loop.
 [[nodiscard]] ProfileFit fit_profile(std::span<ModelLoop> loops);
 
-// Gives a loop the values that were fitted to others.
+// Sets values that were fitted to other loops in a loop's spec.
 void apply(const ProfileFit& fit, model::ReleaseSpec& spec);
 
 [[nodiscard]] Agreement agreement(const ModelLoop& loop);

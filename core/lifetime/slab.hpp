@@ -1,4 +1,4 @@
-// The source of a heap's control blocks, and the one place where the memory of a released block is freed.
+// BlockSlab, the source of a heap's control blocks, and Reclaimer, which frees the memory of released blocks.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@
 
 namespace memsweep::lifetime {
 
-// The source of a heap's control blocks: mapped chunks, a free list for all threads and a short one for each. So making
-// a buffer leaves no trace in the malloc heap that is being measured.
+// The source of a heap's control blocks. It maps chunks of blocks, and has a free list for all threads and a short one
+// for each thread. It never calls malloc, so making a buffer leaves no trace in the malloc heap that is measured.
 //
-// Cost     plain loads and stores; a compare-and-swap for every `thread_batch` blocks that go one way only. Growing
-//          maps a chunk and writes all of it, so reserve first.
-// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks, unmapped only at the end. A thread keeps at
-//          most `kept_by_thread` free blocks, which other threads cannot acquire.
-// Errors   a null pointer, or false, when the kernel refuses a chunk.
-// Threads  any; lock-free except while growing. The list of a thread that has ended goes to the thread that gets its
-//          slot next; threads that share a slot have no list.
-// Ownership  owns every block; a block's memory exists until the slab goes, whether it is in use or not.
+// Cost     plain loads and stores. A thread that only acquires blocks, or only recycles them, needs a compare-and-swap
+//          for every `thread_batch` blocks. Growing maps a chunk and writes all of it, so reserve first.
+// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks. Chunks are unmapped by the destructor. A
+//          thread keeps at most `kept_by_thread` free blocks, which other threads cannot acquire.
+// Errors   a null pointer, or false, if the kernel refuses a chunk.
+// Threads  any; lock-free except while growing. When a thread has ended, the next thread in its slot takes over its
+//          list. Threads that share a slot have no list.
+// Ownership  owns every block. A block's memory exists until the slab is destroyed, whether it is in use or not.
 class BlockSlab {
   public:
     BlockSlab() noexcept
@@ -36,10 +36,11 @@ class BlockSlab {
     BlockSlab& operator=(const BlockSlab&) = delete;
     ~BlockSlab();
 
-    // A block that still counts as released: a late stray release finds it so until it is begun again.
+    // Returns a block whose count still says `released`, so that a late stray release changes nothing before begin().
     [[nodiscard]] Block* acquire() noexcept { return has_own() ? acquire_own() : acquire_shared(); }
 
-    // Whether the calling thread keeps a block, which no other can take: then acquire_own() is never refused.
+    // Whether the calling thread's own list has a block. If so, acquire_own() succeeds, because no other thread can take
+    // the block.
     [[nodiscard]] bool has_own() const noexcept { return own_[memory::current_thread_slot].first != nullptr; }
     [[nodiscard]] Block* acquire_own() noexcept
     {
@@ -56,7 +57,7 @@ class BlockSlab {
             recycle_shared(block);
         }
     }
-    // False: the calling thread keeps as many as it may.
+    // False: the calling thread's own list is full.
     [[nodiscard]] bool recycle_own(Block& block) noexcept
     {
         Own& own = own_[memory::current_thread_slot];
@@ -69,13 +70,13 @@ class BlockSlab {
         return true;
     }
 
-    // Afterwards the calling thread can acquire this many without growing.
+    // Grows until the calling thread can acquire this many blocks without growing. False: the kernel refused.
     [[nodiscard]] bool reserve(std::size_t blocks) noexcept;
 
     static constexpr std::uint32_t thread_batch = 16;
     static constexpr std::uint32_t kept_by_thread = 2 * thread_batch;
 
-    // Every block that was ever acquired or could be. Exact only while no other thread uses the slab.
+    // Visits every block of all chunks, free or not. Exact only while no other thread uses the slab.
     template <typename Visit>
     void each(const Visit& visit) const
     {
@@ -105,27 +106,27 @@ class BlockSlab {
     void push(Block& first, Block& last) noexcept;
     [[nodiscard]] bool grow() noexcept;
 
-    // Low half: 1 + index of the first free block, 0 for none. High half: how often a block was popped. So a thread
-    // that slept through a pop and a push of the same block cannot mistake the list for the one it read (ABA).
+    // Low half: 1 + index of the first free block, 0 for none. High half: the number of pops so far. It changes when a
+    // block is popped and pushed again, so another thread does not mistake the list for the one that it read (ABA).
     std::atomic<std::uint64_t> head_{0};
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
     std::mutex growing_;
-    // The last two stay empty. They are for threads that share a slot, and for threads that have not asked for one yet:
-    // these only give blocks back, and asking would allocate.
+    // The last two lists stay empty. One is for threads that share a slot. The other is for threads without a slot: they
+    // have only recycled blocks so far, and getting a slot would allocate.
     std::array<Own, memory::thread_slots + 2> own_{};
 };
 
-// The one place where a released block's memory is really freed: every discipline calls it, sooner or later.
+// Really frees the memory of released blocks. All disciplines free through it.
 //
-// Cost     the once-flag, the resource's deallocate, and what giving the block back to the slab takes.
-// Threads  any; a block that two threads come to free is freed by one of them.
+// Cost     an exchange of Block::freed, the resource's deallocate, and the return of the block to the slab.
+// Threads  any; if two threads free the same block, only the first one does.
 // Ownership  borrows the resource and the slab, which must outlive it.
 class Reclaimer {
   public:
     Reclaimer(memory::MemoryResource& resource, BlockSlab& slab) noexcept : resource_{resource}, slab_{slab} {}
 
-    // A block that has no handle any more.
+    // Frees a block that has no handle any more, and its memory.
     void free(Block& block) noexcept
     {
         if (free_data(block)) {
@@ -133,7 +134,7 @@ class Reclaimer {
         }
     }
 
-    // The same without a locked instruction, for a caller that alone may free this block.
+    // free() without a locked instruction, if no other thread can try to free this block.
     void free_alone(Block& block) noexcept
     {
         if (claim_free_alone(block)) {
@@ -148,7 +149,7 @@ class Reclaimer {
         }
     }
 
-    // Frees only the block's memory: handles that are left keep the block. False when it was freed already.
+    // Frees the block's memory only; the block itself stays, for handles that are left. False: it was freed already.
     bool free_data(Block& block) noexcept
     {
         const bool first = claim_free(block);

@@ -1,12 +1,12 @@
 // Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. This takes
 // no lock, no locked instruction and no call.
 //
-// Cost     a few nanoseconds to take or to put: a comparison with the cache and the size that the thread used last, and
-//          a load and a store of the block last put; older ones are in a list.
-// Memory   256 entries per thread, each for one size at a time. At most 64 threads have a shard; further ones cache
-//          nothing.
+// Cost     a few nanoseconds to take or to put a block. A call compares cache and size with those that the thread used
+//          last, and loads and stores a pointer to the block that was put last. Older blocks are in a list.
+// Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. At most 64 threads have a
+//          shard; further threads cache nothing.
 // Threads  any; a shard belongs to one thread and lives as long as the cache.
-// Ownership  the owner of the cache frees what is kept: see take_any.
+// Ownership  the owner of the cache frees the blocks that are kept: see take_any().
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ class ThreadCache {
   public:
     ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes);
 
-    // Above 0, and no other cache ever has it.
+    // Identifies the cache: above 0, and never reused by another cache.
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-    // A block of exactly this size; nullptr: there is none, or none that is aligned so well.
+    // A block of exactly this size, with at least this alignment; nullptr: none at hand.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (!turn_to_shard()) {
@@ -41,7 +41,7 @@ class ThreadCache {
         return block;
     }
 
-    // Keeps a block without handles; false: there is no room for it, and it loses any place() that it had.
+    // Keeps a block without handles. False: there is no room, and the block's place() is set to 0.
     [[nodiscard]] bool put(Block& block) noexcept
     {
         const bool kept = turn_to_shard() && turn_to_entry(block.bytes) && recent.entry->put(block);
@@ -49,9 +49,10 @@ class ThreadCache {
         return kept;
     }
 
-    // The same inline for two simple cases: the thread's last call was about this cache and this size, or a block goes
-    // back where it came from. nullptr and false: neither is so, or more is to be done. Comparisons decide, because the
-    // processor predicts them: with a hash, a put would wait for the block's size, and the next take for the put.
+    // take() and put() for the most common cases, inline. take_recent: the thread's last call was for this cache and
+    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: not such a case,
+    // or the entry is empty or full; call take() or put(). Only comparisons decide, because the processor predicts them.
+    // With a hash, a put would wait for the block's size, and the next take would wait for the put.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -72,7 +73,7 @@ class ThreadCache {
         return recent.entry->put(block);
     }
 
-    // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
+    // Takes any block, to empty the cache; nullptr: the cache is empty. Call only while no other thread uses the cache.
     [[nodiscard]] Block* take_any() noexcept;
 
     [[nodiscard]] std::uint64_t hits() const noexcept;
@@ -83,19 +84,19 @@ class ThreadCache {
   private:
     static constexpr std::size_t entries = 256;
     static constexpr std::size_t max_threads = 64;
-    static constexpr std::uint64_t none = ~std::uint64_t{0};                   // no block is so large
-    static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // no block was dropped so late
+    static constexpr std::uint64_t none = ~std::uint64_t{0};                   // the size of no block
+    static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // the place() of no block
 
-    // Blocks of one size. A program that drops an array and makes the next one goes through `latest` alone. So taking a
-    // block waits for the block that was put, but for no count and no list.
+    // Keeps blocks of one size. A program that drops an array and then makes one uses only `latest`. So a take depends
+    // on the last put, but on no count and no list.
     struct Entry {
         std::atomic<Block*> latest{nullptr};
         Block* older{};  // a list
         std::atomic<std::uint32_t> older_count{0};
         std::uint32_t older_limit{};             // the most that older_count may be at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
-        std::int64_t place{};                    // its number, with this size
-        std::atomic<std::uint64_t> hits{0};      // over all sizes that it had
+        std::int64_t place{};                    // identifies this entry with this size: see Block::place()
+        std::atomic<std::uint64_t> hits{0};      // over all sizes that this entry had
 
         [[nodiscard]] Block* take(std::size_t alignment) noexcept
         {
@@ -151,28 +152,28 @@ class ThreadCache {
             return true;
         }
     };
-    // Written by its thread alone; what others may read is atomic.
+    // Only its own thread writes to a shard. What other threads may read is atomic.
     struct alignas(64) Shard {
         std::array<Entry, entries> table{};
         std::atomic<std::uint64_t> misses{0};
     };
-    // The entry that this thread used last, in its shard of a cache. Both may be gone with their cache; then no heap
-    // and no block has their numbers. Only an entry's own thread gives it another size, and another number with it;
-    // from then on it is that thread's recent entry.
+    // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not used:
+    // no heap and no block has the numbers of that cache and entry any more. Only this thread gives the entry another
+    // size, which comes with another place; then this struct is updated too.
     struct Recent {
-        std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // the cache's
-        std::uint64_t bytes{none};                                        // then the entry is an empty one
-        std::int64_t place{nowhere};                                      // the entry's
+        std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // of the cache
+        std::uint64_t bytes{none};                                        // size of the entry; none: no entry was used
+        std::int64_t place{nowhere};                                      // of the entry
         Entry* entry{};
         Shard* shard{};
     };
     MEMSWEEP_LOCAL_EXEC static thread_local constinit Recent recent;
 
-    // Makes this thread's shard the recent one; false: there is none left.
+    // Makes `recent` point to this thread's shard; false: all shards are taken.
     [[nodiscard]] bool turn_to_shard() noexcept { return recent.number == number_ || take_shard(); }
     [[nodiscard]] bool take_shard() noexcept;
 
-    // Makes its entry of this size the recent one; false: other sizes have it.
+    // Makes `recent` point to the entry for this size; false: the entry keeps another size, or the size is too large.
     [[nodiscard]] bool turn_to_entry(std::uint64_t bytes) const noexcept
     {
         if (recent.bytes == bytes) {
@@ -190,14 +191,14 @@ class ThreadCache {
     }
     [[nodiscard]] bool give_size(Entry& entry, std::uint64_t bytes) const noexcept;
 
-    // Blocks of this size that may be kept.
+    // The number of blocks of this size that a thread may keep.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
     const std::uint64_t number_;
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, max_threads>> shards_;
-    std::atomic<std::size_t> shards_taken_{0};  // the first so many are taken; more than there are: none is left
+    std::atomic<std::size_t> shards_taken_{0};  // these come first in shards_; may exceed max_threads
 };
 
 }  // namespace memsweep::lifetime

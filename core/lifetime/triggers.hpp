@@ -1,4 +1,4 @@
-// Rules that make a runtime collect. They follow what the program allocates and frees, and hold none of its memory.
+// Rules that make a runtime collect. They count what the program allocates and frees, and hold none of its memory.
 //
 // Units    bytes, nanoseconds of any monotonic clock.
 // Threads  one at a time: the owner of a trigger serialises its calls.
@@ -18,16 +18,16 @@ namespace memsweep::lifetime {
 enum class Due : std::uint8_t {
     no,
     now,         // the allocation waits for the collection
-    background,  // it is asked for and runs beside the program
+    background,  // the collection runs beside the program
 };
 
-// How far a collection looks: at the containers of this age and at younger ones.
+// The containers that a collection examines: those of this age and younger ones.
 enum class Generation : std::uint8_t { youngest, middle, oldest };
 
 struct Collection {
     std::int64_t start_ns{};
     std::int64_t end_ns{};
-    std::uint64_t freed_bytes{};  // by the collection itself, or found by it for others to free
+    std::uint64_t freed_bytes{};  // freed by the collection, or found by it and left for others to free
     bool asked_for{};             // by the program, not by a trigger
 };
 
@@ -39,23 +39,23 @@ class Trigger {
     virtual ~Trigger() = default;
 
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
-    // Call after the collection that was asked for: whether the same allocation asks for one more.
+    // Call after the collection that before_allocate() asked for. Says whether the same allocation asks for one more.
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
-    // The generation that the collection asked for looks at.
+    // The containers that the collection asked for is to examine.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
-    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // really freed, by whomever
+    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // this many bytes were really freed
     virtual void collected(const Collection& /*collection*/) noexcept {}
 };
 
-// Triggers that count what a program allocates and are blind to its bytes.
+// Triggers that count a program's objects and ignore their sizes.
 
-// A collection before an allocation when a given number of allocations were made since the last one.
+// Asks for a collection before an allocation, if a given number of allocations were made since the last collection.
 class AllocationCount final : public Trigger {
   public:
     explicit AllocationCount(std::uint64_t every) noexcept : every_{every} {}
 
-    // The count starts again with the allocation that asks, not when its collection is over: until then other threads
-    // would ask for the same one.
+    // The count restarts at the allocation that asks, not when its collection has ended. Otherwise other threads would
+    // ask again in the meantime.
     [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
     {
         if (since_ < every_) {
@@ -72,7 +72,7 @@ class AllocationCount final : public Trigger {
         if (collection.asked_for) {
             since_ = 0;
         } else if (asked_ == 0) {
-            since_ = 1;  // another trigger's
+            since_ = 1;  // another trigger asked for it
         } else {
             --asked_;
         }
@@ -81,17 +81,18 @@ class AllocationCount final : public Trigger {
   private:
     std::uint64_t every_;
     std::uint64_t since_{};
-    std::uint64_t asked_{};  // collections that are not over yet
+    std::uint64_t asked_{};  // collections that this trigger asked for and that have not ended
 };
 
-// CPython's cyclic collector. It collects the youngest generation when the container objects allocated minus those
-// deallocated pass a threshold. It collects each older generation after every tenth collection of the one before. But
-// it collects the oldest only if the containers that came to it since it was last looked at are a quarter or more of
-// those that it held then.
+// CPython's cyclic collector. It collects the youngest generation when the number of container objects allocated, minus
+// those deallocated, passes a threshold. It collects the middle generation after more than 10 collections of the
+// youngest, and the oldest after more than 10 collections of the middle one. But it collects the oldest only if that
+// generation has grown by a quarter or more since it was last collected.
 //
-// Each array makes its own containers, short-lived ones, and companions (a list of lists) that live until the next
-// array's are made. Containers freed go to a free list first: from there they are made again, and neither is counted. A
-// count of 0 falls no further: what was alive at a collection is not subtracted when it goes.
+// Each array makes its own containers, short-lived ones, and companions (a list of lists) that live until the
+// companions of the next array are made. Freed containers go to a free list first. A container that goes to this list,
+// or is taken from it, is not counted. The count never falls below 0, so containers that survive a collection may be
+// freed later without being subtracted.
 //
 // Sources  CPython 3.11, Modules/gcmodule.c (gc_alloc, PyObject_GC_Del, gc_collect_generations), thresholds (700, 10,
 //          10); Objects/listobject.c, PyList_MAXFREELIST.
@@ -117,7 +118,7 @@ class CycleCounts final : public Trigger {
     [[nodiscard]] Due again() noexcept override { return asked_ || finished_ ? Due::no : make_the_rest(0); }
     [[nodiscard]] Generation generation() const noexcept override { return generation_; }
 
-    // An array is freed by its count, or by a collection, which resets the count of the young right after.
+    // An array is freed when its reference count is 0, or by a collection, which resets young_ right afterwards.
     void freed(std::uint64_t /*bytes*/) noexcept override
     {
         young_ -= std::min<std::uint64_t>(young_, spec_.containers_per_array);
@@ -132,11 +133,11 @@ class CycleCounts final : public Trigger {
         young_ = collection.asked_for ? 0 : std::min(spec_.containers_per_array, spec_.generation0);
     }
 
-    // How many collections there were of the youngest generation alone, of the two youngest, and of all.
+    // The number of collections of the youngest generation alone, of the two youngest, and of all three.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
-    // Makes the remaining containers beside the array, up to the one that passes the threshold.
+    // Makes the remaining companions of the array, but stops at the container that passes the threshold.
     [[nodiscard]] Due make_the_rest(std::uint32_t temporary) noexcept
     {
         finished_ = young_ + std::max<std::uint64_t>(unmade_, temporary) <= spec_.generation0;
@@ -191,31 +192,31 @@ class CycleCounts final : public Trigger {
         }
     }
 
-    // Containers that the interpreter itself has freed since its last collection, as seen in CPython 3.11.
+    // Containers that the interpreter itself has put on the free list before the first array, as seen in CPython 3.11.
     static constexpr std::uint32_t freed_before = 3;
 
     model::CycleThresholds spec_;
     std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
-    std::uint32_t unmade_{};                // containers beside the array at hand that are left to make
-    std::uint32_t beside_{};                // alive beside the last array that was finished
-    std::uint32_t free_;                    // in the free list
-    bool finished_{true};                   // nothing of the array at hand is left to make
-    bool asked_{};                          // a collection is asked for that has not come yet
+    std::uint32_t unmade_{};                // companions of the current array that are left to make
+    std::uint32_t beside_{};                // live companions of the last finished array
+    std::uint32_t free_;                    // containers in the free list
+    bool finished_{true};                   // the current array and its companions are made
+    bool asked_{};                          // a collection was asked for and has not come yet
     Generation generation_{};               // of the collection that was asked for last
     std::uint64_t arrays_{};                // containers of arrays that are not freed
-    std::uint64_t made_{};                  // arrays' containers, since the oldest generation got some
-    std::uint64_t passed_on_{};             // containers that came to the oldest generation since it was looked at
-    std::uint64_t long_lived_;              // containers that it held then
-    std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected
+    std::uint64_t made_{};                  // containers of arrays, since the oldest generation last got some
+    std::uint64_t passed_on_{};             // containers that the oldest generation got since it was last collected
+    std::uint64_t long_lived_;              // containers that the oldest generation held when it was last collected
+    std::array<std::uint64_t, 2> since_{};  // by generation: collections of the younger one since this one's last
     std::array<std::uint64_t, 3> collections_{};
 };
 
-// Triggers on native memory that a program registers with its runtime, because its own heap does not show it.
+// Triggers on native memory, which a program registers with its runtime because the runtime's own heap does not show it.
 
-// GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget, which
-// grows with the ratio of additions to removals over the last collections. It also caps how often collections may come.
-// Removals are not subtracted from the bytes added since the last collection. So a program that frees all it allocates
-// is collected all the same.
+// GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget. The budget
+// grows with the ratio of additions to removals over the last collections. Collections lie at least `duty`
+// times the duration of the last one apart. Removals are not subtracted from the bytes added, so collections come even
+// if the program frees all that it allocates.
 //
 // Sources  dotnet/runtime, comutilnative.cpp (GCInterface::AddMemoryPressure), 64-bit constants.
 // Units    bytes.
@@ -246,7 +247,7 @@ class CoreClrPressure final : public Trigger {
         last_duration_ns_ = collection.end_ns - collection.start_ns;
     }
 
-    // The bytes that additions may reach before a collection is asked for.
+    // A collection is asked for when the bytes added reach this.
     [[nodiscard]] std::uint64_t budget() const noexcept
     {
         const std::uint64_t least = spec_.min_budget;
@@ -279,12 +280,12 @@ class CoreClrPressure final : public Trigger {
     std::int64_t last_duration_ns_{};
 };
 
-// CUDA.jl's pressure on Julia's collector. A collection comes before an allocation when the live bytes pass a share of
-// the device's memory, unless collections already take too much of the time. The share that they may take doubles for
-// each sign that a collection is worth it.
+// The rule by which CUDA.jl calls Julia's collector. A collection comes before an allocation if the live bytes pass a
+// share of the device's memory, unless collections already take too large a share of the time. The allowed share doubles
+// for each of three signs that a collection is worth it: the last one freed more than 10 %, memory is 90 % full, 95 %.
 //
-// Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 %; the
-//          time of collections smoothed three to one.
+// Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 % of
+//          the time. The time of a collection is smoothed: three quarters old value, one quarter new.
 // Units    bytes, nanoseconds.
 class CudaPressure final : public Trigger {
   public:
@@ -322,7 +323,7 @@ class CudaPressure final : public Trigger {
     std::uint64_t live_{};
     std::int64_t last_end_ns_{-1};
     double gc_ns_{};       // smoothed
-    double last_freed_{};  // share of what was live
+    double last_freed_{};  // the share of the live bytes that the last collection freed
 };
 
 }  // namespace memsweep::lifetime

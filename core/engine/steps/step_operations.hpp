@@ -1,5 +1,5 @@
-// The steps that bind no name and need no preparation: collections, idle time, and the operations on pages (purge,
-// trim, prefetch, migrate, stream, share). Also the policy that trims arrays if the working set is above a limit.
+// The steps that bind no name and need no preparation: collect, drain, idle, purge, and the operations on pages (trim,
+// prefetch, migrate, stream, share). Also the policy that trims arrays if the working set is above a limit.
 //
 // A new operation with counters of its own needs an execute() here, and a row in step_metrics.cpp for each counter.
 // Nothing else in the engine changes.
