@@ -1,11 +1,10 @@
-// Judges whether a setting of an allocator is worth having: what it gains in memory, and what it costs in time. It goes
-// by pairs of runs: one of the unchanged program and one with the setting, in random order.
+// Judges whether an allocator setting is worth having: what it gains in memory, and what it costs in time. The evidence
+// is pairs of runs: one of the unchanged program and one with the setting, in random order.
 //
-// The two claims have two tests. Memory repeats nearly to the byte in most programs, so a few pairs prove a gain. Time
-// does not, so its test assumes nothing of the noise (paired.hpp). It asks whether the program takes no longer than it
-// may, and may be stopped at any pair.
+// Gain and cost have different tests. Memory repeats nearly to the byte in most programs, so a few pairs prove a gain.
+// Time varies more, so its test assumes nothing about the noise (paired.hpp), and may be stopped after any pair.
 //
-// Units    memory in bytes, time in seconds; ratios with the setting over without.
+// Units    memory in bytes, time in seconds. Ratios are with the setting / without it.
 // Cost     O(n^2 log n) for n pairs.
 #pragma once
 
@@ -19,37 +18,37 @@
 
 namespace memsweep::measure {
 
-// A smaller gain is not worth a setting that somebody must remember.
+// The smallest gain for which a setting is worth advising, because somebody has to remember it.
 struct LeastGain {
     double share{0.03};
     std::uint64_t bytes{std::uint64_t{1} << 20U};
 
-    [[nodiscard]] double of(double memory) const;  // in bytes: the larger of the two
+    [[nodiscard]] double of(double memory) const;  // in bytes: `share` of the memory, but at least `bytes`
 };
 
-// How far a search has taken a setting.
+// The stage of a search that a setting has reached.
 enum class AdviceStage : std::uint8_t { untried, race, rerun, confirmation };
 
 enum class Claim : std::uint8_t { open, proven, refuted };
 
 struct Judged {
     Claim claim{};
-    double ratio{1};                              // of the medians for one pair or two, else the mean or the estimate
-    std::optional<std::array<double, 2>> ci95{};  // of the ratio; empty for fewer than three pairs
+    double ratio{1};                              // gain: mean of the pairs' ratios; price: Hodges-Lehmann estimate
+    std::optional<std::array<double, 2>> ci95{};  // of the ratio; nullopt for fewer than three pairs
     std::size_t pairs{};
 };
 
-// Proven: at least three pairs show that the setting gains at least `least`, and not by chance. The test is Student's
-// t, one side, at 0.5 %: so looking after every pair, and at a second setting, stays below 5 %. Refuted: the setting
-// gains less, or ten pairs have not shown the gain.
+// Proven: over at least three pairs the mean gain is at least `least`, and chance does not explain the gain. The test is
+// Student's t, one-sided, at 0.5 %. So the chance of a false proof stays below 5 %, even if two settings are tested
+// after every pair. Refuted: the setting gains less, or ten pairs have not shown the gain.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 
 // Proven: the program takes less than `at_most` times as long. Of a hundred settings that take longer, at most one is
 // wrongly called proven. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
-// Whether a price may be advised: it is proven, or the estimate of the pairs, however few, is not above what is
-// allowed.
+// Whether a setting with this price may be advised: the price is proven, or it is open and the estimate of the pairs,
+// however few, is at most 3 % above `at_most`.
 [[nodiscard]] bool is_affordable(const Judged& price, double at_most);
 
 }  // namespace memsweep::measure

@@ -1,9 +1,9 @@
 // Judges what a scenario claims about its own outcome.
 //
-// Only cases that ran (status ok) are judged; the status of a skipped or crashed case says enough. An assertion that
-// matches no case that ran has the outcome not_evaluated. A ratio is judged for every pair of cases that match `where`
-// and differ only in the axes that it names. If there are several pairs, the expression shown names the parameters that
-// each pair shares.
+// Only cases with status ok are judged; the status of a skipped or crashed case says enough. If an assertion matches no
+// such case, its outcome is not_evaluated. A ratio is judged for every pair of cases that match `where` and differ only
+// in the axes of the ratio. If there are several pairs, the expression in each result names the parameters that both
+// cases of its pair share.
 //
 // Errors   none: an assertion without a value fails, with its reason.
 #pragma once
@@ -19,8 +19,7 @@ namespace memsweep::measure {
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 
-// Judges one case alone. Empty if it is not judged: the case did not run or does not match, or the assertion is about
-// two cases.
+// Judges one case alone. nullopt: the case did not run or does not match, or the assertion is about two cases.
 [[nodiscard]] std::optional<model::AssertionResult> evaluate_case(const model::Assertion& assertion,
                                                                   const model::CaseReport& report);
 

@@ -1,5 +1,5 @@
-// The cases of results: their values and parameters, and which of them belong together. Also their phases as cases of
-// their own, and matrices of cases that differ in their NUMA nodes.
+// Reads the cases of results: their values, their parameters, and pairs and groups of cases that are compared. Also
+// turns phases into cases, and puts cases that differ in their NUMA nodes into matrices.
 //
 // Ownership  pairs and groups point into the reports that they were made from.
 #pragma once
@@ -15,38 +15,38 @@
 
 namespace memsweep::measure {
 
-// The values of a metric: one per repetition, or one per point of that name (in the order sampled) when `point` is not
-// empty. Empty when the case has no such metric or point.
+// The values of a metric, one per repetition. If `point` is not empty: the metric's values at the points of that name,
+// in the order sampled. Empty if the case has no such metric or point.
 [[nodiscard]] std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
                                                              std::string_view metric);
 
-// The median of these values; empty when there is none.
+// The median of case_values(); nullopt if there are none.
 [[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
                                                 std::string_view metric);
 
-// How far the values of a metric are shifted from one case to another; empty: one of them has none.
+// The shift of a metric's values from `base` to `other`; nullopt if one of them has no value.
 [[nodiscard]] std::optional<Shift> case_shift(const model::CaseReport& base, const model::CaseReport& other,
                                               std::string_view metric);
 
 // The names of a case's points, in the order in which they were first sampled.
 [[nodiscard]] std::vector<std::string_view> point_names(const model::CaseReport& report);
 
-// The value of the parameter that `axis` names, as text; empty when there is none.
+// The value of the parameter `axis`, as text; nullopt if there is none.
 [[nodiscard]] std::optional<std::string> value_on(const model::CaseReport& report, std::string_view axis);
 
-// The value of the parameter `mode`; empty when there is none.
+// The value of the parameter `mode`; nullopt if there is none.
 [[nodiscard]] std::optional<std::string> mode_of(const model::CaseReport& report);
 
 // "name=value".
 [[nodiscard]] std::string param_text(const model::Param& param);
 
-// "name=value" of every parameter but those of the axes named, in alphabetical order.
+// "name=value" of every parameter except those of `axes`, in alphabetical order.
 [[nodiscard]] std::vector<std::string> params_without(const model::CaseReport& report,
                                                       std::span<const std::string_view> axes);
 
 [[nodiscard]] bool has_value(const model::CaseReport& report, const model::RatioOf& wanted);
 
-// Two cases that belong together: the same case of two results, or two values of an axis within one.
+// Two cases that are compared: one case of two results, or the cases of two values of an axis within one result.
 struct CasePair {
     const model::CaseReport* base{};       // nullptr: only the candidate has it
     const model::CaseReport* candidate{};  // nullptr: only the base has it
@@ -56,10 +56,10 @@ struct CasePair {
 [[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
                                                std::span<const model::CaseReport> candidate);
 
-// Pairs the cases of one axis value with those of another (`mode=finalizer` with `mode=refcount`). All other parameters
-// are equal. If the two values are of different axes, both axes may differ.
+// Pairs the cases of one axis value with those of another (`mode=finalizer` with `mode=refcount`). The cases of a pair
+// have equal values of all other parameters. If `base` and `candidate` name two axes, both axes may differ.
 //
-// Cost     a look-up for each case, beside the pairs.
+// Cost     one look-up for each case.
 [[nodiscard]] std::vector<CasePair> pair_by_value(std::span<const model::CaseReport> cases, const model::RatioOf& base,
                                                   const model::RatioOf& candidate);
 
@@ -67,22 +67,22 @@ inline constexpr std::string_view mode_axis = "mode";
 
 // Cases that differ on one axis only.
 struct CaseGroup {
-    std::vector<std::string> rest;  // what its cases share: the scenario, then the other parameters
+    std::vector<std::string> rest;  // what the cases share: the scenario, then the other parameters
     std::vector<const model::CaseReport*> cases;
-    const model::CaseReport* base{};  // mode: refcount if there is one, else the first
+    const model::CaseReport* base{};  // the case that others are compared with
 };
 
-// Cases that differ only in how they release memory, in the order in which they first appear. They have the status ok
-// and a parameter `mode`.
+// Groups of cases that differ only in the parameter `mode`, in the order of their first cases. Cases without `mode` or
+// with another status than ok are left out. The base of a group is refcount if there is one, else the first case.
 [[nodiscard]] std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases);
 
-// Cases that differ only on another axis, compared with its value `base`. Groups without a case of that value are left
-// out.
+// Groups of cases that differ only on `axis`. The base of a group is the case with the value `base`. Groups without such
+// a case are left out.
 [[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
                                                     std::string_view base);
 
-// Turns the phases of a result's cases into cases of their own, so that phases are compared as cases are. Each such
-// case has one more parameter, `phase`. Its metrics are the phase's time, its faults and their causes.
+// Turns each phase of a result's cases into a case, so that phases can be compared like cases. Such a case has one more
+// parameter, `phase`. Its metrics are the phase's time, its faults and their causes.
 //
 // Cost     one case per case and phase; points and series are left out.
 // Errors   none: a case without phases (skipped, or of an earlier version) makes no case.
@@ -90,10 +90,11 @@ inline constexpr std::string_view phase_axis = "phase";
 
 [[nodiscard]] model::RunReport by_phase(const model::RunReport& report);
 
-// True when a scenario of the result has an axis of this name itself; `phase` then means that axis.
+// True if a scenario of the result has an axis of its own named `phase`. Then `phase` means that axis.
 [[nodiscard]] bool has_phase_axis(const model::RunReport& report);
 
-// Matrices of processors against memory: the cases that differ only in the NUMA nodes of the two.
+// Matrices of processors against memory. The cases of a matrix differ only in two NUMA nodes: that of the processors and
+// that of the memory.
 //
 // Units    the metric's own; a cell is a median over the repetitions.
 // Errors   none: what was not measured is absent, with the case's reason.
@@ -105,9 +106,9 @@ inline constexpr std::string_view mem_node_param = "mem_node";
 struct PlaceMatrix {
     struct Cell {
         std::optional<double> value;
-        std::optional<double> least;  // the least sample
+        std::optional<double> least;  // the smallest sample
         bool has_case{};
-        std::string reason;  // why the case has none
+        std::string reason;  // why the case has no value
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
     model::Unit unit{};
@@ -119,10 +120,10 @@ struct PlaceMatrix {
     std::vector<std::vector<Cell>> cells;
 };
 
-// The index of a name in the order of appearance; a new name is added.
+// The index of a name in `names`. A new name is added at the end.
 [[nodiscard]] std::size_t index_of(std::vector<std::string>& names, const std::string& name);
 
-// One matrix for each scenario and setting of the other parameters that has cases with both nodes.
+// One matrix for each scenario and combination of the other parameters. Cases without both nodes are left out.
 [[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 
 }  // namespace memsweep::measure

@@ -1,11 +1,11 @@
-// Finds where a sequence changes its level, and says how surely it does.
+// Finds where the level of a sequence changes, and how sure each change is.
 //
 // Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in a
-//          fixed family of overlapping intervals: the whole, its halves, their halves. So a rise that is taken back
-//          hides neither end. A cut is judged by Mann-Whitney's U of the values before and behind it in its interval.
-//          The test is exact if there are no ties, and its p is never below the smallest that so few values can have.
-//          The p of a cut is that of the best cut times the number of cuts tried (Bonferroni). A cut is placed where
-//          two medians leave the smallest sum of distances. Nothing is drawn at random.
+//          fixed family of overlapping intervals: the whole, its halves, their halves. So a rise is found even if the
+//          level falls again later. A cut is judged by Mann-Whitney's U of the values before and after it in its
+//          interval. The test is exact if there are no ties; its p is never below the smallest that so few values can
+//          have. The p of a cut is that of the best cut times the number of cuts tried (Bonferroni). A cut is placed
+//          where the distances of all values to the medians of their sides have the smallest sum. No random numbers.
 // Cost     about n log n cuts of n values.
 // Errors   none: fewer than 2 min_segment values have no cut.
 #pragma once
@@ -22,13 +22,13 @@ namespace memsweep::measure {
 inline constexpr std::size_t min_segment = 4;  // values on each side of a cut
 
 struct Cut {
-    std::size_t at{};  // the first value behind it
+    std::size_t at{};  // the index of the first value after the cut
     double p{1};
 };
 
 class CutFinder {
   public:
-    // The surest cut of all, whether or not it could be chance.
+    // The cut with the lowest p, even if it could be chance.
     [[nodiscard]] std::optional<Cut> best_cut(std::span<const double> values);
 
     // Every cut whose p is at most `level`, in order. Each p is computed from the values between the cut's neighbours.

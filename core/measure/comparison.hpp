@@ -1,9 +1,9 @@
-// Compares two results, or two families of cases within one. It says which cases were paired, what became of every
-// metric, and what to tell first.
+// Compares two results, or two families of cases within one result. A comparison has the pairs of cases, a verdict for
+// every metric, and the findings to report first.
 //
 // Units    medians and differences in the metric's own unit; ratios are candidate / base.
 // Sources  noisy metrics: the Hodges-Lehmann shift with its interval, Mann-Whitney U, and Benjamini-Hochberg over all
-//          of them in one call. Exact counters: their medians. No random number takes part.
+//          noisy metrics of one call. Exact counters: their medians. No random numbers are used.
 // Ownership  pairs point into the results compared.
 #pragma once
 
@@ -30,13 +30,13 @@ using MetricNames = std::set<std::string, std::less<>>;
 struct Criteria {
     Thresholds thresholds;
     MetricNames only;                             // empty: every metric
-    MetricNames informational;                    // shown and never judged, as are those whose role says so
+    MetricNames informational;                    // shown and never judged, like metrics that only explain others
     bool points{};                                // named points are compared too, as POINT.METRIC
     bool strict_counters{};                       // every change of an exact counter counts
     std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
 
-// Whether somebody asked for this metric by its name. Then it is judged even if its role is only to explain.
+// Whether the criteria name this metric. Then it is judged even if its role is only to explain others.
 [[nodiscard]] bool is_named(const Criteria& criteria, const std::string& metric);
 
 struct MetricComparison {
@@ -50,28 +50,28 @@ struct MetricComparison {
     Threshold threshold;
     std::uint64_t base_n{}, candidate_n{};  // values present
     std::optional<double> base_median, candidate_median;
-    std::optional<Shift> shift;  // an exact counter: between the medians, without an interval
+    std::optional<Shift> shift;  // of an exact counter: between the medians, without an interval
     std::optional<double> p, q;  // noisy metrics only
     Verdict verdict{};
     Reason reason;
-    std::optional<Attribution> extra;  // where the extra time went, when one side took longer
-    bool is_base_slower{};             // `extra` is the base's
-    bool busier_machine{};             // inconclusive because the machine, not the case, made the difference
+    std::optional<Attribution> extra;  // where the extra time went, if one side took longer
+    bool is_base_slower{};             // the base took longer, so `extra` is about the base
+    bool busier_machine{};             // inconclusive, because the machine may have made the difference
     bool hidden{};                     // rounds: hides_changes() of paired.hpp
 };
 
-// How much this metric may change: what the criteria say, else its default. The default of an exact counter is wider if
-// the two sides were called by names of different lengths.
+// How much this metric may change: the threshold in the criteria, else the default. The default for an exact counter is
+// wider if the programs of the two sides have names or paths of different lengths (names.hpp).
 using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 [[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
                                      DefaultThreshold usual);
 
 // Compares the metrics in the order of the pairs. In each pair the base's metrics come first, in its order, then those
-// that only the candidate has. Metrics without a value on both sides are left out. Informational metrics do not count
-// among the noisy ones whose p are adjusted together. A metric that cannot be compared gets a verdict with its reason.
-// Between separate runs, repetitions that other work disturbed do not count (separate_runs.hpp).
+// that only the candidate has. A metric that has a value on neither side is left out. The p of noisy metrics are
+// adjusted together; informational metrics are not among them. A metric that cannot be compared gets a verdict with its
+// reason. Between separate runs, repetitions that other work disturbed do not count (separate_runs.hpp).
 //
-// Cost     per noisy metric two exact distributions: 0.04 ms at 20 against 20 repetitions (a 2-core VM).
+// Cost     two exact distributions per noisy metric: 0.04 ms for 20 against 20 repetitions (a 2-core VM).
 enum class Runs { one, separate };
 [[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria,
                                                           Runs runs = Runs::one);
@@ -82,7 +82,7 @@ struct Side {
 };
 
 struct ComparedCase {
-    std::string label;  // the case id; between two values: what both cases share, or empty
+    std::string label;  // the case id; between two axis values: what both cases share, may be empty
     std::string scenario;
     std::string base_id, candidate_id;  // empty on the side that lacks it
 };
@@ -91,18 +91,18 @@ struct Comparison {
     Side base, candidate;
     bool is_between{};                           // two values of an axis within one result
     bool is_in_rounds{};                         // judged by compare_rounds()
-    std::vector<std::uint32_t> duet_processors;  // where both sides ran at the same time; empty: they did not
+    std::vector<std::uint32_t> duet_processors;  // on which both sides ran at the same time; empty: they did not
     std::vector<std::string> overruled;          // differences that --force ignored
-    std::string machines;                        // how two probed machines differ; empty: none were, or they do not
+    std::string machines;                        // compared_machines() of likeness.hpp; may be empty
     std::vector<ComparedCase> cases;
-    std::vector<CasePair> pairs;                 // made of `cases`
-    std::vector<MetricComparison> metrics;       // `pair` counts in `cases`
+    std::vector<CasePair> pairs;                 // the reports of `cases`, in the same order
+    std::vector<MetricComparison> metrics;       // MetricComparison::pair is an index in `cases`
     std::vector<Finding> findings;               // the cases that changed, the worst first
-    std::size_t noisy_metrics{};                 // that were tested together
-    std::vector<model::SiteComparison> sites{};  // one for each of its pairs whose call sites were compared
+    std::size_t noisy_metrics{};                 // how many were tested together
+    std::vector<model::SiteComparison> sites{};  // one for each pair whose call sites were compared
 };
 
-// Errors   invalid_input: no case has a counterpart; the message says which cases there are.
+// Errors   invalid_input: no case has a counterpart; the message lists the cases.
 [[nodiscard]] base::Expected<Comparison> compare_reports(const model::RunReport& base,
                                                          const model::RunReport& candidate, const Criteria& criteria);
 
@@ -111,7 +111,7 @@ struct Comparison {
 
 [[nodiscard]] std::size_t count(const Comparison& comparison, Verdict verdict);
 
-// True for the verdicts that say that something changed: what --only-changed keeps.
+// True for the verdicts that mean a change. --only-changed shows only these.
 [[nodiscard]] bool is_change(Verdict verdict);
 
 enum class ComparisonOutcome {
@@ -123,12 +123,12 @@ enum class ComparisonOutcome {
 [[nodiscard]] ComparisonOutcome outcome(const Comparison& comparison);
 
 // What changed: one finding per case, the worst first. A finding says if page faults explain why the case is slower.
-// Cases, pairs and metrics of the comparison are complete.
+// Needs the cases, pairs and metrics of the comparison.
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
 // Estimates how many repetitions of each side would settle an inconclusive metric. The estimate assumes that the
-// scatter stays the same, so that the interval narrows with the square root of their number. Returns 0 if up to 1,000
-// would not, or if the metric is not inconclusive.
+// scatter stays the same, so the interval narrows with the square root of their number. Returns 0 if 1,000 would not be
+// enough, or if the metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
 }  // namespace memsweep::measure

@@ -1,9 +1,9 @@
-// The facts that a reader of a result should know first, as values. First comes what went wrong. Then comes what each
-// release mode costs compared with refcount, or what a probe found; last, what was left out. reporters/wording makes
-// sentences of them.
+// The facts that a reader of a result should know first, as values. What went wrong comes first. Then comes what each
+// release mode costs compared with refcount, or what a probe found. What was left out comes last. reporters/wording
+// turns findings into sentences.
 //
 // Units    those of each metric.
-// Errors   none: what is absent is left out.
+// Errors   none: absent figures are left out.
 // Ownership  findings of a run point into its cases.
 #pragma once
 
@@ -39,25 +39,25 @@ struct ChangedCase {
     std::optional<Attribution> attribution;
 };
 
-// A measurement of a probe that no memory can produce, so the probe measured something else as well.
+// Two measurements of a probe that together are impossible for memory. So the probe also measured something else.
 struct Contradiction {
     FindingKind kind{};
     ProbedCase base;   // the smaller working set, the one chain, or the idle memory
     ProbedCase other;  // the larger set, several chains, or the memory under load
-    double excess{};   // how far beyond what is possible, by the best samples or by the medians
-    bool by_best{};
+    double excess{};   // how far the measurement is beyond what is possible
+    bool by_best{};    // `excess` is of the best samples; else it is of the medians
 };
 
 // The run of a history in which something begins.
 struct RunPlace {
-    std::size_t run{}, runs{};  // from 0; how many there are
-    std::string started, name;  // UTC; the file
+    std::size_t run{}, runs{};  // the run's number, from 0, and the number of runs
+    std::string started, name;  // when the run started (UTC), and its file
 };
 
-// The call sites in which one metric differs; without sites if none does.
+// The call sites at which one metric differs between two programs; may be none.
 struct ChangedSites {
     model::MetricSites of;
-    std::uint32_t runs{};  // of each program, recorded
+    std::uint32_t runs{};  // recorded runs of each program
 };
 
 // The figures that a verdict on replays rests on.
@@ -68,39 +68,39 @@ struct ReplayFigures {
 struct Finding {
     FindingKind kind{};
     Importance importance{};
-    std::string case_id{};                // the first case it is true of; may be empty
-    std::string base{};                   // the case, result or axis value that it is compared with
-    std::string subject{};                // an assertion, a trim, a case as reports call it
-    std::vector<MetricEffect> metrics{};  // what it rests on, the main one first
-    std::size_t count{1};                 // how many cases, metrics or runs it is true of
-    std::size_t total{};                  // out of how many; 0: of no interest
-    std::string words{};                  // the reason of a case, a warning
+    std::string case_id{};                // the first case that the finding is about; may be empty
+    std::string base{};                   // the case, result or axis value that the case is compared with
+    std::string subject{};                // an assertion, a trim, or a case as reports call it
+    std::vector<MetricEffect> metrics{};  // the metrics that show the finding, the main one first
+    std::size_t count{1};                 // how many cases, metrics or runs the finding is true of
+    std::size_t total{};                  // out of how many; 0: not reported
+    std::string words{};                  // text: the reason of a case, or a warning
     Reason reason{};                      // of a verdict
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
                  ReplayFigures, ChangedSites>
         about{};
 };
 
-// The code of a warning that is also a finding: other work disturbs the machine. A canary, a fixed computation or copy
-// before the cases, varied.
+// The code of a warning that is also a finding: other work disturbs the machine. The sign is that a canary (a fixed
+// computation or copy, run before the cases) varied.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
-// Reasons in the result itself not to trust its figures. Either other work disturbed the machine before anything was
-// measured, or a probe measured what no memory can do. findings() contains each of them.
+// The findings that say not to trust a result's figures: other work disturbed the machine before anything was measured,
+// or a probe measured what no memory can do. findings() contains these too.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
-// The findings behind the exit code of a run that came to its end. They are failures, cases over the memory budget and,
-// if nothing at all was measured, skipped cases.
+// The findings behind the exit code of a run that came to its end: failures, cases over the memory budget and, if
+// nothing was measured, skipped cases.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
 // The time that starting any program takes, measured beside the cases. It is never more than the shortest repetition,
-// because each repetition contains a start. Empty: not measured.
+// because each repetition contains a start. nullopt: not measured.
 [[nodiscard]] std::optional<double> start_price(const model::RunReport& report);
 
-// The findings on the call sites of two programs. They cover the metrics that changed by `verdicts`. If there are none,
-// they cover the metrics that differ.
+// The findings on the call sites of two programs. They cover the metrics that changed according to `verdicts`. If none
+// of these has a finding, they cover every metric that differs.
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
@@ -109,31 +109,36 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // cases of a probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
-// Measurements of a probe that no memory can produce. Loads are faster in a larger working set or while other
-// processors stream, or n chains bring more than n times what one brings. The best samples must show it by more than a
-// quarter. Else the medians and, if there is one, their whole 95 % interval must show it by more than a tenth.
+// Measurements of a probe that no memory can produce:
+//   - loads that are faster in a larger working set, or while other processors stream;
+//   - n chains of loads that are more than n times as fast as one chain.
+// The best samples must show it by more than a quarter, or the medians by more than a tenth. If the medians have a 95 %
+// interval, all of it must be beyond that tenth.
 [[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
-// The less plausible of the two cases: the one with several chains, else the one that took longer.
+// The less plausible of the two cases: the case with several chains, else the case that took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
-// The worst contradiction of each kind. Latencies by size count separately for each kind of pages.
+// The worst contradiction of each kind. For latencies by size, each kind of pages is a kind of its own.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
-// Warnings that say what makes a case's times less trustworthy than they look, and what to do about it.
+// Warnings about a case's times: why they are less trustworthy than they look, and what to do about it.
 //
-// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. They differ by a constant factor, so
-// judging both would repeat everything.
+// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor, so
+// judging both would repeat every warning.
 //
-// Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, from 5 values; drift:
-//          |Spearman's rho| of order and value > 0.6, from 8 values; noise: MdAPE above 5 %. Values are never dropped.
+// Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, with 5 or more values.
+//          Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values. Noise: MdAPE above 5 %. Values are
+//          never dropped.
 // Errors   none: a case without times has no warnings.
 
 // Code: unverified-profile. The case's collections follow a runtime profile that no recording has confirmed.
 [[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
-// Codes: uncounted, counted-under-limit, unverified-allocator. The case's program ran without the library that should
-// have counted its allocations or reported whose malloc it used, or that library took part of few addresses.
+// Codes:
+//   uncounted             the program ran without the library that should have counted its allocations
+//   counted-under-limit   the program's address space was limited, and the library used a part of it
+//   unverified-allocator  it is not known whose malloc the program used
 [[nodiscard]] std::vector<model::Warning> counting_warnings(const model::CaseReport& report);
 
 // Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.

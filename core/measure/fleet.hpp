@@ -1,14 +1,14 @@
-// Makes a fleet of the results of one scenario from many hosts. Results are added one after the other, each reduced to
-// its medians. Also says what a fleet shows, and how two runs of it differ.
+// Combines the results of one scenario from many hosts into a fleet. Also judges what a fleet shows, and how two runs of
+// a fleet differ.
 //
-// Several results of one host (several ranks, or several runs) count as more repetitions of it. A host has the name
+// Several results of one host (several ranks, or several runs) count as more repetitions. The name of a host is the one
 // that its launcher gave it (SLURMD_NODENAME), else its host name.
 //
 // Cost     linear in the size of the results.
 // Memory   the values of all repetitions, 8 bytes each, until finish(); nothing else of the cases.
-// Errors   invalid_input, with the result's name: another scenario than the first's (unless forced), a run that another
-//          result holds already, a metric with another unit. Scenarios of probes need only the same name, because the
-//          machine decides which cases there are.
+// Errors   invalid_input, with the result's name: a scenario other than that of the first result (unless forced), a run
+//          that another result holds already, or a metric with another unit. Scenarios of probes need only the same
+//          name, because the machine decides which cases they have.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct Expectation {
 
 [[nodiscard]] std::string host_name(const model::RunReport& report);
 
-// Cases that are neither ok nor skipped, and failed assertions of the severity `fail`.
+// Cases that are neither ok nor skipped, and failed assertions of severity `fail`.
 [[nodiscard]] std::vector<model::FleetProblem> problems_of(const model::RunReport& report);
 
 class FleetBuilder {
@@ -49,7 +49,8 @@ class FleetBuilder {
 
     [[nodiscard]] base::Expected<void> add(const std::string& source, const model::RunReport& report);
 
-    // Call after at least one result was added. `tags`: of hosts by name, besides those that their results carry.
+    // Call after at least one result was added. `tags`: more tags of hosts, by the host's name. Results may have tags
+    // too.
     [[nodiscard]] model::Fleet finish(const Expectation& expectation,
                                       const std::map<std::string, std::map<std::string, std::string>>& tags);
 
@@ -71,26 +72,27 @@ class FleetBuilder {
 
     bool force_;
     model::Fleet fleet_;
-    std::string nodes_;  // the job's, as a result's launcher wrote them
+    std::string nodes_;  // the nodes of the job, as the launcher of a result wrote them
     bool any_unlike_{};
-    std::map<std::string, std::string> owners_;  // by run id
+    std::map<std::string, std::string> owners_;  // the result that holds a run, by run id
     std::unordered_map<std::string, std::size_t> hosts_;
     std::unordered_map<std::string, std::size_t> metrics_;
-    std::size_t next_metric_{};   // results hold the same metrics in the same order, so this is a good guess
+    std::size_t next_metric_{};   // guess of the next metric: most results hold the same metrics in the same order
     std::vector<Values> values_;  // by metric
     std::map<std::string, Link> links_;
 };
 
 // What a fleet shows: which hosts differ from the others, on what evidence, and what these hosts have in common.
 //
-// Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
-// peers.hpp says. The p are adjusted (benjamini_bogomolov): of the hosts that are named by them, at most 1 % are
-// expected to be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a
-// quantity, one of its cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...)
-// are not judged beside the time itself.
+// A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
+// host. The p are adjusted (benjamini_bogomolov): at most 1 % of the hosts that are named by p are expected to be like
+// the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of its cases
+// or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged beside the
+// time itself.
 //
-// Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
-//          over all tags. Facts (memory, kernel, ...): the majority, if nine of ten hosts of a kind agree.
+// Sources  tags that bad hosts share: the hypergeometric probability that at least so many of them carry a tag by
+//          chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority, if
+//          nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
 inline constexpr double fleet_false_share = 0.01;  // share of the hosts that are named
@@ -114,13 +116,13 @@ struct OddFact {
 
 struct SharedTag {
     std::string name, value;
-    std::size_t bad{}, hosts{};  // how many carry it: of the bad hosts, of all
+    std::size_t bad{}, hosts{};  // how many of the bad hosts, and of all hosts, carry the tag
     double q{};
 };
 
 struct BadHost {
     std::size_t host{};
-    std::vector<std::size_t> outliers;  // indices, the furthest out first; those on the better side are not among them
+    std::vector<std::size_t> outliers;  // on the worse side only: indices, the furthest out first
 };
 
 // A quantity over the hosts of one kind.
@@ -144,33 +146,33 @@ struct FleetJudgement {
     std::vector<OddFact> odd_facts;
     std::vector<BadHost> bad;  // the worst first
     std::vector<SharedTag> shared;
-    std::vector<std::size_t> tests;  // by host
+    std::vector<std::size_t> tests;  // number of tests, by host
     std::vector<SmallKind> unjudged;
 };
 
 [[nodiscard]] FleetJudgement judge_fleet(const model::Fleet& fleet);
 
-// Nothing bad, nobody missing.
+// True if no host is bad and none is missing.
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
-// Compares two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed
-// unlike the others.
+// Compares two runs of one fleet: how each quantity changed over the hosts that both runs have, and which hosts changed
+// in another way than most.
 //
-// Every host is compared with itself, so differences between hosts cancel. A quantity changed if the median of the
-// hosts' changes did. Size, interval and test decide together, as in any comparison (verdict.hpp). A host changed
-// unlike the others if its own change is an outlier among theirs (peers.hpp).
+// Every host is compared with itself, so differences between hosts cancel. The median of the hosts' changes decides
+// whether a quantity changed: by its size, its interval and a test, as in any comparison (verdict.hpp). A host is named
+// if its own change is an outlier among the changes of the hosts (peers.hpp).
 //
 // Units    ratios candidate / base; differences where a value is 0 or negative.
-// Sources  the sign test, two-sided, and the interval of the median that belongs to it; Benjamini-Hochberg over all
-//          quantities; over hosts as in judge_fleet.
+// Sources  the two-sided sign test, and the interval of the median that belongs to this test; Benjamini-Hochberg over
+//          all quantities. Hosts: as in judge_fleet().
 // Errors   invalid_input: the two have no quantity or no host in common, or measured different scenarios (unless
 //          forced).
 
 struct FleetChange {
     std::string scenario, case_id, metric;
     model::Unit unit{};
-    std::size_t hosts{};         // that both measured it on
-    double base{}, candidate{};  // medians over them
+    std::size_t hosts{};         // on which both runs measured the metric
+    double base{}, candidate{};  // medians over these hosts
     Shift shift;
     std::optional<double> q;
     Verdict verdict{};
@@ -182,7 +184,7 @@ struct HostChange {
     std::string case_id, metric;
     model::Unit unit{};
     double base{}, candidate{};
-    double usual{};  // the hosts' median change, as a ratio
+    double usual{};  // the median change of all hosts, as a ratio
     double z{};
     std::optional<double> q;
     bool is_worse{};
@@ -190,7 +192,7 @@ struct HostChange {
 
 struct FleetTrend {
     std::string base_name, candidate_name;
-    std::size_t hosts{};  // in both
+    std::size_t hosts{};  // that both runs have
     std::vector<FleetChange> changes;
     std::vector<HostChange> outlying;  // the furthest out first
     std::vector<std::string> newly_bad, recovered, still_bad;

@@ -1,14 +1,14 @@
-// Takes many results in the order of their runs. Says how each metric went from run to run, and where it changed its
-// level.
+// Puts many results in the order of their runs. Shows the value of each metric in each run, and the runs at which its
+// level changed.
 //
-// Results of one scenario and one machine, by their fingerprints, make one history. Each run is one point of it, by its
-// median. Repetitions of a run share what was particular about that run, so they do not count as further runs.
+// Results whose scenarios and machines have the same fingerprints make one history. Each run is one point, its median.
+// Whatever is particular about a run affects all its repetitions, so repetitions do not count as further runs.
 //
-// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family: Benjamini-Hochberg over
-//          the surest cut of each, and every further cut at the level that this leaves (Benjamini and Bogomolov 2014).
-//          A cut is a change if its size and its interval say so too, exactly as in a comparison of its two sides
+// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family. The best cut of each metric
+//          is tested with Benjamini-Hochberg, and further cuts at the level that is left (Benjamini and Bogomolov 2014).
+//          A cut is a change only if its size and its interval say so too, exactly as in a comparison of its two sides
 //          (verdict.hpp). An exact counter changes where its median leaves the last level by more than its threshold.
-//          Nothing is drawn at random.
+//          No random numbers are used.
 // Memory   only the medians of each result are kept.
 // Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
 #pragma once
@@ -59,7 +59,7 @@ struct Trend : TrendSubject {
     Threshold threshold;
     std::vector<std::optional<TrendPoint>> points;  // one per run
     std::vector<Change> changes;
-    std::optional<std::size_t> too_few_runs;  // runs that measured it, out of the min_runs that can show a change
+    std::optional<std::size_t> too_few_runs;  // runs that measured the metric, if they are fewer than min_runs
 };
 
 struct HistorySubject {
@@ -72,14 +72,14 @@ struct History : HistorySubject {
     std::vector<HistoryRun> runs;  // in the order they were started
     std::vector<Trend> trends;     // case by case
     std::size_t judged{};          // trends of metrics that vary and were tested together
-    // Regressions before improvements, the latest first. A few of each are listed, then how many more there are.
+    // Regressions before improvements, the latest first: a few of each, then the number of the others.
     std::vector<Finding> findings;
 };
 
-// A result that is in no history. Another result has the same run, or it is the only one with its scenario and machine.
+// A result that is in no history: another result has the same run, or no other result has its scenario and machine.
 struct LeftOut {
     std::string name;      // the file
-    std::string again_of;  // the file that has the run already; empty: none
+    std::string again_of;  // the file that has the same run; empty: none
     std::string scenario{};
 };
 
@@ -108,7 +108,7 @@ class HistoryBuilder {
     std::vector<Entry> entries_;
 };
 
-// The runs that a noisy metric needs before any change of it can be shown.
+// The number of runs that a noisy metric needs before a change can be shown.
 inline constexpr std::size_t min_runs = 8;
 
 [[nodiscard]] std::size_t count_changes(const History& history, Verdict verdict);

@@ -1,11 +1,11 @@
 // Decides whether two results may be compared at all: they must have the same scenario and the same kind of machine.
 //
-// Sources  the fingerprints decide. Scenarios with different fingerprints are still alike if the difference comes only
-//          from assertions, or from cases that only one of them has. The cases that both have must have the same
-//          fingerprints. The facts that went into the fingerprints name what differs. A file that a program reads is in
-//          no fingerprint: its contents are compared if both results know them. Probes of two machines are alike,
-//          because the machines are what they compare. Their cases follow from the machine, so they are alike too, if
-//          the machines were probed in the same way.
+// Sources  the fingerprints decide. Scenarios with different fingerprints are still alike if only their assertions
+//          differ, or if one of them has more cases. The cases that both have must have the same fingerprints. Messages
+//          name what differs, by the facts that went into the fingerprints. A file that a program reads is in no
+//          fingerprint: its contents are compared if both results know them. Results of `probe` from two different
+//          machines may be compared, because comparing machines is their purpose. Their cases may differ too, because
+//          they follow from the machine, if both machines were probed in the same way.
 #pragma once
 
 #include <map>
@@ -21,30 +21,30 @@ namespace memsweep::measure {
 struct ScenarioFacts {
     std::string name;
     std::string fingerprint;
-    std::map<std::string, std::string> cases;  // by id: its own fingerprint; empty: not known
+    std::map<std::string, std::string> cases;  // fingerprints of cases, by id; an empty one is not known
     std::map<std::string, std::string> overrides;
     std::set<std::string> assertions;
-    std::map<std::string, std::string> inputs;  // what cases read, by id, where that is known
+    std::map<std::string, std::string> inputs;  // what cases read, by id, if it is known
 };
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
 
-// "the scenarios differ: ..."; empty when they are alike. Across machines it is enough that the cases that both have
-// are the same.
+// "the scenarios differ: ..."; empty: they are alike. With `across_machines`, scenarios are alike if the cases that both
+// have are the same.
 [[nodiscard]] std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate,
                                               bool across_machines = false);
 
-// "the machines differ: 2 cores against 4, ..."; empty when the fingerprints agree.
+// "the machines differ: 2 cores against 4, ..."; empty: the fingerprints agree.
 [[nodiscard]] std::string machine_difference(const model::Machine& base, const model::Machine& candidate);
 
-// Both of the above, as far as they are not empty.
+// The texts of the two functions above that are not empty.
 [[nodiscard]] std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate);
 
-// Whether a result is about a machine: made by `probe`, or by a scenario of the catalog that does its work.
+// Whether a result is about a machine: made by `probe`, or by a catalog scenario that measures the same as `probe`.
 [[nodiscard]] bool is_probe(const model::RunReport& report);
 
-// How the machines of two probes differ, if both were probed in the same way: this is what their comparison is about.
-// Empty: they are no such probes, or of one kind of machine.
+// How the machines of two probes differ; their comparison is about this difference. Empty: the results are not probes
+// that were made in the same way, or their machines are of one kind.
 [[nodiscard]] std::string compared_machines(const model::RunReport& base, const model::RunReport& candidate);
 
 // "kernel 6.1 against 6.6", ...: settings that the fingerprints leave out, although numbers may depend on them.

@@ -1,5 +1,5 @@
-// How much the machine itself changed between two results. It shows in fixed work that was timed in the rounds of both,
-// and in the time of a case's own page faults.
+// How much the speed of the machine itself changed between two results (drift). The evidence is fixed work that was
+// timed in the rounds of both results, and the time of a case's own page faults.
 //
 // Units    a ratio candidate / base, above 1 if the machine was slower under the candidate.
 #pragma once
@@ -19,8 +19,8 @@ struct MachineDrift {
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    // The share of the case's time that is work of this kind, if it is known. Then the drift excuses no more than that
-    // share, and the ratio is that of the case.
+    // The share of the case's time that is work of this kind. If it is known, `ratio` is the effect on the whole case,
+    // and the drift excuses no more than that.
     double share{1};
 };
 
@@ -29,22 +29,22 @@ struct MachineDrift {
 [[nodiscard]] std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base,
                                                        const model::MachineRounds& candidate);
 
-// The drifts as they bear on a metric of a case. If a case faults or returns memory for a tenth of its time, a tenth of
-// such a drift bears on it. The share is that of wall_time, or of cpu_time for that metric. It comes from fault_time,
-// allocator_time and kernel_time, if they were measured and the metric is a time of all that the case does. Else the
-// drift is whole. A drift of which less than 2 % is left does not count.
+// The effect of the drifts on a metric of a case. If page faults, or returning memory, take a tenth of a case's time,
+// only a tenth of such a drift affects the case. The share is computed from fault_time, allocator_time and kernel_time,
+// over cpu_time if that is the metric, else over wall_time. If these were not measured, or the metric is the time of a
+// single event, the whole drift counts. Drifts of less than 2 % after this are left out.
 //
-// One more drift comes from the case's own faults, if both sides had about as many: the change of its kernel_time for
-// each fault. If the host takes freed memory back, the memory of a case becomes dearer, but the little that the rounds
-// touch does not.
+// One more drift comes from the case's own faults, if both sides had about as many: the change of its kernel_time per
+// fault. If the host takes freed memory back, touching memory costs a case more. The fixed work does not show this,
+// because it touches little memory.
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// The drift that explains a change in time or throughput: without it, the rest of the change is within the threshold.
-// If several drifts explain it, the one that leaves least. nullptr: none explains the change.
+// The drift that explains a change in time or throughput: what is left of the change without it is within the threshold.
+// If several drifts explain the change, returns the one that leaves the least. nullptr: none explains it.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
-// The reason that says that this drift explains the change.
+// The reason of a verdict whose change this drift explains.
 [[nodiscard]] SlowerMachine slower_machine(const MachineDrift& drift, const MetricComparison& metric);
 
 }  // namespace memsweep::measure

@@ -1,10 +1,11 @@
 // Judges a machine by short measurements: whether its memory is warm, and whether other work disturbs it.
 //
 // Units    seconds; shares as fractions.
-// Sources  a chunk is cold if its first touch costs more than three times its second. A canary spoils results if its
-//          median absolute error is 5 % or more, or if one round in twenty takes a quarter longer than the median. From
-//          2 % and a tenth on, it makes a note. Steal time spoils results from 2 % of all processors' time on.
-// Errors   none: a missing reading makes a note without a value.
+// Sources  a chunk of memory is cold if its first touch costs more than three times its second. A canary spoils results
+//          if its median absolute error is 5 % or more, or if one round in twenty takes at least a quarter longer than
+//          the median. With 2 % or a tenth instead, the check is a note. Steal time spoils results if it is 2 % or more
+//          of all processors' time.
+// Errors   none: without a reading, the check is a note without a value.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace memsweep::measure {
 
-// `available_bytes`: what the command that warms memory may touch.
+// `available_bytes`: how much memory the suggested command, which warms memory, may touch.
 [[nodiscard]] model::MachineCheck cold_memory_check(std::span<const sys::TouchedChunk> chunks,
                                                     std::uint64_t available_bytes);
 
@@ -28,7 +29,7 @@ namespace memsweep::measure {
 // The figures of these checks, for a result.
 [[nodiscard]] model::Canary canary_of(std::span<const model::MachineCheck> checks);
 
-// Code: busy-machine. Names the check that spoils results, with its figures; empty: none does.
+// Code: busy-machine. Names the check that spoils results, with its figures; nullopt: none does.
 [[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 
 }  // namespace memsweep::measure

@@ -1,12 +1,12 @@
-// Says where every resident page of a stopped program comes from. It puts five things together: the address space, the
-// blocks that the program held, the pages that blocks lay in before, who mapped what, and the stacks of its threads.
+// Says what every resident page of a stopped program is used for. The input is the program's address space, the blocks
+// that it holds, the pages in which freed blocks lay, the code that made each mapping, and the stacks of its threads.
 //
-// Each page is in the first category that fits, in the order of MemoryCategory. On a page with blocks, that holds for
-// each byte. The sum is the resident memory, to the byte.
+// A page has the first category of MemoryCategory that fits. On a page with live blocks, each byte has a category. The
+// sum over all categories is the resident memory, to the byte.
 //
-// Units    bytes; addresses of that program.
-// Cost     some 20 ns a resident page and 10 ns a block.
-// Memory   that of the result.
+// Units    bytes; addresses of the stopped program.
+// Cost     some 20 ns per resident page and 10 ns per block.
+// Memory   only the result.
 // Threads  any.
 #pragma once
 
@@ -22,21 +22,21 @@
 namespace memsweep::measure {
 
 enum class MemoryCategory : std::uint8_t {
-    recorder,           // what memsweep has put there
+    recorder,           // memory of memsweep's recorder
     files_program,      // pages of executables and libraries
-    files_data,         // of other files
-    private_copies,     // pages of files that were written
-    bss,                // the rest of an executable's or library's data
-    shared,             // memory that is made to be shared
-    stacks,             // of threads, alive or kept for the next
+    files_data,         // pages of other files
+    private_copies,     // private pages of files that were written to
+    bss,                // zero-initialised data of executables and libraries
+    shared,             // memory that is mapped to be shared
+    stacks,             // of threads, alive or kept for later threads
     huge_zero,          // parts of huge pages that are all zero: never written, or written with zeroes
-    live,               // what was asked for and not freed
-    rounding,           // usable bytes of blocks beyond what was asked for
-    headers,            // of blocks
-    holes,              // the rest of pages that live blocks lie on
-    kept_free,          // pages without a live block that once lay in one
+    live,               // bytes that were asked for and not freed
+    rounding,           // usable bytes of live blocks beyond what was asked for
+    headers,            // of live blocks
+    holes,              // the other bytes of pages with live blocks
+    kept_free,          // pages without a live block in which a block lay before
     never_a_block,      // other pages of the allocator
-    mapped_by_program,  // mapped by code outside of the allocator: what is in it is not seen
+    mapped_by_program,  // mapped by code other than the allocator; the contents are not known
     other,
 };
 inline constexpr std::size_t memory_categories = 16;
@@ -45,10 +45,10 @@ inline constexpr std::size_t memory_categories = 16;
 struct HeldBlock {
     std::uint64_t address{};
     std::uint64_t requested{};
-    std::uint64_t usable{};  // at least what was requested
-    std::uint32_t header{};  // directly before it
+    std::uint64_t usable{};  // at least `requested`
+    std::uint32_t header{};  // size of the header, which lies directly before the block
     std::uint32_t site{};
-    std::uint64_t alignment{};  // that was asked for; 0: malloc's
+    std::uint64_t alignment{};  // the alignment asked for; 0: that of malloc
 };
 
 struct AddressRange {
@@ -56,7 +56,7 @@ struct AddressRange {
     std::uint64_t end{};
 };
 
-// Pages that blocks have lain in, and the site of the last of them that was freed.
+// Pages in which freed blocks lay, and the call site of the one that was freed last.
 struct CoveredPages {
     std::uint64_t begin{};
     std::uint64_t end{};
@@ -75,7 +75,7 @@ struct StackRange {
     bool is_alive{};
 };
 
-// All lists by address, and without overlaps.
+// Every list is sorted by address and has no overlaps.
 struct LedgerInput {
     const sys::AddressSpace* space{};
     std::uint64_t page_bytes{};
@@ -84,24 +84,24 @@ struct LedgerInput {
     std::span<const MapperRange> mappers;
     std::span<const StackRange> stacks;
     std::span<const AddressRange> zero_parts;  // of huge pages
-    std::string recorder_library;              // its file
+    std::string recorder_library;              // the file of the recorder's library
     std::string recorder_folder;               // where the recorder writes to
-    std::size_t sites{};                       // how many there are: numbers are smaller
-    std::size_t most_cells{};                  // of the picture; 0: none is made
+    std::size_t sites{};                       // the number of call sites; HeldBlock::site is below it
+    std::size_t most_cells{};                  // of the picture; 0: no picture is made
 };
 
 struct CategoryFigure {
     std::uint64_t bytes{};
-    std::uint64_t pages{};  // each page once: one with live blocks is among those of `live`
+    std::uint64_t pages{};  // each page counts once; a page with live blocks counts under `live`
     friend bool operator==(const CategoryFigure&, const CategoryFigure&) = default;
 };
 
 struct HeldBySite {
     std::uint64_t live{};  // bytes asked for, resident or not
     std::uint64_t blocks{};
-    std::uint64_t left_behind{};       // holes and free pages whose last block came from it
-    std::uint64_t pins_alone{};        // pages on which all live blocks come from it
-    std::uint64_t pins_with_others{};  // other pages on which it has one
+    std::uint64_t left_behind{};       // bytes of holes and free pages whose last block came from this site
+    std::uint64_t pins_alone{};        // pages on which all live blocks come from this site
+    std::uint64_t pins_with_others{};  // pages with live blocks of this site and of others
 };
 
 // The resident pages by address, in cells of one size. A cell without a resident page is left out.
@@ -109,11 +109,11 @@ struct PictureCell {
     std::uint64_t begin{};
     std::array<std::uint64_t, memory_categories> bytes{};
 };
-// A mapping. Mappings of one file that lie side by side are one area, with the data behind them.
+// A mapping. Adjacent mappings of one file, and the data that follows them, are one area.
 struct PictureArea {
     std::uint64_t begin{};
     std::uint64_t end{};
-    std::string name;  // as the kernel has it; empty: none
+    std::string name;  // the kernel's name; empty: none
     std::vector<PictureCell> cells;
 
     [[nodiscard]] std::array<std::uint64_t, memory_categories> bytes() const noexcept;
@@ -126,16 +126,17 @@ struct MemoryPicture {
 struct MemoryLedger {
     std::array<CategoryFigure, memory_categories> categories{};
     std::vector<HeldBySite> sites;
-    std::uint64_t rss_bytes{};       // as the kernel says
+    std::uint64_t rss_bytes{};       // as the kernel reports
     std::uint64_t live_requested{};  // resident or not
     std::uint64_t live_blocks{};
     std::uint64_t kept_free_in_brk_heap{};  // part of kept_free
-    std::uint64_t kept_free_at_top{};       // part of that: behind the last live block, where the heap can shrink
-    std::uint64_t alignment_gaps{};         // part of holes: gaps behind an aligned block, up to the next aligned place
-    std::uint64_t whole_huge_zero{};        // part of huge_zero: huge pages that are zero throughout were written so
-    std::uint64_t zero_page_bytes{};        // backed by the kernel's page of zeroes; not resident
-    std::uint64_t swapped_bytes{};          // likewise
-    MemoryPicture picture;                  // has the same sums by category as `categories`
+    std::uint64_t
+        kept_free_at_top{};          // part of kept_free_in_brk_heap: after the last live block, so the heap can shrink
+    std::uint64_t alignment_gaps{};  // part of holes: after an aligned block, up to the next aligned address
+    std::uint64_t whole_huge_zero{};  // part of huge_zero: huge pages that are all zero, because zeroes were written
+    std::uint64_t zero_page_bytes{};  // pages backed by the kernel's zero page; not resident
+    std::uint64_t swapped_bytes{};    // pages in swap; not resident
+    MemoryPicture picture;            // has the same sums by category as `categories`
 
     [[nodiscard]] const CategoryFigure& of(MemoryCategory category) const
     {
@@ -143,11 +144,11 @@ struct MemoryLedger {
     }
     [[nodiscard]] std::uint64_t bytes(MemoryCategory category) const { return of(category).bytes; }
     [[nodiscard]] std::uint64_t sum() const noexcept;
-    // The program's own: without the recorder.
+    // The sum without the recorder.
     [[nodiscard]] std::uint64_t program_bytes() const noexcept;
 };
 
-// The owner of an area's pages, as far as the area tells.
+// What the pages of an area are used for, as far as the area itself tells.
 enum class AreaRole : std::uint8_t {
     recorder,
     program_file,

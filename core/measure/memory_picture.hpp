@@ -1,8 +1,8 @@
-// Draws the picture of an address space while the caller goes through its pages by growing addresses.
+// Makes the MemoryPicture of an address space. The caller goes through the pages in the order of their addresses.
 //
-// Units    bytes; addresses of that program.
+// Units    bytes; addresses of the program.
 // Cost     some passes over the runs of pages, to find the size of a cell; then little for each call.
-// Memory   150 bytes a cell.
+// Memory   150 bytes per cell.
 // Threads  any.
 #pragma once
 
@@ -17,9 +17,10 @@ namespace memsweep::measure {
 
 class PictureMaker {
   public:
-    // Cells are as small as a page if `most_cells` of them suffice. Each area has at least one. 0: no picture is made.
+    // Uses the smallest cell size, from a page on, with which about `most_cells` cells suffice. Every area with resident
+    // pages has at least one cell. 0: no picture is made.
     PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells);
-    // Adds resident bytes that begin at `begin`. They lie inside one run of pages, and not before bytes added earlier.
+    // Adds resident bytes at `begin`. They must lie inside one run of pages, and not before bytes added earlier.
     void add(std::uint64_t begin, MemoryCategory category, std::uint64_t bytes);
     [[nodiscard]] MemoryPicture take();
 
@@ -27,7 +28,7 @@ class PictureMaker {
     [[nodiscard]] PictureArea& area_at(std::uint64_t address);
 
     MemoryPicture picture_;
-    std::size_t next_{};  // the first area that lies behind what was added
+    std::size_t next_{};  // the first area after all bytes added
 };
 
 }  // namespace memsweep::measure

@@ -1,5 +1,5 @@
-// Says in one word what the memory of a stopped program is. It goes by the ledger, by what a request to the allocator
-// returned, if one was tried, and by which call sites grow or have lost blocks.
+// Says in one word what the memory of a stopped program is mostly used for. The evidence is the ledger, the bytes that a
+// request to the allocator returned (if one was tried), and the call sites that grow or have lost blocks.
 //
 // Threads  any.
 #pragma once
@@ -16,13 +16,13 @@
 namespace memsweep::measure {
 
 enum class MemoryWord : std::uint8_t {
-    leak,           // nothing points to it any more: it grew all the time, or is much, in many pieces
-    grows,          // grew all the time, and is still pointed to
-    retention,      // whole free pages, of which a request returns at least half
-    kept,           // whole free pages, of which a request returns less than half, or none was tried
+    leak,           // memory to which nothing points any more; it grew all the time, or there is much in many pieces
+    grows,          // memory that grew all the time and to which something still points
+    retention,      // whole free pages, of which a request to the allocator returned at least half
+    kept,           // whole free pages, of which a request returned less than half, or no request was tried
     fragmentation,  // holes beside live blocks
-    rounding,       // usable above requested, headers, and what alignment leaves
-    huge_pages,     // parts of huge pages that are zero beside others that are not
+    rounding,       // usable bytes beyond the requested ones, headers, and gaps from alignment
+    huge_pages,     // zero parts of huge pages whose other parts are not zero
     stacks,
     files,
     shared,
@@ -40,13 +40,13 @@ enum class KnownAllocator : std::uint8_t { glibc, jemalloc, mimalloc, tcmalloc, 
 [[nodiscard]] std::string_view name_of(KnownAllocator allocator);
 
 struct TriedRequest {
-    std::string request;       // "malloc_trim"; empty: none was tried
+    std::string request;       // for example "malloc_trim"; empty: none was tried
     std::uint64_t returned{};  // anonymous bytes
-    std::string why_not{};     // none was tried
+    std::string why_not{};     // why none was tried
     [[nodiscard]] bool was_tried() const noexcept { return !request.empty(); }
 };
 
-// A figure that the allocator counts itself, and the ledger's figure for the same.
+// A figure that the allocator itself reports, and the ledger's figure for the same memory.
 struct AllocatorFigure {
     std::string name;  // as the allocator calls it
     std::uint64_t bytes{};
@@ -60,28 +60,28 @@ struct VerdictInput {
     const MemoryLedger* ledger{};
     const TriedRequest* tried{};
     std::span<const SiteGrowth> growth;   // by site
-    std::span<const std::uint64_t> lost;  // by site: bytes that were lost in many pieces; empty: not known
+    std::span<const std::uint64_t> lost;  // by site: bytes lost in many pieces; empty: not known
     KnownAllocator allocator{};
-    bool has_small_chunks{};  // most of what was left behind was freed in blocks that fastbins take
-    bool has_threads{};       // several that allocate
+    bool has_small_chunks{};  // most of the memory left behind was freed in blocks that are small enough for fastbins
+    bool has_threads{};       // several threads allocate
 };
 
 struct MemoryVerdict {
     MemoryWord word{};
-    std::uint64_t bytes{};              // that the word is about
-    bool is_throughout{};               // a leak of sites that grew all the time, and of no others
+    std::uint64_t bytes{};              // of the memory that the word is about
+    bool is_throughout{};               // a leak: only of sites that grew all the time
     std::vector<std::string> settings;  // settings to try, as environment variables, from the allocator's documentation
-    std::optional<std::uint32_t> site;  // that has the most of it
+    std::optional<std::uint32_t> site;  // the call site with the most of this memory
 };
 
-// Waste below either of these is too little to change anything.
+// Waste is noticed only if it is at least this many bytes and at least this share of the program's memory.
 inline constexpr std::uint64_t noticed_waste_bytes = 4U << 20U;
 inline constexpr double noticed_waste_share = 0.2;
 
 [[nodiscard]] MemoryVerdict memory_verdict(const VerdictInput& input);
 
-// True if more than a tenth of the allocator's heap, and more than 4 MiB, never lay in a block. Then the recording does
-// not see what the program allocates.
+// True if more than a tenth of the allocator's heap, and more than 4 MiB, never lay in a recorded block. Then the
+// recording misses allocations of the program.
 [[nodiscard]] bool does_not_see(const MemoryLedger& ledger);
 
 }  // namespace memsweep::measure

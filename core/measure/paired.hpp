@@ -2,32 +2,31 @@
 // once, in random order. You may ask after every round and stop at any answer: the test is valid at every stopping
 // time.
 //
-// It promises
-//   - If two programs behave alike, at most 1 of 100 comparisons says `regressed` or `improved` of any metric, whenever
-//     it is stopped. The noisy metrics share false_alarms_noisy of this chance, the exact ones false_alarms_exact.
-//     The promise rests on the random order alone: if the programs are alike, a coin decides which of a round's two
-//     values belongs to which. So a difference is as likely as its negative, whatever the noise: heavy tails, several
+// The test promises
+//   - If two programs behave alike, at most 1 of 100 comparisons calls any metric `regressed` or `improved`, whenever it
+//     is stopped. The noisy metrics share false_alarms_noisy of this chance, the exact ones false_alarms_exact. The
+//     promise rests only on the random order. If the programs are alike, chance decides which of a round's two values
+//     belongs to which program. So a difference is as likely as its negative, with any noise: heavy tails, several
 //     modes, a machine that drifts from round to round, a first run that is slower than the second.
-//   - If a metric changes by twice the threshold, at most 5 of 100 comparisons call it `same`. This holds if the
-//     differences of the rounds scatter about as normal ones do, or in two modes. `same` may rest on such an
-//     assumption, because it raises no false alarm. It needs few rounds, because most comparisons are of programs that
-//     behave alike.
-// It cannot promise
-//   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from none; then it gives no answer;
-//   - fewer rounds: a test that assumes nothing about the noise gains at most a factor of 2 per round. So it can show
-//     no change before least_rounds(), however large the change is;
-//   - that it finds changes between the threshold and twice it: the larger they are, the more often it finds them;
+//   - If a metric changes by twice the threshold, at most 5 of 100 comparisons call it `same`. This assumes that the
+//     differences of the rounds have about a normal distribution, or two modes. `same` may rest on an assumption,
+//     because it raises no false alarm. It needs few rounds, because most compared programs behave alike.
+// The test does not promise
+//   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from none;
+//   - an early answer: a test that assumes nothing about the noise gains at most a factor of 2 in evidence per round. So
+//     it can show no change before least_rounds(), however large the change is;
+//   - that it finds changes of one to two times the threshold: the larger a change, the more often it is found;
 //   - that an exact counter that was constant in every round seen never varies.
 //
 // Units    changes as in verdict.hpp: ratios where every value is positive, else differences in the metric's unit.
 // Sources  E-processes by betting on clipped differences: Waudby-Smith and Ramdas, Estimating means of bounded random
 //          variables by betting, JRSS-B 2023. Valid at every stopping time by Ville's inequality: Howard, Ramdas,
 //          McAuliffe, Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics
-//          2021. Bets on the sign of what is symmetric under the hypothesis: de la Pena, Annals of Probability 1999.
-//          Several fixed bets are held at once, so that weak and strong changes are found soon (method of mixtures).
-//          `same` is the end of a sequential probability ratio test: Wald, Sequential Tests of Statistical Hypotheses,
-//          Annals of Mathematical Statistics 1945; with the variance estimated from the rounds, and enlarged while they
-//          are few.
+//          2021. Bets on the sign of differences that are symmetric under the hypothesis: de la Pena, Annals of
+//          Probability 1999. Several fixed bets are held at once, so that weak and strong changes are found soon (method
+//          of mixtures). `same` is decided by a sequential probability ratio test: Wald, Sequential Tests of Statistical
+//          Hypotheses, Annals of Mathematical Statistics 1945. Its variance is estimated from the rounds, and enlarged
+//          while there are few.
 // Cost     O(n^2 log n) for n rounds.
 #pragma once
 
@@ -47,17 +46,17 @@ struct PairOfValues {
     double candidate{};
 };
 
-// The chances of a false `regressed` or `improved` in a comparison: for all noisy metrics together, and for all exact
-// ones.
+// The chance of a false `regressed` or `improved` in a comparison: for all noisy metrics together, and for all exact
+// metrics together.
 inline constexpr double false_alarms_noisy = 0.008;
 inline constexpr double false_alarms_exact = 0.002;
-// The chance of a false `same`, per metric, at which its test aims. The true chance is higher, because the test knows
-// the noise only in part.
+// The chance of a false `same`, per metric, that the test aims at. The true chance is higher, because the test has to
+// estimate the noise.
 inline constexpr double misses = 0.02;
 
-// The rounds after which an exact counter is judged, if it was constant on each side. Equal values are the `same`,
-// others a change. If a counter takes two values at random, n rounds look like a change with a chance of at most 2 /
-// 4^n.
+// An exact counter that was constant on each side is judged after this many rounds: as `same` if the two values are
+// equal, as a change if they differ. If a counter takes two values at random, the chance that n rounds look like a
+// change is at most 2 / 4^n.
 inline constexpr std::size_t rounds_to_equal = 3;
 inline constexpr std::size_t rounds_to_differ = 6;
 
@@ -66,27 +65,27 @@ struct PairedQuestion {
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;
-    double false_alarms{};  // this metric's share of them
+    double false_alarms{};  // this metric's share of the chance of a false alarm
     bool is_asked_for{};    // the user chose the threshold: it also applies to an exact counter that varies
 };
 
-// The threshold if the user chose none: for noisy metrics half of default_threshold(). Rounds run both programs at one
-// time on one machine, so they see smaller changes than two results do. A change as large as default_threshold() is
-// twice this threshold, so it is found.
+// The threshold if the user chose none. For noisy metrics it is half of default_threshold(), because rounds measure both
+// programs at the same time on one machine, and so show smaller changes than two results do. A change as large as
+// default_threshold() is twice this threshold, so it is found.
 [[nodiscard]] Threshold default_paired_threshold(std::string_view metric, model::Unit unit,
                                                  model::MetricClass metric_class);
 
-// The share of the false alarms that each of `metrics` metrics of this class gets.
+// The share of the chance of a false alarm that each metric gets, if there are `metrics` metrics of this class.
 [[nodiscard]] double share_of_false_alarms(model::MetricClass metric_class, std::size_t metrics);
 
-// The fewest rounds after which a change of a noisy metric can be told at this share.
+// The fewest rounds after which a change of a noisy metric can be shown with this chance of a false alarm.
 [[nodiscard]] std::size_t least_rounds(double false_alarms);
 
-// Judges one round or more. Each has a value of both sides; leave out rounds that lack one.
+// Judges one round or more. Leave out rounds in which a side has no value.
 //
-//   regressed, improved         not by chance, and estimated beyond the threshold
-//   same                        no change of twice the threshold, and estimated within it
-//   inconclusive, insufficient  not decided yet; insufficient before any change could be told
+//   regressed, improved         a change that is not chance, with an estimate beyond the threshold
+//   same                        no change of twice the threshold, with an estimate within the threshold
+//   inconclusive, insufficient  not decided yet; `insufficient` before any change could be shown
 [[nodiscard]] Verdict decide_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
 [[nodiscard]] inline bool is_decided(Verdict verdict)
@@ -94,12 +93,12 @@ struct PairedQuestion {
     return verdict == Verdict::regressed || verdict == Verdict::improved || verdict == Verdict::same;
 }
 
-// Whether the rounds scatter so much that a hundred of them would hardly show a change of twice the threshold. The
-// scatter is the median deviation of their differences, so a few disturbed rounds do not matter.
+// Whether the rounds scatter so much that 100 of them would hardly show a change of twice the threshold. The scatter is
+// the median absolute deviation of the rounds' differences, so a few disturbed rounds do not matter.
 [[nodiscard]] bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
-// Whether eight or more rounds show no change but scatter by more than twice the threshold: certainty would take many
-// more rounds. Give up here only if another metric has already given the answer.
+// Whether eight or more rounds show no change, but scatter by more than twice the threshold, so that certainty would
+// take many more rounds. Stop at this point only if another metric has already given the answer.
 [[nodiscard]] bool shows_none_yet(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
 struct PairedJudgement {
@@ -109,7 +108,7 @@ struct PairedJudgement {
     Threshold threshold;  // the one that was applied
 };
 
-// The same verdict, with the reason and the size of the change for reports.
+// The verdict of decide_pairs(), with the reason and the size of the change for reports.
 [[nodiscard]] PairedJudgement judge_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
 }  // namespace memsweep::measure

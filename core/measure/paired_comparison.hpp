@@ -1,11 +1,11 @@
-// Compares two case families of one result that were measured in rounds, by the test of paired.hpp. The repetitions of
-// both sides that have the same number are a round.
+// Compares two families of cases of one result that were measured in rounds, by the test of paired.hpp. Repetition n of
+// the base and repetition n of the candidate are one round.
 //
-// It judges the metrics that say what a program costs: its times, its memory, its allocations. It only shows the
-// others. Judging all would cost rounds, and a metric such as the context switches decides nothing by itself. A metric
-// with a threshold of the user's is judged too.
+// Only metrics that say what a program costs are judged: its times, its memory, its allocations. Other metrics are only
+// shown. Judging every metric would take more rounds, and a metric such as context switches decides nothing by itself.
+// A metric for which the user gave a threshold is judged too.
 //
-// Errors   as compare_families().
+// Errors   those of compare_families().
 #pragma once
 
 #include "core/measure/comparison.hpp"
@@ -16,8 +16,8 @@ namespace memsweep::measure {
                                                         const model::RatioOf& candidate, const Criteria& criteria);
 
 // Whether further rounds are of no use: a metric regressed, or every judged metric is decided or hidden by its scatter.
-// The wall time is given up sooner than others, unless it was asked for by name. That is if it scatters and shows no
-// change, and the processor time is the same. Giving up says nothing, so it costs no certainty.
+// The wall time, unless the user named it, counts as hidden as soon as it scatters without a change and the processor
+// time is `same`. Its verdict is then inconclusive, so this causes no false verdict.
 [[nodiscard]] bool is_settled(const Comparison& comparison);
 
 }  // namespace memsweep::measure

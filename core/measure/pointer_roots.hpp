@@ -1,13 +1,14 @@
-// The memory of a stopped program whose pointers count: all that the program has written, but the heap.
+// Finds the roots of a stopped program: all memory that the program has written, except for the heap. Blocks that the
+// roots point to are reachable.
 //
-// A page is the heap's if a block lies on it or has lain on it, or if the allocator mapped it together with such pages.
-// Freed blocks are no roots, because they still hold pointers to what was. Whatever else a page may be, it is a root.
-// Mappings do not decide, because the kernel joins those that lie side by side: a program's own pool and a large block
-// that malloc has mapped are one.
+// A page belongs to the heap if a block lies or lay on it, or if the allocator mapped it together with such pages. Freed
+// blocks are no roots, because they still hold old pointers. Every other written page is a root. A mapping as a whole is
+// not classified, because the kernel joins adjacent ones: a program's own pool and a large block that malloc mapped may
+// be one mapping.
 //
-// Units    addresses of that program.
-// Cost     some 20 ns a resident page of anonymous memory.
-// Memory   16 bytes a root.
+// Units    addresses of the stopped program.
+// Cost     some 20 ns per resident page of anonymous memory.
+// Memory   16 bytes per root.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace memsweep::measure {
 
-// Whole pages, and the stacks of living threads, which may lie within a block.
+// Returns whole pages, and the stacks of living threads. A stack may lie within a block.
 [[nodiscard]] std::vector<AddressRange> pointer_roots(const LedgerInput& input);
 
 }  // namespace memsweep::measure

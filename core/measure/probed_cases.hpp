@@ -1,6 +1,6 @@
-// Finds the measured cases of a probe, for findings: by scenario and metric, by device and transfer.
+// Finds the measured cases of a probe for findings: by scenario, metric and parameters.
 //
-// Ownership  they point into the reports that they were made from.
+// Ownership  a ProbedCase points into the report that it was made from.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,13 @@
 
 namespace memsweep::measure {
 
-// The value of a parameter; empty or 0 if there is none of that kind.
+// The value of a parameter as text or as a number. Empty or 0: the case has no such parameter of this type.
 [[nodiscard]] std::string text_of(const model::CaseReport& one, std::string_view name);
 [[nodiscard]] std::int64_t number_of(const model::CaseReport& one, std::string_view name);
 
-// A measured case of a scenario, with the median of one of its metrics, and the best sample: the shortest time or the
-// highest rate. Other work only ever adds to a time, so the best sample is nearest to the memory's own.
+// A measured case of a scenario, with the median and the best sample of one metric. The best sample is the shortest time
+// or the highest bandwidth. Other work on the machine only makes times longer, so the best sample is nearest to what the
+// memory can do.
 struct ProbedCase {
     const model::CaseReport* report{};
     double median{};
@@ -52,10 +53,10 @@ template <typename Wanted>
 [[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
                                                std::string_view scenario, std::string_view metric);
 
-// The case with the highest median; empty if there is none.
+// The case with the highest median; nullopt if `found` is empty.
 [[nodiscard]] std::optional<ProbedCase> best(const std::vector<ProbedCase>& found);
 
-// nullptr: none has this value of a parameter.
+// The first case whose parameter `name` has this value; nullptr: none.
 [[nodiscard]] const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name,
                                             std::int64_t number);
 

@@ -1,6 +1,6 @@
-// Looks through the lists of a LedgerInput, which are sorted by address and have no overlaps.
+// Searches the lists of a LedgerInput, which are sorted by address and have no overlaps.
 //
-// Units    addresses of the program.
+// Units    addresses of the stopped program.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace memsweep::measure {
 
-// A list that is looked at by growing addresses.
+// Searches a list at addresses that only grow.
 template <typename Range>
 class Walk {
   public:
     explicit Walk(std::span<const Range> ranges) : rest_{ranges} {}
-    // What holds any byte of [begin, end), the first of them; null: nothing does.
+    // The first range that holds a byte of [begin, end); nullptr: none does. `begin` must not decrease between calls.
     [[nodiscard]] const Range* at(std::uint64_t begin, std::uint64_t end)
     {
         while (!rest_.empty() && rest_.front().end <= begin) {
@@ -36,7 +36,7 @@ bool overlaps(std::span<const Range> ranges, std::uint64_t begin, std::uint64_t 
     return at != ranges.end() && at->begin < end;
 }
 
-// With its header, and what is usable of it.
+// Where a block begins and ends, with its header and all its usable bytes.
 [[nodiscard]] inline std::uint64_t block_begin(const HeldBlock& block)
 {
     return block.address - std::min<std::uint64_t>(block.address, block.header);
@@ -46,7 +46,7 @@ bool overlaps(std::span<const Range> ranges, std::uint64_t begin, std::uint64_t 
     return block.address + std::max<std::uint64_t>(block.usable, 1);
 }
 
-// Whether any block lies in [begin, end) in part.
+// Whether any byte of [begin, end) belongs to a block.
 [[nodiscard]] inline bool holds_block(std::span<const HeldBlock> blocks, std::uint64_t begin, std::uint64_t end)
 {
     const auto at = std::ranges::partition_point(blocks, [&](const HeldBlock& one) { return block_end(one) <= begin; });

@@ -1,7 +1,7 @@
-// Ranks the programs of one command line by their time. Says how much faster the fastest ran than each of the others.
+// Ranks the programs of one command line by their times, and says how much faster the fastest ran than each other one.
 //
 // Units    ratios of wall_time.
-// Sources  the Hodges-Lehmann estimate with its 95 % interval, which a few slow repetitions do not move.
+// Sources  the Hodges-Lehmann estimate with its 95 % interval. A few slow repetitions do not move the estimate.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace memsweep::measure {
 
-// One finding for each program but the fastest, in the order of their times. Empty for scenarios, replays, comparisons
-// of two programs, and if fewer than two have a time.
+// One finding for each program but the fastest, in the order of their times. Empty for scenarios, for replays, for
+// comparisons of two programs, and if fewer than two programs have a time.
 [[nodiscard]] std::vector<Finding> ranking_findings(const model::RunReport& report);
 
 }  // namespace memsweep::measure

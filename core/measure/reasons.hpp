@@ -1,5 +1,5 @@
-// Why a verdict is what it is, as values: the rule that decided, and the numbers that it used. reporters/wording makes
-// the sentence.
+// The reason of a verdict, as values: the rule that decided, and the numbers that it used. reporters/wording turns it
+// into a sentence.
 //
 // Units    medians, shifts and differences in the metric's unit; shares as fractions.
 #pragma once
@@ -20,22 +20,22 @@ namespace memsweep::measure {
 
 // Rules that need no number of the metric.
 enum class Rule : std::uint8_t {
-    units_differ,     // or directions
-    of_the_machine,   // not of the case
-    part_of_time,     // which is judged as a whole
-    explains_others,  // --metric or --threshold judges it
-    fleet_explains,   // --threshold judges it
-    unit_is_shown,    // metrics in this unit are asked to be shown only
-    is_shown,         // asked to be shown only
-    no_round,         // there is none in which both sides were measured
+    units_differ,     // the units, or which direction is better, differ
+    of_the_machine,   // the metric describes the machine, not the case
+    part_of_time,     // the metric is a part of a time, and only the whole time is judged
+    explains_others,  // the metric only explains others; judged if --metric or --threshold names it
+    fleet_explains,   // the same in a fleet; judged if --threshold names it
+    unit_is_shown,    // the user asked only to show metrics in this unit
+    is_shown,         // the user asked only to show this metric
+    no_round,         // in no round were both sides measured
 };
 
-// A case or a metric that one side lacks.
+// Only one side has the case or the metric.
 struct OneSided {
     bool is_in_candidate{};
 };
 
-// Two cases, of which at least one did not end well.
+// Two cases, at least one of which has a status other than ok.
 struct CaseStates {
     model::Status base{}, candidate{};
     std::string base_reason, candidate_reason;
@@ -46,23 +46,23 @@ struct NoValue {
     std::string reason;
 };
 
-// An exact counter: its medians decide.
+// An exact counter, which is judged by its medians.
 struct CounterChange {
     model::Unit unit{};
     double base{}, candidate{};
     bool is_allowed{};
-    std::size_t rounds{}, wanted{};  // rounds so far, and how many show that it repeats; 0: they are enough
+    std::size_t rounds{}, wanted{};  // rounds so far, and rounds needed to show that it repeats; wanted 0: enough
 };
 
 enum class Shown : std::uint8_t {
-    beyond,           // more than is allowed, not by chance, and the interval says so too
-    within,           // so is the interval
-    interval_beyond,  // within, and the interval reaches beyond
-    by_chance,        // beyond, and chance could do it
-    interval_of_none  // beyond, and the interval reaches no change
+    beyond,           // the change is more than allowed and not chance, and the interval excludes no change
+    within,           // the change and its interval are within the threshold
+    interval_beyond,  // the change is within the threshold, but its interval is not
+    by_chance,        // the change is more than allowed, but may be chance
+    interval_of_none  // the change is more than allowed, but its interval includes no change
 };
 
-// A metric that varies: its shift between two samples.
+// A noisy metric: the shift between two samples.
 struct ShownShift {
     model::Unit unit{};
     Shift shift;  // with an interval
@@ -73,7 +73,7 @@ struct ShownShift {
 
 struct TooFewValues {
     std::size_t base{}, candidate{};
-    std::size_t family{}, needed{};  // metrics tested together; values of each side to show a change among so many
+    std::size_t family{}, needed{};  // metrics tested together; values needed per side to show a change among them
 };
 
 struct TooFewHosts {
@@ -82,16 +82,16 @@ struct TooFewHosts {
 
 enum class RoundsSay : std::uint8_t { changed, same, too_few, open };
 
-// A metric that varies, measured in rounds.
+// A noisy metric that was measured in rounds.
 struct ShiftInRounds {
     model::Unit unit{};
     Shift shift;
     Threshold threshold;
-    std::size_t rounds{}, least{};  // so far; and the fewest that can show a change
+    std::size_t rounds{}, least{};  // rounds so far, and the fewest that can show a change
     RoundsSay say{};
 };
 
-// The load of the machine explains a time.
+// The load of the machine explains the change of a time.
 struct BusierMachine {
     bool is_under_base{};
     model::Unit unit{};
@@ -100,30 +100,30 @@ struct BusierMachine {
     Threshold threshold;
 };
 
-// Work by which the speed of a machine is known.
+// Work that shows the speed of a machine.
 enum class TimedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
 
 // Fixed work changed as much as the metric.
 struct SlowerMachine {
     bool is_under_candidate{};
     TimedWork work{};
-    double by{};                // 0.12: 12 % slower
-    double slower{}, faster{};  // what the work took
+    double by{};                // 0.12: the work was 12 % slower
+    double slower{}, faster{};  // how long the work took on either side
     double share{1};            // the part of the case's time that is such work
-    double left{};              // of the change, as a share of the base's median
+    double left{};              // what is left of the change, as a share of the base's median
     model::Unit unit{};
     Threshold threshold;
 };
 
-// A time that follows how threads take turns. They take turns differently if a case waits for processors.
+// A time that depends on how threads take turns, which changes if a case waits for processors.
 struct OtherTurns {
     bool is_under_candidate{};
-    double more{}, less{};  // share of its time that the case waited, on the busier and on the quieter machine
+    double more{}, less{};  // share of its time that the case waited, on the side that waited more, and on the other
 };
 
 struct ColdCaches {
     bool is_under_candidate{};
-    double waited{};  // seconds longer
+    double waited{};  // additional seconds of waiting for a processor
 };
 
 struct DisturbedRuns {
@@ -136,8 +136,8 @@ struct FastestRuns {
     model::Unit unit{};
     double fastest{}, usual{};
     Threshold threshold;
-    std::optional<TimedWork> slower_work{};  // by which the machine was slower; then by how much
-    double slower_by{};
+    std::optional<TimedWork> slower_work{};  // fixed work that shows that the machine was slower under this side
+    double slower_by{};                      // 0.12: 12 %
 };
 
 struct Reason {
@@ -145,8 +145,8 @@ struct Reason {
                  TooFewHosts, ShiftInRounds, BusierMachine, SlowerMachine, OtherTurns, ColdCaches, DisturbedRuns,
                  FastestRuns>
         about{};
-    std::uint64_t names_apart{};  // by how many characters the names differ, if that forgives a change
-    bool waited_unevenly{};       // too unevenly to tell, and both sides took the same processor time
+    std::uint64_t names_apart{};  // names_apart() of names.hpp, if it made the threshold wider
+    bool waited_unevenly{};       // a wall time scattered too much to decide, and the processor time is the same
 
     [[nodiscard]] bool is_given() const { return about.index() != 0; }
 };
