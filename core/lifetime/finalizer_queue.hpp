@@ -86,7 +86,8 @@ class FinalizerQueue {
         return true;
     }
 
-    // From now on consumers get no blocks. The caller then takes the remaining ones, linked by `next`, with take_rest().
+    // From now on consumers get no blocks. The caller then takes the remaining ones, linked by `next`, with
+    // take_rest().
     void stop() noexcept
     {
         {

@@ -88,7 +88,8 @@ class Heap {
     void reset_counts() noexcept { discipline_->reset_counts(); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept { return discipline_->stray_releases(); }
 
-    // Visits every buffer that was acquired and is not freed: those with handles, and those that float. Exact only while no other thread uses the heap.
+    // Visits every buffer that was acquired and is not freed: those with handles, and those that float. Exact only
+    // while no other thread uses the heap.
     struct Outstanding {
         std::uint16_t tag{};
         std::uint64_t bytes{};

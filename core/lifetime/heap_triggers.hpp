@@ -63,8 +63,8 @@ inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
 }
 
 // Julia's collector (1.10 and later). A collection comes when the heap reaches a target. The next target follows from
-// what the last collections cost and freed. Arrays of fewer than `counts_from` bytes lie in the managed heap and are not
-// counted.
+// what the last collections cost and freed. Arrays of fewer than `counts_from` bytes lie in the managed heap and are
+// not counted.
 //
 // Sources  JuliaLang/julia, src/gc-stock.c (the heap target, MemBalancer's square-root rule): first target
 //          5600 * 1024 * 8 bytes; next = heap + clamp(sqrt(heap * alloc rate / collection rate) * tuning,

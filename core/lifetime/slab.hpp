@@ -39,8 +39,8 @@ class BlockSlab {
     // Returns a block whose count still says `released`, so that a late stray release changes nothing before begin().
     [[nodiscard]] Block* acquire() noexcept { return has_own() ? acquire_own() : acquire_shared(); }
 
-    // Whether the calling thread's own list has a block. If so, acquire_own() succeeds, because no other thread can take
-    // the block.
+    // Whether the calling thread's own list has a block. If so, acquire_own() succeeds, because no other thread can
+    // take the block.
     [[nodiscard]] bool has_own() const noexcept { return own_[memory::current_thread_slot].first != nullptr; }
     [[nodiscard]] Block* acquire_own() noexcept
     {
@@ -112,8 +112,8 @@ class BlockSlab {
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
     std::mutex growing_;
-    // The last two lists stay empty. One is for threads that share a slot. The other is for threads without a slot: they
-    // have only recycled blocks so far, and getting a slot would allocate.
+    // The last two lists stay empty. One is for threads that share a slot. The other is for threads without a slot:
+    // they have only recycled blocks so far, and getting a slot would allocate.
     std::array<Own, memory::thread_slots + 2> own_{};
 };
 

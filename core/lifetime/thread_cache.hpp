@@ -50,9 +50,9 @@ class ThreadCache {
     }
 
     // take() and put() for the most common cases, inline. take_recent: the thread's last call was for this cache and
-    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: not such a case,
-    // or the entry is empty or full; call take() or put(). Only comparisons decide, because the processor predicts them.
-    // With a hash, a put would wait for the block's size, and the next take would wait for the put.
+    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: not such a
+    // case, or the entry is empty or full; call take() or put(). Only comparisons decide, because the processor
+    // predicts them. With a hash, a put would wait for the block's size, and the next take would wait for the put.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -157,9 +157,9 @@ class ThreadCache {
         std::array<Entry, entries> table{};
         std::atomic<std::uint64_t> misses{0};
     };
-    // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not used:
-    // no heap and no block has the numbers of that cache and entry any more. Only this thread gives the entry another
-    // size, which comes with another place; then this struct is updated too.
+    // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not
+    // used: no heap and no block has the numbers of that cache and entry any more. Only this thread gives the entry
+    // another size, which comes with another place; then this struct is updated too.
     struct Recent {
         std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // of the cache
         std::uint64_t bytes{none};                                        // size of the entry; none: no entry was used

@@ -211,7 +211,8 @@ class CycleCounts final : public Trigger {
     std::array<std::uint64_t, 3> collections_{};
 };
 
-// Triggers on native memory, which a program registers with its runtime because the runtime's own heap does not show it.
+// Triggers on native memory, which a program registers with its runtime because the runtime's own heap does not show
+// it.
 
 // GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget. The budget
 // grows with the ratio of additions to removals over the last collections. Collections lie at least `duty`
@@ -281,8 +282,9 @@ class CoreClrPressure final : public Trigger {
 };
 
 // The rule by which CUDA.jl calls Julia's collector. A collection comes before an allocation if the live bytes pass a
-// share of the device's memory, unless collections already take too large a share of the time. The allowed share doubles
-// for each of three signs that a collection is worth it: the last one freed more than 10 %, memory is 90 % full, 95 %.
+// share of the device's memory, unless collections already take too large a share of the time. The allowed share
+// doubles for each of three signs that a collection is worth it: the last one freed more than 10 %, memory is 90 %
+// full, 95 %.
 //
 // Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 % of
 //          the time. The time of a collection is smoothed: three quarters old value, one quarter new.

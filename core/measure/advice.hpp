@@ -38,8 +38,8 @@ struct Judged {
     std::size_t pairs{};
 };
 
-// Proven: over at least three pairs the mean gain is at least `least`, and chance does not explain the gain. The test is
-// Student's t, one-sided, at 0.5 %. So the chance of a false proof stays below 5 %, even if two settings are tested
+// Proven: over at least three pairs the mean gain is at least `least`, and chance does not explain the gain. The test
+// is Student's t, one-sided, at 0.5 %. So the chance of a false proof stays below 5 %, even if two settings are tested
 // after every pair. Refuted: the setting gains less, or ten pairs have not shown the gain.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 

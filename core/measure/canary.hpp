@@ -1,9 +1,9 @@
 // Decides whether other work disturbed the machine in a round. The canary, a short piece of our own work, is timed
 // before, between and after the two programs. So the programs' own times take no part.
 //
-// A round is repeated if one of its canary times is further from the usual time than the noise of earlier ones explains.
-// The rule does not look at the programs. So leaving rounds out favours neither program, and the test of paired.hpp
-// stays valid.
+// A round is repeated if one of its canary times is further from the usual time than the noise of earlier ones
+// explains. The rule does not look at the programs. So leaving rounds out favours neither program, and the test of
+// paired.hpp stays valid.
 //
 // Units    seconds.
 // Cost     O(n log n) a round.
@@ -21,15 +21,15 @@ struct CanaryLimits {
     // After so many repeats a round is kept as it is, and its canary times count as normal.
     std::size_t repeats_of_round{2};
     double repeats_per_round{
-        0.25};  // for all rounds together, rounded up: a machine that is never quiet is measured too
+        0.25};  // repeats over all rounds, rounded up; so a comparison also ends on a machine that is always busy
 };
 
 class CanaryRule {
   public:
     explicit CanaryRule(CanaryLimits limits = {}) : limits_(limits) {}
 
-    // `canary`: the canary times of the round that was just measured, at least one. Returns a sentence that says why the
-    // round is to be measured again; nullopt: the round is kept.
+    // `canary`: the canary times of the round that was just measured, at least one. Returns a sentence that says why
+    // the round is to be measured again; nullopt: the round is kept.
     [[nodiscard]] std::optional<std::string> why_repeat(std::span<const double> canary);
 
     [[nodiscard]] std::size_t repeats() const { return repeats_; }

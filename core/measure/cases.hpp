@@ -76,8 +76,8 @@ struct CaseGroup {
 // with another status than ok are left out. The base of a group is refcount if there is one, else the first case.
 [[nodiscard]] std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases);
 
-// Groups of cases that differ only on `axis`. The base of a group is the case with the value `base`. Groups without such
-// a case are left out.
+// Groups of cases that differ only on `axis`. The base of a group is the case with the value `base`. Groups without
+// such a case are left out.
 [[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
                                                     std::string_view base);
 
@@ -93,8 +93,8 @@ inline constexpr std::string_view phase_axis = "phase";
 // True if a scenario of the result has an axis of its own named `phase`. Then `phase` means that axis.
 [[nodiscard]] bool has_phase_axis(const model::RunReport& report);
 
-// Matrices of processors against memory. The cases of a matrix differ only in two NUMA nodes: that of the processors and
-// that of the memory.
+// Matrices of processors against memory. The cases of a matrix differ only in two NUMA nodes: that of the processors
+// and that of the memory.
 //
 // Units    the metric's own; a cell is a median over the repetitions.
 // Errors   none: what was not measured is absent, with the case's reason.

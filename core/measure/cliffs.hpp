@@ -35,7 +35,8 @@ struct SizeRange {
     unsigned per_doubling{4};
 };
 
-// Measures the cost of one size. The cost must not depend on sizes measured before, so a process measures only one size.
+// Measures the cost of one size. The cost must not depend on sizes measured before, so a process measures only one
+// size.
 using CostOfSize = std::function<base::Expected<SizeCost>(std::uint64_t bytes)>;
 
 struct CliffSurvey {
@@ -98,8 +99,8 @@ struct CliffCause {
     LimitMoves moves{};
 };
 
-// The cause of a cliff; nullopt: not known. A cause is named only if the cliff's last cheap size equals the limit of the
-// allocator in this version and under these settings.
+// The cause of a cliff; nullopt: not known. A cause is named only if the cliff's last cheap size equals the limit of
+// the allocator in this version and under these settings.
 //
 // Sources  64-bit builds. glibc, malloc/malloc.c (2.26 brought the thread cache, 2.42 let it hold large blocks) and
 //          malloc(3), mallopt(3), "Memory Allocation Tunables"; jemalloc 5, include/jemalloc/internal/sc.h, tcache and

@@ -124,8 +124,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 // Warnings about a case's times: why they are less trustworthy than they look, and what to do about it.
 //
-// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor, so
-// judging both would repeat every warning.
+// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor,
+// so judging both would repeat every warning.
 //
 // Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, with 5 or more values.
 //          Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values. Noise: MdAPE above 5 %. Values are

@@ -1,5 +1,5 @@
-// Combines the results of one scenario from many hosts into a fleet. Also judges what a fleet shows, and how two runs of
-// a fleet differ.
+// Combines the results of one scenario from many hosts into a fleet. Also judges what a fleet shows, and how two runs
+// of a fleet differ.
 //
 // Several results of one host (several ranks, or several runs) count as more repetitions. The name of a host is the one
 // that its launcher gave it (SLURMD_NODENAME), else its host name.
@@ -86,9 +86,9 @@ class FleetBuilder {
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
 // host. The p are adjusted (benjamini_bogomolov): at most 1 % of the hosts that are named by p are expected to be like
-// the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of its cases
-// or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged beside the
-// time itself.
+// the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of its
+// cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged beside
+// the time itself.
 //
 // Sources  tags that bad hosts share: the hypergeometric probability that at least so many of them carry a tag by
 //          chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority, if

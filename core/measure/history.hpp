@@ -4,11 +4,11 @@
 // Results whose scenarios and machines have the same fingerprints make one history. Each run is one point, its median.
 // Whatever is particular about a run affects all its repetitions, so repetitions do not count as further runs.
 //
-// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family. The best cut of each metric
-//          is tested with Benjamini-Hochberg, and further cuts at the level that is left (Benjamini and Bogomolov 2014).
-//          A cut is a change only if its size and its interval say so too, exactly as in a comparison of its two sides
-//          (verdict.hpp). An exact counter changes where its median leaves the last level by more than its threshold.
-//          No random numbers are used.
+// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family. The best cut of each
+//          metric is tested with Benjamini-Hochberg, and further cuts at the level that is left (Benjamini and
+//          Bogomolov 2014). A cut is a change only if its size and its interval say so too, exactly as in a comparison
+//          of its two sides (verdict.hpp). An exact counter changes where its median leaves the last level by more than
+//          its threshold. No random numbers are used.
 // Memory   only the medians of each result are kept.
 // Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
 #pragma once

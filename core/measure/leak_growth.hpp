@@ -1,14 +1,15 @@
 // Computes how much more memory a program holds for each operation that it did, from runs with different numbers of
 // operations.
 //
-// A slope proves nothing, because a table that grew once, or noise, also has a slope. Here memory grows steadily only if
-// every step from fewer to more operations leaves more behind. A step does so if the least memory of any run with more
-// operations is above the most memory of any run with fewer. With k different numbers of operations and r runs of each,
-// noise alone passes this test with a probability of r!^k / (k r)!: 0.06 % for k = r = 3. So programs that vary are run
-// more often than programs that repeat to the byte.
+// A slope proves nothing, because a table that grew once, or noise, also has a slope. Here memory grows steadily only
+// if every step from fewer to more operations leaves more behind. A step does so if the least memory of any run with
+// more operations is above the most memory of any run with fewer. With k different numbers of operations and r runs of
+// each, noise alone passes this test with a probability of r!^k / (k r)!: 0.06 % for k = r = 3. So programs that vary
+// are run more often than programs that repeat to the byte.
 //
 // The number of operations is an argument of the program. A program that keeps its arguments holds one more byte for
-// each further digit of the number. So if the number of blocks stays the same, each block may be longer by as many bytes.
+// each further digit of the number. So if the number of blocks stays the same, each block may be longer by as many
+// bytes.
 //
 // Units    bytes, blocks; rates are per operation.
 // Cost     sorts the runs.

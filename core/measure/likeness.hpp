@@ -29,8 +29,8 @@ struct ScenarioFacts {
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
 
-// "the scenarios differ: ..."; empty: they are alike. With `across_machines`, scenarios are alike if the cases that both
-// have are the same.
+// "the scenarios differ: ..."; empty: they are alike. With `across_machines`, scenarios are alike if the cases that
+// both have are the same.
 [[nodiscard]] std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate,
                                               bool across_machines = false);
 

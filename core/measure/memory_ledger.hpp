@@ -130,9 +130,8 @@ struct MemoryLedger {
     std::uint64_t live_requested{};  // resident or not
     std::uint64_t live_blocks{};
     std::uint64_t kept_free_in_brk_heap{};  // part of kept_free
-    std::uint64_t
-        kept_free_at_top{};          // part of kept_free_in_brk_heap: after the last live block, so the heap can shrink
-    std::uint64_t alignment_gaps{};  // part of holes: after an aligned block, up to the next aligned address
+    std::uint64_t kept_free_at_top{};       // part of kept_free_in_brk_heap: at the top, where the heap can shrink
+    std::uint64_t alignment_gaps{};         // part of holes: after an aligned block, up to the next aligned address
     std::uint64_t whole_huge_zero{};  // part of huge_zero: huge pages that are all zero, because zeroes were written
     std::uint64_t zero_page_bytes{};  // pages backed by the kernel's zero page; not resident
     std::uint64_t swapped_bytes{};    // pages in swap; not resident

@@ -3,8 +3,8 @@
 // time.
 //
 // The test promises
-//   - If two programs behave alike, at most 1 of 100 comparisons calls any metric `regressed` or `improved`, whenever it
-//     is stopped. The noisy metrics share false_alarms_noisy of this chance, the exact ones false_alarms_exact. The
+//   - If two programs behave alike, at most 1 of 100 comparisons calls any metric `regressed` or `improved`, whenever
+//     it is stopped. The noisy metrics share false_alarms_noisy of this chance, the exact ones false_alarms_exact. The
 //     promise rests only on the random order. If the programs are alike, chance decides which of a round's two values
 //     belongs to which program. So a difference is as likely as its negative, with any noise: heavy tails, several
 //     modes, a machine that drifts from round to round, a first run that is slower than the second.
@@ -13,8 +13,8 @@
 //     because it raises no false alarm. It needs few rounds, because most compared programs behave alike.
 // The test does not promise
 //   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from none;
-//   - an early answer: a test that assumes nothing about the noise gains at most a factor of 2 in evidence per round. So
-//     it can show no change before least_rounds(), however large the change is;
+//   - an early answer: a test that assumes nothing about the noise gains at most a factor of 2 in evidence per round.
+//     So it can show no change before least_rounds(), however large the change is;
 //   - that it finds changes of one to two times the threshold: the larger a change, the more often it is found;
 //   - that an exact counter that was constant in every round seen never varies.
 //
@@ -23,10 +23,10 @@
 //          variables by betting, JRSS-B 2023. Valid at every stopping time by Ville's inequality: Howard, Ramdas,
 //          McAuliffe, Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics
 //          2021. Bets on the sign of differences that are symmetric under the hypothesis: de la Pena, Annals of
-//          Probability 1999. Several fixed bets are held at once, so that weak and strong changes are found soon (method
-//          of mixtures). `same` is decided by a sequential probability ratio test: Wald, Sequential Tests of Statistical
-//          Hypotheses, Annals of Mathematical Statistics 1945. Its variance is estimated from the rounds, and enlarged
-//          while there are few.
+//          Probability 1999. Several fixed bets are held at once, so that weak and strong changes are found soon
+//          (method of mixtures). `same` is decided by a sequential probability ratio test: Wald, Sequential Tests of
+//          Statistical Hypotheses, Annals of Mathematical Statistics 1945. Its variance is estimated from the rounds,
+//          and enlarged while there are few.
 // Cost     O(n^2 log n) for n rounds.
 #pragma once
 
@@ -69,8 +69,8 @@ struct PairedQuestion {
     bool is_asked_for{};    // the user chose the threshold: it also applies to an exact counter that varies
 };
 
-// The threshold if the user chose none. For noisy metrics it is half of default_threshold(), because rounds measure both
-// programs at the same time on one machine, and so show smaller changes than two results do. A change as large as
+// The threshold if the user chose none. For noisy metrics it is half of default_threshold(), because rounds measure
+// both programs at the same time on one machine, and so show smaller changes than two results do. A change as large as
 // default_threshold() is twice this threshold, so it is found.
 [[nodiscard]] Threshold default_paired_threshold(std::string_view metric, model::Unit unit,
                                                  model::MetricClass metric_class);

@@ -10,7 +10,8 @@
 //            of the host's own interval: a host that was disturbed in some repetitions was normal in others.
 //   few      3 to 7 hosts, too few for a p. A host is named if it is beyond twice (or half) the median of the others,
 //            and four times further from this median than the others lie apart. A second bad host hides both.
-//   counter  an exact counter with one value on at least three quarters of the hosts. Hosts with other values are named.
+//   counter  an exact counter with one value on at least three quarters of the hosts. Hosts with other values are
+//            named.
 //
 // In every rule the distance must also be beyond the metric's threshold (verdict.hpp). So hosts that differ reliably,
 // but by little, are not named.

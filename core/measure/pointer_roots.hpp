@@ -1,10 +1,10 @@
 // Finds the roots of a stopped program: all memory that the program has written, except for the heap. Blocks that the
 // roots point to are reachable.
 //
-// A page belongs to the heap if a block lies or lay on it, or if the allocator mapped it together with such pages. Freed
-// blocks are no roots, because they still hold old pointers. Every other written page is a root. A mapping as a whole is
-// not classified, because the kernel joins adjacent ones: a program's own pool and a large block that malloc mapped may
-// be one mapping.
+// A page belongs to the heap if a block lies or lay on it, or if the allocator mapped it together with such pages.
+// Freed blocks are no roots, because they still hold old pointers. Every other written page is a root. A mapping as a
+// whole is not classified, because the kernel joins adjacent ones: a program's own pool and a large block that malloc
+// mapped may be one mapping.
 //
 // Units    addresses of the stopped program.
 // Cost     some 20 ns per resident page of anonymous memory.

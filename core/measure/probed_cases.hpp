@@ -23,9 +23,9 @@ namespace memsweep::measure {
 [[nodiscard]] std::string text_of(const model::CaseReport& one, std::string_view name);
 [[nodiscard]] std::int64_t number_of(const model::CaseReport& one, std::string_view name);
 
-// A measured case of a scenario, with the median and the best sample of one metric. The best sample is the shortest time
-// or the highest bandwidth. Other work on the machine only makes times longer, so the best sample is nearest to what the
-// memory can do.
+// A measured case of a scenario, with the median and the best sample of one metric. The best sample is the shortest
+// time or the highest bandwidth. Other work on the machine only makes times longer, so the best sample is nearest to
+// what the memory can do.
 struct ProbedCase {
     const model::CaseReport* report{};
     double median{};

@@ -34,8 +34,7 @@ struct PointRecord {
 // The time that the program's thread spent outside its own code, and the new memory that the program got.
 struct Costs {
     std::uint64_t allocator_ns{};  // in calls into the memory resource
-    std::uint64_t
-        wait_ns{};  // waits for a collection, a finalizer or memory under a cap; without calls into the resource
+    std::uint64_t wait_ns{};  // waits for collections, finalizers or capped memory, without calls into the resource
     std::uint64_t run_delay_ns{};     // ready to run, without a processor
     std::uint64_t pages_touched{};    // pages of arrays, counted when first written
     std::uint64_t allocated_bytes{};  // got from the memory resource
