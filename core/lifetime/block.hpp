@@ -36,9 +36,9 @@ inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
 struct alignas(64) Block {
     std::atomic<std::int64_t> count{released};  // handles; see watched
     void* data{};
-    std::uint64_t bytes{};  // as the resource granted them: a pool's class may hold more than was asked for
+    std::uint64_t bytes{};  // the size that the resource granted; a pool's size class may exceed the request
     Discipline*
-        discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
+        discipline{};  // notified when the last handle is dropped; nullptr: never used, or the buffer has another owner
     Block* next{};     // in the list of blocks on which this block waits
     // Steady clock: when the block was dropped. Before that, if the discipline records ages, when the block was made. A
     // block of a thread cache (`cached`) has no such time, and keeps its place() here.
@@ -113,7 +113,7 @@ struct Drop {
     bool stray{};  // there was no handle to drop, so the count was restored
 };
 // The rare cases of drop_handle(). drop_local_handle: the count is local to a thread. finish_drop: the drop left
-// `count`, which is 0 or less; other threads may see it.
+// `count`, which is 0 or less. Other threads may see this count.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 

@@ -10,7 +10,7 @@ namespace memsweep::lifetime {
 
 // basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program.
 // `garbage_fraction`: the share of dropped blocks that is left to collections; the others are freed at once.
-// `shadowed`, here and below: the program frees some of its memory itself, so collections that this avoids are counted.
+// `shadowed`, here and below: the program frees some of its memory itself, so avoided collections are counted.
 [[nodiscard]] std::unique_ptr<Discipline> make_refcount(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_leak(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_deferred_batch(std::uint64_t batch, Reclaimer& reclaimer);

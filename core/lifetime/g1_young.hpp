@@ -146,7 +146,7 @@ class G1Young final : public Trigger {
     std::uint64_t collections_{};  // because eden was full, since the heap was last shrunk
     std::uint64_t regions_{};      // free regions
     std::uint64_t current_{};      // free bytes in the region that is being filled
-    std::uint64_t retained_{};     // free bytes in the earlier region that has the most
+    std::uint64_t retained_{};     // the most free bytes in an earlier region
     std::uint64_t buffer_{};       // free bytes in the thread's buffer
     std::uint64_t buffer_size_{};
 };

@@ -60,7 +60,7 @@ class Heap {
                           : allocate_by_discipline(handle, bytes, alignment, zeroed);
     }
 
-    // Makes control blocks for this many more buffers, so that making the buffers need not map memory for them.
+    // Makes control blocks for this many more buffers, so that making the buffers maps no further blocks.
     void reserve(std::size_t blocks) noexcept;
 
     // Sets the tag of the next buffers, which names their owner in reports.
@@ -94,7 +94,7 @@ class Heap {
         std::uint16_t tag{};
         std::uint64_t bytes{};
         bool reachable{};         // the buffer has a handle
-        std::int64_t since_ns{};  // steady clock: when the buffer was dropped; of a reachable one, Block::since_ns
+        std::int64_t since_ns{};  // steady clock: when the buffer was dropped; if reachable: see Block::since_ns
     };
     template <typename Visit>
     void each_outstanding(const Visit& visit) const

@@ -3,8 +3,8 @@
 //
 // Sources  OpenJDK 17, share/gc/serial/defNewGeneration.cpp (compute_new_size), share/gc/g1/g1Policy.cpp and
 //          g1HeapSizingPolicy.cpp, and the logs of 65 runs with heaps of 32 MiB to 1 GiB. G1 also decides by times that
-//          it measures, so the sizes before the first collections are tables taken from the logs. Not modelled: a heap
-//          with -Xms grows if collections take more than a few percent of the time.
+//          it measures, so the sizes before its first collections are taken from the logs. Not modelled: a heap with
+//          -Xms grows if collections take more than a few percent of the time.
 // Units    bytes.
 #pragma once
 

@@ -1,8 +1,8 @@
 // The JVM's limit on direct buffers: bytes are reserved before an allocation and unreserved when a buffer is freed.
 //
-// Sources  OpenJDK, java.nio.Bits.reserveMemory. It tries again after each release that is under way, then calls
-//          System.gc(). After that it tries again with sleeps of 1, 2, 4, ... 256 ms whenever no release is under way.
-//          If all fail, it throws OutOfMemoryError.
+// Sources  OpenJDK, java.nio.Bits.reserveMemory. While releases are under way, it waits for each and tries again.
+//          Then it calls System.gc() and goes on trying; whenever no release is under way, it sleeps 1, 2, 4, ... 256
+//          ms. After the last sleep it throws OutOfMemoryError.
 // Cost     one compare-and-swap per allocation below the cap.
 // Threads  any.
 #pragma once

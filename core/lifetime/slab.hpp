@@ -141,7 +141,7 @@ class Reclaimer {
             void* const data = block.data;
             const std::uint64_t bytes = block.bytes;
             const std::size_t alignment = block.alignment();
-            // Gives the block back first, so that nothing is left to do after the last call.
+            // Gives the block back first, so that deallocate is a tail call.
             if (!slab_.recycle_own(block)) [[unlikely]] {
                 return free_beyond_own(block, data, bytes, alignment);
             }

@@ -30,7 +30,7 @@ class ThreadCache {
     // Identifies the cache: above 0, and never reused by another cache.
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-    // A block of exactly this size, with at least this alignment; nullptr: none at hand.
+    // A block of exactly this size, with at least this alignment; nullptr: there is none.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (!turn_to_shard()) {
@@ -198,7 +198,7 @@ class ThreadCache {
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, max_threads>> shards_;
-    std::atomic<std::size_t> shards_taken_{0};  // these come first in shards_; may exceed max_threads
+    std::atomic<std::size_t> shards_taken_{0};  // the next free one in shards_; may exceed max_threads
 };
 
 }  // namespace memsweep::lifetime

@@ -41,7 +41,7 @@ class Trigger {
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
     // Call after the collection that before_allocate() asked for. Says whether the same allocation asks for one more.
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
-    // The containers that the collection asked for is to examine.
+    // Which containers the requested collection must examine.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
     virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // this many bytes were really freed
     virtual void collected(const Collection& /*collection*/) noexcept {}
@@ -215,9 +215,9 @@ class CycleCounts final : public Trigger {
 // it.
 
 // GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget. The budget
-// grows with the ratio of additions to removals over the last collections. Collections lie at least `duty`
-// times the duration of the last one apart. Removals are not subtracted from the bytes added, so collections come even
-// if the program frees all that it allocates.
+// grows with the ratio of additions to removals over the last collections. After a collection, no other
+// is asked for until `duty` times its duration has passed. Removals are not subtracted from the bytes added, so
+// collections come even if the program frees all that it allocates.
 //
 // Sources  dotnet/runtime, comutilnative.cpp (GCInterface::AddMemoryPressure), 64-bit constants.
 // Units    bytes.
@@ -283,8 +283,8 @@ class CoreClrPressure final : public Trigger {
 
 // The rule by which CUDA.jl calls Julia's collector. A collection comes before an allocation if the live bytes pass a
 // share of the device's memory, unless collections already take too large a share of the time. The allowed share
-// doubles for each of three signs that a collection is worth it: the last one freed more than 10 %, memory is 90 %
-// full, 95 %.
+// doubles for each of three signs that a collection is worth it: the last collection freed more than 10 %, more than
+// 90 % of the memory is live, more than 95 % is live.
 //
 // Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 % of
 //          the time. The time of a collection is smoothed: three quarters old value, one quarter new.

@@ -6,7 +6,7 @@
 // paired.hpp stays valid.
 //
 // Units    seconds.
-// Cost     O(n log n) a round.
+// Cost     O(n log n) per round, after n rounds.
 #pragma once
 
 #include <cstddef>

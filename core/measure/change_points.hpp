@@ -5,7 +5,7 @@
 //          level falls again later. A cut is judged by Mann-Whitney's U of the values before and after it in its
 //          interval. The test is exact if there are no ties; its p is never below the smallest that so few values can
 //          have. The p of a cut is that of the best cut times the number of cuts tried (Bonferroni). A cut is placed
-//          where the distances of all values to the medians of their sides have the smallest sum. No random numbers.
+//          where the distances of all values to the medians of their sides have the smallest sum. Nothing is random.
 // Cost     about n log n cuts of n values.
 // Errors   none: fewer than 2 min_segment values have no cut.
 #pragma once

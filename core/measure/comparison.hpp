@@ -48,7 +48,7 @@ struct MetricComparison {
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;
-    std::uint64_t base_n{}, candidate_n{};  // values present
+    std::uint64_t base_n{}, candidate_n{};  // number of values on either side
     std::optional<double> base_median, candidate_median;
     std::optional<Shift> shift;  // of an exact counter: between the medians, without an interval
     std::optional<double> p, q;  // noisy metrics only
@@ -57,7 +57,7 @@ struct MetricComparison {
     std::optional<Attribution> extra;  // where the extra time went, if one side took longer
     bool is_base_slower{};             // the base took longer, so `extra` is about the base
     bool busier_machine{};             // inconclusive, because the machine may have made the difference
-    bool hidden{};                     // rounds: hides_changes() of paired.hpp
+    bool hidden{};                     // in rounds: values scatter so much that further rounds are of no use
 };
 
 // How much this metric may change: the threshold in the criteria, else the default. The default for an exact counter is

@@ -112,8 +112,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // Measurements of a probe that no memory can produce:
 //   - loads that are faster in a larger working set, or while other processors stream;
 //   - n chains of loads that are more than n times as fast as one chain.
-// The best samples must show it by more than a quarter, or the medians by more than a tenth. If the medians have a 95 %
-// interval, all of it must be beyond that tenth.
+// The best samples must show this by more than a quarter, or the medians by more than a tenth. If the medians have a
+// 95 % interval, all of the interval must be beyond that tenth.
 [[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
 // The less plausible of the two cases: the case with several chains, else the case that took longer.

@@ -85,17 +85,17 @@ class FleetBuilder {
 // What a fleet shows: which hosts differ from the others, on what evidence, and what these hosts have in common.
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
-// host. The p are adjusted (benjamini_bogomolov): at most 1 % of the hosts that are named by p are expected to be like
-// the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of its
-// cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged beside
-// the time itself.
+// host. The p are adjusted (benjamini_bogomolov): at most 1 % of the hosts that are named for their p are expected to
+// be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of
+// its cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
+// beside the time itself.
 //
 // Sources  tags that bad hosts share: the hypergeometric probability that at least so many of them carry a tag by
 //          chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority, if
 //          nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
-inline constexpr double fleet_false_share = 0.01;  // share of the hosts that are named
+inline constexpr double fleet_false_share = 0.01;  // expected share of wrongly named hosts among the named ones
 
 struct Outlier {
     std::size_t host{};
@@ -156,7 +156,7 @@ struct FleetJudgement {
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
 // Compares two runs of one fleet: how each quantity changed over the hosts that both runs have, and which hosts changed
-// in another way than most.
+// differently from most.
 //
 // Every host is compared with itself, so differences between hosts cancel. The median of the hosts' changes decides
 // whether a quantity changed: by its size, its interval and a test, as in any comparison (verdict.hpp). A host is named

@@ -4,8 +4,8 @@
 //          differ, or if one of them has more cases. The cases that both have must have the same fingerprints. Messages
 //          name what differs, by the facts that went into the fingerprints. A file that a program reads is in no
 //          fingerprint: its contents are compared if both results know them. Results of `probe` from two different
-//          machines may be compared, because comparing machines is their purpose. Their cases may differ too, because
-//          they follow from the machine, if both machines were probed in the same way.
+//          machines may be compared, because comparing machines is their purpose. If both machines were probed in the
+//          same way, their cases may differ too, because the machine decides which cases there are.
 #pragma once
 
 #include <map>

@@ -69,7 +69,7 @@ struct VerdictInput {
 struct MemoryVerdict {
     MemoryWord word{};
     std::uint64_t bytes{};              // of the memory that the word is about
-    bool is_throughout{};               // a leak: only of sites that grew all the time
+    bool is_throughout{};               // for `leak`: all of it comes from sites that grew all the time
     std::vector<std::string> settings;  // settings to try, as environment variables, from the allocator's documentation
     std::optional<std::uint32_t> site;  // the call site with the most of this memory
 };

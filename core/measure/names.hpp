@@ -3,10 +3,10 @@
 // program in `base/` and in `pull-request/` is no regression.
 //
 // Units    characters; thresholds as in verdict.hpp.
-// Sources  counts of programs that were run under paths of 4 to 120 characters. Bytes allocated for each character: C++
-//          6, node 13, perl some 30, python3 157. A bash script that asks for its folder 94; one that lists its folder
-//          290, and 3 KB once. Calls to the allocator: up to 25 more, if a text outgrows the buffer inside its string
-//          object, or a table has to grow.
+// Sources  counts of programs that were run under paths of 4 to 120 characters. Bytes allocated for each character: 6
+//          in C++, 13 in node, some 30 in perl, 157 in python3, 94 in a bash script that asks for its folder, 290 (and
+//          3 KB once) in one that lists its folder. Calls to the allocator: up to 25 more, if a text outgrows the
+//          buffer inside its string object, or a table has to grow.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,10 @@
 //
 //   test     8 hosts or more. A host gets a robust z-score (by median and MAD) and its p, which the caller adjusts over
 //            all tests. The scale of z is never below a third of the metric's threshold, because a MAD of 0 would make
-//            every host an outlier. With 50 hosts or more, it is also never below the scale that the 10 % furthest out
-//            show, because real fleets have heavier tails than a normal distribution. The p is that of the nearest end
-//            of the host's own interval: a host that was disturbed in some repetitions was normal in others.
+//            every host an outlier. With 50 hosts or more, it is also never below the scale that the 90th percentile of
+//            the distances implies, because real fleets have heavier tails than a normal distribution. The p belongs to
+//            the end of the host's own interval that is nearest to the others: a host that was disturbed in some
+//            repetitions has values like theirs in others.
 //   few      3 to 7 hosts, too few for a p. A host is named if it is beyond twice (or half) the median of the others,
 //            and four times further from this median than the others lie apart. A second bad host hides both.
 //   counter  an exact counter with one value on at least three quarters of the hosts. Hosts with other values are

@@ -11,12 +11,12 @@
 
 namespace memsweep::measure {
 
-// Searches a list at addresses that only grow.
+// Searches a list; `begin` must not decrease from call to call.
 template <typename Range>
 class Walk {
   public:
     explicit Walk(std::span<const Range> ranges) : rest_{ranges} {}
-    // The first range that holds a byte of [begin, end); nullptr: none does. `begin` must not decrease between calls.
+    // The first range that holds a byte of [begin, end); nullptr: none does.
     [[nodiscard]] const Range* at(std::uint64_t begin, std::uint64_t end)
     {
         while (!rest_.empty() && rest_.front().end <= begin) {

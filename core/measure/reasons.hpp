@@ -55,11 +55,11 @@ struct CounterChange {
 };
 
 enum class Shown : std::uint8_t {
-    beyond,           // the change is more than allowed and not chance, and the interval excludes no change
+    beyond,           // the change is more than allowed and not chance, and its interval does not include zero
     within,           // the change and its interval are within the threshold
     interval_beyond,  // the change is within the threshold, but its interval is not
     by_chance,        // the change is more than allowed, but may be chance
-    interval_of_none  // the change is more than allowed, but its interval includes no change
+    interval_of_none  // the change is more than allowed, but its interval includes zero
 };
 
 // A noisy metric: the shift between two samples.
@@ -145,7 +145,7 @@ struct Reason {
                  TooFewHosts, ShiftInRounds, BusierMachine, SlowerMachine, OtherTurns, ColdCaches, DisturbedRuns,
                  FastestRuns>
         about{};
-    std::uint64_t names_apart{};  // names_apart() of names.hpp, if it made the threshold wider
+    std::uint64_t names_apart{};  // names_apart() of names.hpp, if an exact counter changed within its threshold
     bool waited_unevenly{};       // a wall time scattered too much to decide, and the processor time is the same
 
     [[nodiscard]] bool is_given() const { return about.index() != 0; }

@@ -49,7 +49,7 @@ struct PageSizes {
 // Properties of a metric that decide its class, its provenance and whether it can be absent.
 struct Nature {
     bool races{};           // depends on the finalizer's thread: noisy if the steps have one
-    bool is_triggered{};    // depends on collections: noisy if times decide when they come
+    bool is_triggered{};    // depends on collections: noisy if timing decides when they run
     bool is_by_rule{};      // depends on the rules of a runtime profile: modelled if the case has a profile
     bool needs_counters{};  // absent if the case switches the allocation counters off
 };

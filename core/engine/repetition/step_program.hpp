@@ -21,7 +21,7 @@
 
 namespace memsweep::engine {
 
-using SlotIndex = std::uint16_t;  // indexes a name's arrays
+using SlotIndex = std::uint16_t;  // of the ArraySlot of a name
 
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr SlotIndex no_slot = 0xFFFF;
@@ -61,7 +61,7 @@ struct Sample {
 struct Replay {
     std::uint16_t trace{};  // index in StepProgram::replays
     model::ReplayTouch touch{};
-    bool latency{};            // every call is timed by itself
+    bool latency{};            // each call is timed individually
     std::int64_t settle_ns{};  // idle time after the last event
     bool gives_back{};         // ask the allocator to return memory before the remaining blocks are freed
 };
@@ -185,7 +185,7 @@ struct StepProgram : ProgramTerms {
     std::uint64_t arrays{};       // allocated over one repetition
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
-    bool times_calls{};  // some replay times every call by itself
+    bool times_calls{};  // some replay times each call individually
 };
 
 }  // namespace memsweep::engine

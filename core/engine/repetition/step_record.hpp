@@ -138,7 +138,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps, by the metric that a count is shown as or goes into.
+// The counts of steps. Each count has the index of the metric that shows it, or that is computed from it.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }

@@ -56,7 +56,7 @@ class Stopwatch {
   private:
     [[nodiscard]] Costs costs_of_memory() const;
 
-    // Includes run_delay_ns.
+    // costs_of_memory(), and run_delay_ns.
     [[nodiscard]] Costs costs_of_thread() const;
 
     const sys::Clock& clock_;
@@ -102,8 +102,8 @@ class Accounts {
     // Also updates the highest fragmentation, so it is called at every sample and at the end.
     [[nodiscard]] memory::PoolStats pool_stats();
 
-    // Counts the outstanding arrays. This includes arrays that earlier repetitions lost in this memory, but only arrays
-    // of this repetition are also counted under a name.
+    // Counts the outstanding arrays, including those that earlier repetitions lost in this memory. Only arrays of this
+    // repetition are also counted by name.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);

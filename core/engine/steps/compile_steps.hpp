@@ -12,7 +12,7 @@
 
 namespace memsweep::engine {
 
-// Compiles traces for replay, and keeps the result for other cases that replay the same.
+// Compiles traces for replay, and keeps each compiled trace for other cases that replay it.
 //
 // Memory   8 bytes an event, and some 40 more for a resize or for a block that passes between threads. A compiled trace
 //          is freed when this object and every program that holds the trace are gone.

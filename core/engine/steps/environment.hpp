@@ -71,7 +71,7 @@ class CaseMemories {
   public:
     explicit CaseMemories(Gauges& gauges) : gauges_{gauges} {}
 
-    // nullptr when max_case_memories are in use and none of them matches.
+    // nullptr: no memory matches, and max_case_memories of them exist already.
     [[nodiscard]] CaseMemory* find_or_make(const model::MemorySpec& spec, const model::ReleaseSpec& release,
                                            device::Runtime* runtime)
     {

@@ -362,7 +362,7 @@ class NamedArrays {
         handles.rebind(count);
     }
 
-    // What comes before a drop: the free by hand, if the program frees by hand, and the tag for the quarantine.
+    // Call before a drop. Frees the arrays if the program frees by hand, and tags the drop for the quarantine.
     [[gnu::noinline]] void about_to_drop(Handles& handles, SlotIndex slot)
     {
         if (memory_.frees_manually) {

@@ -34,7 +34,7 @@ struct ReplayPlace {
 enum class RunState : std::uint32_t {
     waiting,
     running,
-    counting,  // the steps are done; from here on the worker does work of its own
+    counting,  // the steps are done; the worker counts what is left, measures fault costs and so on
     finished,
     refused,  // the memory resource refused an allocation
     unmet,    // the machine lacks what a step needs, or a driver refused memory

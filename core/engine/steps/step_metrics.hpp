@@ -49,7 +49,7 @@ Value timed(const StepContext& context)
     return seconds(field<path...>(context));
 }
 
-// StepCounts under a metric: as a count, in seconds, or as bytes per second.
+// A value from StepCounts: as a count, in seconds, or as bytes per second.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const StepContext& context)
 {

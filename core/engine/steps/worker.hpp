@@ -10,8 +10,9 @@
 
 namespace memsweep::engine {
 
-// Protocol  over a seqpacket socket: the driver first sends the Gauges region's descriptor, then one run region's
-//           descriptor per repetition; the worker answers each with one byte. Everything else travels in the regions.
+// Protocol  over a seqpacket socket: the driver first sends the descriptor of the Gauges region, then the descriptor
+//           of one run region per repetition. The worker answers each run region with one byte. Everything else is
+//           passed in the regions.
 //           The worker ends when the socket is closed on either side.
 // Threads   an idle thread makes the process multi-threaded. Otherwise the C and C++ libraries would take
 //           single-threaded short cuts for locks and reference counts.
