@@ -18,7 +18,7 @@
 namespace memsweep::measure {
 
 struct CanaryLimits {
-    // After so many repeats a round is kept as it is, and its canary times count as normal.
+    // After this many repeats a round is kept as it is, and its canary times count as normal.
     std::size_t repeats_of_round{2};
     double repeats_per_round{
         0.25};  // repeats over all rounds, rounded up; so a comparison also ends on a machine that is always busy

@@ -90,9 +90,9 @@ class FleetBuilder {
 // its cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
 // beside the time itself.
 //
-// Sources  tags that bad hosts share: the hypergeometric probability that at least so many of them carry a tag by
-//          chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority, if
-//          nine of ten hosts of a kind agree.
+// Sources  tags that bad hosts share: the hypergeometric probability that at least this many of them carry a tag
+//          by chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority,
+//          if nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
 inline constexpr double fleet_false_share = 0.01;  // expected share of wrongly named hosts among the named ones

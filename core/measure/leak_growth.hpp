@@ -8,8 +8,8 @@
 // are run more often than programs that repeat to the byte.
 //
 // The number of operations is an argument of the program. A program that keeps its arguments holds one more byte for
-// each further digit of the number. So if the number of blocks stays the same, each block may be longer by as many
-// bytes.
+// each further digit of the number. So the test forgives this many more bytes per block if the number of blocks
+// stays the same.
 //
 // Units    bytes, blocks; rates are per operation.
 // Cost     sorts the runs.

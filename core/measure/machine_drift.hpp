@@ -40,7 +40,7 @@ struct MachineDrift {
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// The drift that explains a change in time or throughput: what is left of the change without it is within the
+// The drift that explains a change in time or throughput: without the drift, the remaining change is within the
 // threshold. If several drifts explain the change, returns the one that leaves the least. nullptr: none explains it.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 

@@ -7,8 +7,8 @@
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
 //          lists the run ids that went into it, so that a merged result can be merged again.
 // Errors   invalid_input, with the part's name: another scenario or machine, unless forced (the message says what
-//          differs); a run that another part holds already; a metric or series with another unit; a part whose numbers
-//          of repetitions contradict each other.
+//          differs); a run that another part holds already; a metric or series with another unit; a metric with more
+//          values than repetitions; too many repetitions.
 #pragma once
 
 #include <span>

@@ -34,9 +34,9 @@ struct Reachability {
     std::uint64_t unread_root_bytes{};  // part of root_bytes that could not be read, so pointers there were missed
 };
 
-// Tells a leak in many pieces from single large structures. Leaves out the largest families, until none of the others
-// has more than 1/`fewest` of the bytes of those others. Returns the size of the largest family that is left; 0: fewer
-// than `fewest` would be left.
+// Tells a leak in many pieces from single large structures. Leaves out the largest families one by one, until the
+// largest remaining family has at most 1/`fewest` of the remaining bytes. Returns the size of that family; 0: fewer
+// than `fewest` families would remain.
 [[nodiscard]] std::uint64_t largest_of_many(std::vector<std::uint64_t> family_bytes, std::size_t fewest);
 
 // `roots`: the memory that is searched first (pointer_roots.hpp).

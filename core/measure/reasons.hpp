@@ -24,7 +24,7 @@ enum class Rule : std::uint8_t {
     of_the_machine,   // the metric describes the machine, not the case
     part_of_time,     // the metric is a part of a time, and only the whole time is judged
     explains_others,  // the metric only explains others; judged if --metric or --threshold names it
-    fleet_explains,   // the same in a fleet; judged if --threshold names it
+    fleet_explains,   // in a fleet, the metric only explains others; judged if --threshold names it
     unit_is_shown,    // the user asked only to show metrics in this unit
     is_shown,         // the user asked only to show this metric
     no_round,         // in no round were both sides measured
@@ -130,13 +130,13 @@ struct DisturbedRuns {
     std::size_t base_disturbed{}, base_all{}, candidate_disturbed{}, candidate_all{};
 };
 
-// The slower side's fastest repetition is no slower than the other side's median.
+// The fastest repetition of the slower side is within the threshold of the other side's median.
 struct FastestRuns {
     bool is_candidate_slower{};
     model::Unit unit{};
     double fastest{}, usual{};
     Threshold threshold;
-    std::optional<TimedWork> slower_work{};  // fixed work that shows that the machine was slower under this side
+    std::optional<TimedWork> slower_work{};  // fixed work that was slower on the slower side too, and is discounted
     double slower_by{};                      // 0.12: 12 %
 };
 
