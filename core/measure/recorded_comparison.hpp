@@ -1,11 +1,11 @@
-// Makes a comparison again from the result alone. The result keeps what it was measured to compare, so `memsweep
-// report` says what `memsweep run --against` said.
+// Repeats the comparison of a run from its saved result alone. The result records the compared values and the criteria,
+// so `memsweep report` gives the same verdicts as `memsweep run --against`.
 //
-// Sources  the overrides of a run, whose keys that begin with "judged." say which two values of an axis were compared
-//          and by what: "judged.base": "build=base", "judged.candidate": "build=candidate",
-//          "judged.threshold.wall_time": "0.05 0 inf" (the fraction of the base, the amount, the most that the fraction
-//          allows; the metric's unit), "judged.metrics", "judged.informational" and "judged.informational_units": names
-//          with blanks between them, "judged.points" and "judged.strict_counters": "true".
+// Sources  the overrides of a run, by their keys:
+//          - "judged.base", "judged.candidate": the compared values of an axis, such as "build=base".
+//          - "judged.threshold.wall_time": "0.05 0 inf", the three numbers of a Threshold.
+//          - "judged.metrics", "judged.informational", "judged.informational_units": names with blanks between them.
+//          - "judged.points", "judged.strict_counters": "true".
 #pragma once
 
 #include <map>
@@ -17,15 +17,15 @@
 
 namespace memsweep::measure {
 
-// How the keys begin. These keys say how figures are judged, not how they were measured. So two results that differ
-// only in them are alike.
+// The prefix of these keys. They say how figures are judged, not how they were measured. So results whose overrides
+// differ only in these keys count as measured alike.
 inline constexpr std::string_view judged_prefix = "judged.";
 
 [[nodiscard]] std::map<std::string, std::string>
 record_comparison(const model::RatioOf& base, const model::RatioOf& candidate, const Criteria& criteria);
 
-// Empty: the result was not measured to compare two programs, or nothing of one of them was measured. An earlier
-// memsweep kept only the command line; its results are judged by the defaults.
+// Empty if the run compared nothing, or if one side has no measured case. Results of earlier memsweep versions record
+// only the command line: they are judged by the default criteria.
 [[nodiscard]] std::optional<Comparison> recorded_comparison(const model::RunReport& report);
 
 }  // namespace memsweep::measure

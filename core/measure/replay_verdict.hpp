@@ -1,15 +1,17 @@
-// Judges allocators, pools and release modes by replays of one trace. The verdict is a value, the same for every
-// report.
+// Judges allocators, pools and release modes by replays of one trace. All report formats show the same verdict.
 //
-// Sources  time_per_event; resident_peak, resident_end and resident_idle, as far as all cases have them; for results
-//          without them working_set_peak_delta. They are compared by the 95 % intervals of their medians. Cases are not
-//          told apart if their intervals overlap, or if they differ by less than 2 % in time, or in memory by less than
-//          5 % or 256 KiB. A case holds least if it does so at every moment. Memory is not weighed if much more may be
-//          live in the replay than was recorded (live_bytes_bound). Cases on `null` have no memory and are no choice.
-//          Only cases of one scenario on the same number of threads are weighed against each other. Memory of a device
-//          is in no working set: if a case has such memory, times alone are weighed.
-// Errors   none: if a case has no interval, there is no verdict, and the answer says so.
-// Ownership  points into the cases.
+// Sources  Time: time_per_event.
+//          Memory: those of resident_peak, resident_end and resident_idle that all cases have. If they share none:
+//          working_set_peak_delta.
+//          Two cases count as equal in time if the 95 % intervals of their medians overlap, or if they differ by less
+//          than 2 %. They count as equal in memory if the intervals overlap, or if they differ by less than 5 % or
+//          256 KiB.
+//          Only cases of one scenario with the same number of threads are compared. Cases on `null` are left out: they
+//          have no memory.
+//          Memory is not compared if a case is on a device, because no working set includes a device's memory. It is
+//          not compared either if a replay may hold over 5 % more live bytes than the recording (live_bytes_bound).
+// Errors   none. If a case has too few repetitions for an interval, the answer is too_few_repetitions.
+// Ownership  a verdict points into the cases.
 #pragma once
 
 #include <cstdint>
@@ -24,50 +26,50 @@
 
 namespace memsweep::measure {
 
-// Whether the events of a replay were made in memory of a device, by its parameter `on` (model::driver_memory_name).
+// Whether a replay allocated memory of a device, according to its parameter `on` (model::driver_memory_name).
 [[nodiscard]] bool is_on_device(const model::CaseReport& replay);
 
 inline constexpr std::string_view replay_time = model::metrics::time_per_event;
 
 struct WeighedReplay {
-    std::string name;  // by the parameters in which the replays differ
+    std::string name;  // its values of the parameters in which the replays differ
     const model::CaseReport* report{};
 };
 using WeighedReplays = std::vector<WeighedReplay>;
 
 enum class ReplayAnswer : std::uint8_t {
     too_few_repetitions,  // one case has no interval
-    no_difference,        // between any of them, in what was weighed
-    take,                 // one of those chosen: no other is shown to be better at anything
-    none_is_best,
+    no_difference,        // all cases are equal in everything that was compared
+    take,                 // one of `chosen`: no other case is better in time or in memory
+    none_is_best,         // every case is worse than another one in time or in memory
 };
 
-// Why memory is not weighed: it is a device's, or more may have been live than was recorded.
+// Why memory is not compared: it is a device's, or the replay may have held more live bytes than the recording.
 struct Unweighed {
     bool is_of_device{};
     double most_live_bytes{}, recorded_bytes{};
 };
 
 struct ReplayVerdict {
-    std::string threads;  // how many replayed; empty: all replays have as many
+    std::string threads;  // the number of replaying threads; empty if it is the same for all replays
     WeighedReplays replays;
-    std::vector<std::string_view> memory;  // the metrics of the moments at which all were looked at
-    std::optional<Unweighed> unweighed;
+    std::vector<std::string_view> memory;  // the metrics by which memory is compared
+    std::optional<Unweighed> unweighed;    // empty: memory is compared
     ReplayAnswer answer{};
-    WeighedReplays chosen;                 // to take; if none is best, those that hold least at every moment
-    WeighedReplays fastest;                // not told apart from the fastest
-    std::vector<WeighedReplays> smallest;  // the same at each moment
-    const model::CaseReport* short_of{};   // too_few_repetitions: the case without an interval, and its repetitions
-    std::uint64_t repetitions{};
+    WeighedReplays chosen;                 // take: the best; none_is_best: those in `smallest` for every metric, if any
+    WeighedReplays fastest;                // equal in time to the fastest
+    std::vector<WeighedReplays> smallest;  // for each metric in `memory`: those equal to the smallest
+    const model::CaseReport* short_of{};   // too_few_repetitions: the case without an interval
+    std::uint64_t repetitions{};           // of that case
 };
 
-// Per scenario and number of threads; empty without replays of two cases.
+// One verdict for each scenario and number of threads that has at least two replays.
 [[nodiscard]] std::vector<ReplayVerdict> replay_verdicts(std::span<const model::CaseReport> cases);
 
-// The metric's summary. The replay is weighed by that metric.
+// The metric's summary; the replay must have it.
 [[nodiscard]] const model::Summary& summary_of(const WeighedReplay& replay, std::string_view metric);
 
-// The replay with the smallest median.
+// The replays with the smallest and the largest median.
 [[nodiscard]] const WeighedReplay& least(const WeighedReplays& replays, std::string_view metric);
 [[nodiscard]] const WeighedReplay& most(const WeighedReplays& replays, std::string_view metric);
 

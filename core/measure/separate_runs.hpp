@@ -1,19 +1,21 @@
-// Says what the machine may have done to a time between two runs that ran one after the other. Within one run the
-// repetitions of both sides alternate, and none of this applies.
+// Decides whether a change in a time between two separate runs may come from the machine and not from the case. Within
+// one run the repetitions of both sides alternate, so these rules are not needed there.
 //
-// Other work only adds to a time. So
-//   - Repetitions that waited much longer for a processor than the best one do not count. If too few of a side remain,
-//     a change in a time that includes such waiting is the case's only if the waiting is far too little to explain it.
-//   - If the slower side waited longer, half of that may be in its processor time too, spent on filling caches anew.
-//   - A change must show in the fastest tenth of the slower side's repetitions too. It must be slower than the other
-//     side's median by more than is allowed, also for a machine that was as fast.
-//   - The time of one event (a latency or a pause) follows how threads take turns. So does every time of a case with a
-//     finalizer thread, by up to some 25 %. No change in such a time is the case's if the shares of time that the two
-//     sides waited for a processor differ by 2 %. Nor is a change in a maximum that this waiting can make up.
+// Other work on the machine only adds to a time. Hence the rules:
+//   - Repetitions that waited much longer for a processor than the best one are dropped. If that leaves a side too few,
+//     a change in a time that includes waiting is blamed on the case only if waiting cannot explain it.
+//   - Waiting also cools the caches. If the slower side waited longer, half of the extra waiting may be in its
+//     processor time too.
+//   - The fastest tenth of the slower side's repetitions must show the change too. After correction for the machine's
+//     drift, it must still be slower than the other side's median by more than the threshold.
+//   - The time of one event (a latency or a pause) depends on how threads take turns. So does, by up to about 25 %,
+//     every time of a case with a finalizer thread. If the sides' shares of time spent waiting for a processor differ
+//     by 2 % or more, a change in such a time is blamed on the machine. A change in the maximum is too, if it is no
+//     larger than the difference in waiting.
 //
-// Units    as the metrics'; shares of wall_time.
-// Sources  churn, half of its runs beside a load that came and went (a 2-core Xeon VM; docs/results.md). Of 435 pairs
-//          of runs of one binary, 243 had a false verdict without these rules, and 2 with them.
+// Units    those of the metrics; shares of wall_time.
+// Sources  the scenario `churn`, in half of its runs beside an intermittent load (a 2-core Xeon VM; docs/results.md).
+//          435 pairs of runs of one binary were compared: 243 verdicts were false without these rules, 2 with them.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +34,14 @@ struct UndisturbedValues {
     std::size_t base_disturbed{}, candidate_disturbed{};  // values left out
 };
 
-// Takes all values if it is not known how long the case waited, or if the metric includes no waiting.
+// Keeps all values if the waiting was not measured, or if the metric does not include waiting.
 [[nodiscard]] UndisturbedValues undisturbed_values(const CasePair& pair, const model::Metric& base,
                                                    const model::Metric& candidate);
 
-// True if a side has fewer values left than needed, and would have enough without what disturbed it.
+// True if a side from which values were left out has fewer than `needed` remaining.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 
-// Why a change that the numbers show may be the machine's. If no reason is given, it is the case's.
+// Why a change that the numbers show may come from the machine. An empty reason means that it comes from the case.
 [[nodiscard]] Reason why_machine(const CasePair& pair, const MetricComparison& metric,
                                  const std::vector<MachineDrift>& drifts);
 

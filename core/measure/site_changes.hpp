@@ -1,20 +1,23 @@
-// Finds the call sites that make the change between two builds of a program, from recorded runs of both.
+// Finds the call sites at which two builds of a program allocate differently, from recorded runs of both.
 //
-// Sites are matched by the functions and files of their call stacks. So inserted lines, rebuilt libraries and addresses
-// make no difference. If a function asks for memory on several lines, the lines of the two builds are paired in their
-// order, so that as little as possible differs.
+// Sites are matched by the functions and files of their call stacks. So inserted lines, rebuilt libraries and changed
+// addresses do not matter. If a function allocates on several lines, the lines of the two builds are paired in order,
+// such that they differ as little as possible.
 //
-// The site is the innermost function that is the program's own. Some functions only ask on behalf of others: their name
-// is like malloc's, or most of their many callers do not differ. Then the site is the caller that differs.
+// A site is the innermost function of the program's own code. Some functions only allocate on behalf of their callers;
+// then the callers are the sites. A function counts as one of these in two cases:
+//   - Its name is like malloc's, and it has one caller or a caller that does not differ.
+//   - It has four callers or more, of which some but at most a quarter differ.
 //
-// A site differs if the runs of the two programs lie further apart than the runs of either scatter. If nothing varies,
-// two runs of each program show it. Else there are five. If a program is then compared with itself, false sites are
-// named: of sites whose figures scatter continuously 1 in 10,000, of sites whose figures are one of two values 2 in
-// 1,000 (simulated). For programs that vary, changes of less than 0.02 % of the whole are not reported.
+// A site differs if the gap between the two programs' runs is wider than the range of the runs of either program. Two
+// runs of each program are enough if no figure varies between runs; otherwise up to five runs are needed. With five
+// runs, comparing a program with itself names false sites (simulated): 1 in 10,000 of the sites whose figures vary
+// continuously, 2 in 1,000 of those whose figures alternate between two values. If figures vary, changes below 0.02 %
+// of the program's total are not reported.
 //
-// Units    bytes, counts, of one run.
-// Cost     some 1 us a stack and run; and for a function that asks on n lines, n^2 steps of 5 ns.
-// Errors   none: SiteComparison::reason says why nothing is compared.
+// Units    bytes and counts of one run.
+// Cost     about 1 us for each stack of each run. For a function that allocates on n lines: n^2 steps of 5 ns.
+// Errors   none: SiteComparison::reason says why nothing was compared.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +42,16 @@ enum class FrameRole : std::uint8_t {
 // A place in a stack.
 struct SiteFrame {
     std::string function;  // "app+0x1234" if it has no name
-    std::string file;      // without its folders; empty: not known
+    std::string file;      // the source file, without its folders; empty: not known
     std::uint32_t line{};  // 0: not known
-    std::string place;     // as reports call it
-    std::string module;    // the file that it lies in, without its folders
-    std::string code;      // identifies the file's contents: then the same offset is the same place; empty: not known
+    std::string place;     // the text that reports show
+    std::string module;    // the program or library, without its folders
+    std::string code;      // identifies the module's contents, for matching places without names; empty: not known
     FrameRole role{};
-    bool is_named{};
+    bool is_named{};  // the function has a name
 };
 
-// Numbers for frames. The same place has the same number in every run of both programs.
+// Numbers the frames. Equal frames have the same number in all runs of both programs.
 class SiteFrames {
   public:
     std::uint32_t number_of(const SiteFrame& frame);
@@ -73,29 +76,30 @@ struct RecordedStack {
 };
 using RecordedRun = std::vector<RecordedStack>;  // the stacks of one run
 
-inline constexpr std::uint32_t first_site_runs = 2;    // of each program
-inline constexpr std::uint32_t varying_site_runs = 5;  // where something varies from run to run
+inline constexpr std::uint32_t first_site_runs = 2;    // runs of each program
+inline constexpr std::uint32_t varying_site_runs = 5;  // runs of each program if figures vary from run to run
 
 struct ComparedSites {
-    model::SiteComparison changes;  // without the names of the cases
-    bool is_settled{};              // more runs would tell no more
+    model::SiteComparison changes;  // without the ids of the cases
+    bool is_settled{};              // no more runs are needed
 };
 
-// Both programs have the same number of runs, at least one. `names_apart`: as in names.hpp.
+// Both programs must have the same number of runs, at least one. `names_apart`: see core/measure/names.hpp.
 [[nodiscard]] ComparedSites compare_sites(const SiteFrames& frames, std::span<const RecordedRun> base,
                                           std::span<const RecordedRun> candidate, std::uint64_t names_apart = 0);
 
-// Whether sites have figures of this metric.
+// Whether the change of this metric can be split by call sites.
 [[nodiscard]] bool is_metric_of_sites(std::string_view metric);
 
-// The memory that a line of a function asks for.
+// The memory that a line of a function allocates.
 struct LineUse {
     std::uint32_t line{};
     double allocations{}, bytes{};
 };
 inline constexpr std::size_t no_line = ~std::size_t{0};
 
-// Pairs of indices, in order, each index once; `no_line` for what the other side lacks. Both are sorted by line.
+// Pairs the lines of two builds; both inputs are sorted by line. Each index appears once, in rising order. An index
+// without a partner is paired with `no_line`.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> pair_lines(std::span<const LineUse> base,
                                                                           std::span<const LineUse> candidate);
 

@@ -1,7 +1,7 @@
-// Matches the stacks of recorded runs of two programs by their functions. For site_changes.hpp alone.
+// Matches the stacks of recorded runs of two programs by their functions. Only site_changes.cpp uses it.
 //
-// Cost     as site_changes.hpp says.
-// Ownership  frames and runs must outlive it.
+// Cost     as in site_changes.hpp.
+// Ownership  frames and runs must outlive MatchedStacks.
 #pragma once
 
 #include <array>
@@ -18,38 +18,38 @@
 
 namespace memsweep::measure {
 
-// A function with a line that asks for memory, in both programs or in one.
+// A line of a function on the way to an allocation, in both programs or in one.
 struct SitePlace {
     std::uint32_t function{};
-    std::array<std::uint32_t, 2> frame{no_frame, no_frame};  // of the base and the candidate
+    std::array<std::uint32_t, 2> frame{no_frame, no_frame};  // in the base, in the candidate
     static constexpr std::uint32_t no_frame = ~0U;
 };
 
-// Stacks that are the same but for lines that moved. Its places go from the site outwards.
+// Stacks that pass through the same places, from the innermost place outwards. Lines may have moved between programs.
 struct Chain {
     std::vector<std::uint32_t> places;
-    std::array<std::vector<SiteFigures>, 2> runs;  // of the base and the candidate
+    std::array<std::vector<SiteFigures>, 2> runs;  // figures of each run, of the base and of the candidate
 };
 
 class MatchedStacks {
   public:
-    using Sides = std::array<std::span<const RecordedRun>, 2>;  // the base and the candidate, as many runs of each
+    using Sides = std::array<std::span<const RecordedRun>, 2>;  // runs of the base and of the candidate, equally many
     MatchedStacks(const SiteFrames& frames, const Sides& sides);
 
     [[nodiscard]] const std::vector<Chain>& chains() const noexcept { return chains_; }
-    // The function of a place: the candidate's, if the candidate has the place.
+    // The function's name in the candidate if the place exists there, else in the base.
     [[nodiscard]] const std::string& function_of(std::uint32_t place) const
     {
         return frame_of(places_[place]).function;
     }
     [[nodiscard]] std::string label(std::uint32_t place) const;
     [[nodiscard]] bool is_nameless(std::uint32_t place) const { return places_[place].function == nameless; }
-    // Files of either side whose places cannot be compared.
+    // Programs and libraries of either side without symbols, whose places cannot be compared.
     [[nodiscard]] const std::set<std::string>& nameless_modules() const noexcept { return nameless_modules_; }
 
   private:
     static constexpr std::uint32_t stackless = 0;
-    static constexpr std::uint32_t nameless = 1;  // all places without a name that the other program knows too
+    static constexpr std::uint32_t nameless = 1;  // all places without a name, except in files that both sides have
     using FunctionAndLine = std::pair<std::uint32_t, std::uint32_t>;
     using FilesOfSides = std::array<std::set<std::string_view>, 2>;
 
@@ -81,7 +81,7 @@ class MatchedStacks {
     const SiteFrames& frames_;
     Sides sides_;
     std::vector<std::uint32_t> functions_;  // by frame
-    std::vector<SitePlace> places_;         // the first stands for no stack
+    std::vector<SitePlace> places_;         // the first stands for allocations without a stack
     std::array<std::map<FunctionAndLine, std::uint32_t>, 2> place_of_;
     std::set<std::string> nameless_modules_;
     std::vector<Chain> chains_;

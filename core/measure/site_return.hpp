@@ -1,12 +1,12 @@
-// Says how much memory removing call sites of a program returns, and whether the figure is good enough to tell. It goes
-// by replays of the recording with and without the sites.
+// Estimates how much memory a program would save without some of its call sites, by replaying its recording with and
+// without the sites. Also decides whether the estimate is good enough to be reported.
 //
-// A figure is the difference of two replays, and no better than they are. Two things are measured: how far the replay
-// of everything is from the program, and how far the runs of one replay are apart. The larger one is the error. A
-// figure is told if it is at least ten times the error, so it is at most a tenth off.
+// The estimate is the difference of two replays. Its error is the larger of two measured distances: between the full
+// replay and the program itself, and between the runs of the replays. An estimate is reported if it is at least ten
+// times its error.
 //
-// Units    bytes of the heap that the replaying process made; what is returned may be negative.
-// Sources  benchmarks/without_a_site.py says how often figures that are told agree with the program.
+// Units    bytes of heap that the replaying process added; savings may be negative.
+// Sources  benchmarks/without_a_site.py measures how often reported estimates agree with the program.
 // Threads  any.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// The least, median and most of the runs of one replay.
+// The least, the median and the largest value of the runs of one replay.
 struct RunSpan {
     std::int64_t least{};
     std::int64_t median{};
@@ -29,56 +29,56 @@ struct RunSpan {
 
 // The heap of a replay at one moment, before anything else is freed.
 struct ReplayedHeap {
-    RunSpan held;        // as it is
-    RunSpan given_back;  // still held after the allocator was asked to give back
+    RunSpan held;        // resident
+    RunSpan given_back;  // still resident after the allocator was asked to return free memory to the system
 };
 
-// The bytes of pages that lay in blocks at some time. A replay has these, and what its allocator needs for them.
+// The bytes of those heap pages that were part of a block at some time. A replay has such pages too.
 [[nodiscard]] std::uint64_t heap_bytes(const MemoryLedger& ledger);
 
-// Compares the replay of everything with the program itself, at the same moment. The program's allocator also has pages
-// that were never in a block. The replaying process has some of them before it begins, so a difference of up to that
-// many bytes is none.
+// Compares the full replay with the program itself, at the same moment. The program's allocator also has pages that
+// were never part of a block. An unknown part of them is in the replay too, so the replay agrees with the program
+// anywhere from `measured` to `measured + never_a_block`.
 struct ReplayCheck {
     struct AfterRequest {
         std::int64_t resident{};
         std::uint64_t measured{};
     };
-    std::uint64_t resident{};
-    std::uint64_t measured{};                   // of pages that have lain in blocks
-    std::uint64_t never_a_block{};              // the allocator's other pages
-    std::optional<AfterRequest> after_request;  // absent: the request was not tried in a copy of the program
+    std::uint64_t resident{};                   // heap of the replay
+    std::uint64_t measured{};                   // in the program: pages that were part of a block at some time
+    std::uint64_t never_a_block{};              // in the program: the allocator's other pages
+    std::optional<AfterRequest> after_request;  // absent: no copy of the program was asked to return free memory
     static constexpr double most_off = 0.05;
 
     [[nodiscard]] double
-    off() const noexcept;  // distance to the nearest value that is no difference, as a share of what was measured
+    off() const noexcept;  // distance of `resident` from the range that agrees, as a share of `measured`
     [[nodiscard]] bool is_usable() const noexcept { return off() <= most_off; }
 
-    // How much more or less the replay holds than the pages that lay in blocks. It is not known how many of the
-    // allocator's other pages are in the replay, so all of the difference may be error.
+    // The distance between `resident` and `measured`. The part due to the allocator's other pages is not known, so the
+    // whole distance counts as error.
     [[nodiscard]] std::uint64_t error() const noexcept;
-    // The same after the request. If none was tried, error().
+    // The same after the request to return free memory. Without such a request: error().
     [[nodiscard]] std::uint64_t error_after_request() const noexcept;
 };
-// `returned`: the bytes that a request returned in a copy of the program.
+// `returned`: the bytes that a copy of the program returned when asked to return free memory.
 [[nodiscard]] ReplayCheck replay_check(const ReplayedHeap& whole, const MemoryLedger& ledger,
                                        std::optional<std::uint64_t> returned);
 
 struct ReturnedBytes {
-    static constexpr std::uint64_t least_errors = 10;  // a figure is told if it is at least as many errors large
+    static constexpr std::uint64_t least_errors = 10;  // an estimate is reported if it is this many times its error
 
-    std::int64_t bytes{};                         // between the medians
-    std::uint64_t spread{};                       // how far it may differ between any two runs
-    std::optional<std::uint64_t> replay_error{};  // absent: nothing was measured beside the replay
+    std::int64_t bytes{};                         // the difference of the medians
+    std::uint64_t spread{};                       // the widest difference between two such estimates from single runs
+    std::optional<std::uint64_t> replay_error{};  // absent: the program itself was not measured
 
     [[nodiscard]] std::uint64_t error() const noexcept;
-    [[nodiscard]] bool is_told() const noexcept;
+    [[nodiscard]] bool is_told() const noexcept;  // whether the estimate is good enough to be reported
 };
 
 struct SiteReturn {
     ReturnedBytes as_it_is;
-    ReturnedBytes after_request;
-    std::uint32_t runs{};  // each figure is the median of so many replays
+    ReturnedBytes after_request;  // after the allocator was asked to return free memory
+    std::uint32_t runs{};         // replays behind each median
 };
 [[nodiscard]] SiteReturn site_return(const ReplayedHeap& whole, const ReplayedHeap& without, std::uint32_t runs,
                                      const std::optional<ReplayCheck>& check);

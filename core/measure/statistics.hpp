@@ -1,6 +1,5 @@
-// Statistics that assume no distribution: ranks, rank correlation, the Mann-Whitney U test, the Hodges-Lehmann shift
-// between two samples, and the sign test. Also the hypergeometric tail of a count, and p values adjusted for their
-// number.
+// Distribution-free statistics: ranks, rank correlation, the Mann-Whitney U test, the Hodges-Lehmann shift between two
+// samples, and the sign test. Also hypergeometric tail probabilities, and p values adjusted for multiple tests.
 #pragma once
 
 #include <array>
@@ -12,76 +11,79 @@
 
 namespace memsweep::measure {
 
-// Ties share the mean of their ranks.
+// Ranks of values, from 1. Equal values share the mean of their ranks.
 struct Ranks {
-    std::vector<double> rank;  // each value's, from 1
-    double tie_term{};         // the sum of t^3 - t over the groups of t equal values; 0 without ties
+    std::vector<double> rank;  // of each value, in the order of the values
+    double tie_term{};         // the sum of t^3 - t over all groups of t equal values; 0 without ties
 };
 
 [[nodiscard]] Ranks ranks_of(std::span<const double> values);
 
-// Spearman's rho of the values with their own order: 1 when every repetition is slower than the one before. Empty when
-// all values are equal or fewer than two.
+// Spearman's rho between the values and their position: 1 if each value is larger than the one before. Empty if there
+// are fewer than two values, or if all are equal.
 [[nodiscard]] std::optional<double> spearman_with_order(std::span<const double> values);
 
-// The product of two sample sizes above which U's distribution is taken as normal: counting it would only cost time.
+// If the product of the two sample sizes is larger, U's distribution is taken as normal, because the exact one would
+// cost time and change nothing.
 inline constexpr std::size_t max_exact_product = 2500;
 
 struct RankTest {
-    double u{};    // pairs in which the first sample is greater, ties counted half
+    double u{};    // the number of pairs in which the first sample's value is greater; a tie counts half
     double p{1};   // two-sided
-    bool exact{};  // by counting; false: the normal approximation
+    bool exact{};  // p is from the exact distribution; false: from the normal approximation
 };
 
-// The Mann-Whitney U test, two-sided. It judges by ranks alone whether two samples come from one distribution. Both
-// samples hold at least one value.
+// The two-sided Mann-Whitney U test. It tests by ranks alone whether two samples come from one distribution. Neither
+// sample may be empty.
 //
-// Sources  Mann and Whitney 1947; exact by counting arrangements, else the normal approximation with tie and
+// Sources  Mann and Whitney 1947. Exact by counting arrangements, otherwise the normal approximation with tie and
 //          continuity correction. Agrees with scipy.stats.mannwhitneyu, methods exact and asymptotic, to 1e-12.
-// Cost     the exact distribution of n x m values takes about n^2 m^2 additions: 0.9 ms at 50 x 50 on a 2-core VM.
+// Cost     for samples of n and m values, the exact distribution takes about n^2 m^2 additions: 0.9 ms for 50 and 50 on
+//          a 2-core VM.
 [[nodiscard]] RankTest rank_test(std::span<const double> first, std::span<const double> second);
 
-// The parts of the test. exact_p: the two-sided p of U by its distribution. normal_p: the p by the normal distribution
-// (`tie_term` as in Ranks). min_p: the least p that n and m values can have, which is if they do not overlap.
+// The parts of the test. exact_p: the two-sided p of U under its exact distribution. normal_p: under the normal
+// approximation (`tie_term`: see Ranks). min_p: the smallest p that samples of n and m values can reach; they reach it
+// if their ranges do not overlap.
 [[nodiscard]] double exact_p(double u, std::span<const double> distribution);
 [[nodiscard]] double normal_p(double u, std::size_t n, std::size_t m, double tie_term);
 [[nodiscard]] double min_p(std::size_t n, std::size_t m);
 
-// P(U = 0), P(U = 1), ... P(U = n m) for untied samples of n and m values of one distribution.
+// P(U = 0), P(U = 1), ... P(U = n m) for samples of n and m values from one distribution, without ties.
 [[nodiscard]] std::vector<double> u_distribution(std::size_t n, std::size_t m);
 
 // How far one sample is shifted against another.
 //
-// Units    a ratio candidate / base, where 1 means no change. If a value is 0 or negative, ratios mean nothing: then a
-//          difference candidate - base, in the values' unit.
+// Units    the ratio candidate / base, where 1 means no change. If any value is 0 or negative, ratios are meaningless:
+//          then the difference candidate - base, in the values' unit.
 struct Shift {
     bool is_ratio{};
     double estimate{};
-    std::optional<std::array<double, 2>> interval;  // 95 %; empty when so few values cannot reach it (3 against 3)
+    std::optional<std::array<double, 2>> interval;  // at 95 %; empty if there are too few values, such as 3 and 3
 };
 
-// Whether ratios between the values mean anything.
+// Whether ratios of the values are meaningful.
 [[nodiscard]] bool all_positive(std::span<const double> values);
 
-// The Hodges-Lehmann estimate with its exact interval. Both samples hold at least one value.
+// The Hodges-Lehmann estimate with its exact interval. Neither sample may be empty.
 //
-// Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval is a pair of order statistics of
-//          the same shifts, at the critical value of U. So it excludes "no change" exactly if the test does.
-// Cost     both samples are sorted. Each of the n m shifts that is needed is found by bisection, in at most 64 passes
-//          over n + m values. U's distribution is counted up to max_exact_product.
+// Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval lies between two order statistics
+//          of these shifts, chosen by the critical value of U. So it excludes "no change" exactly if the test does.
+// Cost     both samples are sorted. The few shifts that are needed, out of n m, are found by bisection: at most 64
+//          passes over n + m values each. Up to max_exact_product, U's distribution is counted too.
 // Memory   n + m values.
 [[nodiscard]] Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate);
 
-// The k of the interval d(k)..d(n m + 1 - k) of the sorted shifts. It is the largest k with 2 P(U < k) <= 5 %; 0: there
-// is none.
+// The k of the interval d(k)..d(n m + 1 - k), where d are the sorted shifts. It is the largest k with 2 P(U < k) <= 5
+// %, or 0 if no k satisfies that.
 [[nodiscard]] std::size_t shift_interval_rank(std::size_t n, std::size_t m);
 
-// The two-sided p of the sign test: of n changes, `smaller` are on the rarer side, if both sides are equally likely.
-// Exact up to 1,000 changes, else the normal approximation.
+// The two-sided p of the sign test for n changes, of which `smaller` have the rarer sign. Exact up to 1,000 changes,
+// then the normal approximation.
 [[nodiscard]] double sign_test_p(std::size_t n, std::size_t smaller);
 
-// ln(n!) of all n up to a bound, for binomial and hypergeometric probabilities. std::lgamma would not do: it writes to
-// a global of glibc's, so several threads cannot call it.
+// ln(n!) for all n up to a bound, for binomial and hypergeometric probabilities. Unlike std::lgamma, which writes a
+// global variable of glibc, it is safe in several threads.
 //
 // Cost     one logarithm per entry, once.
 class LogFactorials {
@@ -92,20 +94,20 @@ class LogFactorials {
             of_[n] = of_[n - 1] + std::log(static_cast<double>(n));
         }
     }
-    // The logarithm of n over k; k <= n <= the bound.
+    // The logarithm of the binomial coefficient "n choose k", for k <= n <= the bound.
     [[nodiscard]] double choose(std::size_t n, std::size_t k) const { return of_[n] - of_[k] - of_[n - k]; }
 
   private:
     std::vector<double> of_;
 };
 
-// `of` things are drawn from `all`, of which `marked` carry a mark. Returns the probability that at least `drawn` of
-// them carry it. `logs` reaches `all`.
+// `of` items are drawn from `all` items, of which `marked` are marked. Returns the probability that at least `drawn`
+// of the drawn items are marked. The bound of `logs` is at least `all`.
 [[nodiscard]] double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
                                          std::size_t drawn);
 
-// Adjusted p values. Of a hundred unchanged metrics, five look changed at p <= 0.05. Adjusted values keep the share of
-// false alarms among all alarms at that level instead.
+// Adjusted p values. At p <= 0.05, five of a hundred unchanged metrics look changed. Adjusted values instead limit the
+// share of false alarms among all alarms to that level.
 //
 // Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and
 //          Bogomolov 2014, with the test of Simes 1986 for a group.
@@ -113,8 +115,8 @@ class LogFactorials {
 // The adjusted value of each p, in the same order.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p);
 
-// The same for a family of which only the smallest p are given. The p left out are no smaller. They could only lower an
-// adjusted value that is above theirs.
+// The same if only the smallest p values of a family of `family` tests are given. A value left out can only lower the
+// adjusted values that are above it.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family);
 
 struct GroupedP {
@@ -122,14 +124,15 @@ struct GroupedP {
     double p;
 };
 
-// Adjusts in two stages if whole groups are named, such as a host with all its quantities. A group is named if any of
-// its adjusted values is at or below `level`. Of the groups named, at most that share are expected to be false. A group
-// with hundreds of tests is not more easily named than one with few. `smallest` holds the smallest p of each group,
-// `tests` the number of tests of every group.
+// Adjusts p values in two stages, for reports that name whole groups, such as a host with all its quantities. A group
+// is named if any of its adjusted values is at most `level`. The expected share of false groups among those named is at
+// most `level`. Groups with many tests are named no more easily than groups with few. `smallest` holds the smallest p
+// values of each group, `tests` the number of tests in each group.
 [[nodiscard]] std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest,
                                                       std::span<const std::size_t> tests, double level);
 
-// Adjusts the p that items have in `q` by their groups, and drops the items above `level`.
+// Replaces the p value that each item has in its member `q` by the adjusted one, and drops items above `level`.
+// `group_of(item)` is the index of the item's group.
 template <typename Item, typename GroupOf>
 void keep_unlikely(std::vector<Item>& items, GroupOf group_of, std::span<const std::size_t> tests, double level)
 {

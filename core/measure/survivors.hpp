@@ -1,14 +1,17 @@
-// Decides whether the memory that a call site still holds has grown all the time. It goes by when the blocks were made.
-// A slope of live bytes would also find tables that filled once, and caches that have reached their size.
+// Decides whether the memory of a call site keeps growing, from the allocation times of its blocks that are still live
+// (its survivors). The slope of live bytes would be wrong here: it also rises for tables that were filled once and for
+// caches that have reached their size.
 //
-// The recording is cut into twenty windows. A window counts if it is older than one and a half times the longest life
-// that has ended (of 99.9 % of blocks). Blocks from such a window that are still live do not just wait for their end. A
-// site grows if three things hold: there are five such windows or more since its first survivor, 90 % of them have
-// survivors, and the later half of them has at least 35 % of the bytes. A cache that is not full yet looks the same,
-// because nothing in the order of events tells the two apart.
+// The recording is divided into twenty windows. A window counts if it is older than 1.5 times the longest lifetime of
+// freed blocks (the longest for 99.9 % of them). A block from such a window that is still live has outlived the usual
+// lifetimes. A site grows if three things hold:
+//   - Five counted windows or more remain from its first survivor on.
+//   - 90 % of them contain survivors.
+//   - The later half of them contains at least 35 % of the surviving bytes.
+// A cache that is still filling meets these rules too: events alone do not distinguish it from a leak.
 //
-// Units    events of the recording; bytes.
-// Cost     some ns a block.
+// Units    time is counted in events of the recording; bytes.
+// Cost     a few ns per block.
 #pragma once
 
 #include <array>
@@ -18,7 +21,7 @@
 
 namespace memsweep::measure {
 
-// Counts how long blocks have lived, in steps of an eighth of their order of magnitude.
+// A histogram of the lifetimes of freed blocks, with eight steps per power of two.
 class Lifetimes {
   public:
     void add(std::uint64_t life) noexcept
@@ -27,7 +30,7 @@ class Lifetimes {
         ++count_;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-    // The length that 99.9 % of lives do not exceed. It is at most an eighth too long.
+    // The lifetime that 99.9 % of the blocks do not exceed, rounded up by at most an eighth.
     [[nodiscard]] std::uint64_t longest() const noexcept;
 
   private:
@@ -38,11 +41,11 @@ class Lifetimes {
 };
 
 struct Survivor {
-    std::uint64_t born{};
+    std::uint64_t born{};  // the number of its allocation event
     std::uint64_t bytes{};
 };
 
-inline constexpr std::uint64_t fewest_ended_lives = 100;  // with fewer, nothing is known of how long blocks live
+inline constexpr std::uint64_t fewest_ended_lives = 100;  // fewer freed blocks say too little about lifetimes
 
 // `now`: the number of events so far.
 [[nodiscard]] bool grows(std::span<const Survivor> survivors, std::uint64_t longest_life, std::uint64_t now);

@@ -1,8 +1,8 @@
 // The verdict of a comparison: one word, and the reason for it.
 //
-// Sources  effect size, significance and interval together, never one of them alone. 20,000 pairs of 10 repetitions
-//          were simulated, with runs drifting by up to 2 % each. U alone gave 58 % false alarms at 1 % noise and 19 %
-//          at 3 %. All three together gave 0.01 % and 1.8 %.
+// Sources  A change needs effect size, significance and interval together. In a simulation of 20,000 pairs of 10
+//          repetitions, with a drift of up to 2 % in each run, the U test alone gave 58 % false alarms at 1 % noise and
+//          19 % at 3 %. All three criteria together gave 0.01 % and 1.8 %.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ namespace memsweep::measure {
 
 enum class Verdict : std::uint8_t {
     regressed,     // worse beyond the threshold, significant, the interval wholly on the worse side
-    improved,      // its mirror
+    improved,      // the same, but better
     same,          // the interval lies within the threshold
-    inconclusive,  // measured, but neither could be shown
-    insufficient,  // so few repetitions that nothing could be shown
+    inconclusive,  // neither a change nor its absence could be shown
+    insufficient,  // too few repetitions to show any change
     added,
     missing,
     newly_failing,
@@ -39,17 +39,17 @@ enum class Verdict : std::uint8_t {
 // True for the verdicts that make `compare` fail: regressed and newly_failing.
 [[nodiscard]] bool gates(Verdict verdict);
 
-inline constexpr double significance = 0.05;       // for q, the adjusted p value
-inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
+inline constexpr double significance = 0.05;       // a change is significant up to this q, the adjusted p value
+inline constexpr std::size_t min_repetitions = 5;  // with 4, the smallest p is 0.029: too large for two metrics or more
 
-// A metric's value in one case or result, as far as it is known, and its change from another.
+// A metric's value in one case or result and its change against another, as far as they are known.
 struct MetricEffect {
-    std::string metric{};  // empty: of the whole case
+    std::string metric{};  // empty: it concerns the case as a whole
     model::Unit unit{};
     std::optional<double> value{}, base_value{};  // in `unit`
-    std::optional<Shift> effect{};                // value against base_value
-    std::optional<Verdict> verdict{};             // where it was judged
-    const model::CaseReport *of{}, *base{};       // if it is of another case than the first of its finding
+    std::optional<Shift> effect{};                // of `value` against `base_value`
+    std::optional<Verdict> verdict{};             // empty: not judged
+    const model::CaseReport *of{}, *base{};       // cases of value and base_value; nullptr: the finding's
 };
 
 struct Judgement {
@@ -65,17 +65,17 @@ struct Observed {
     double candidate_median{};
 };
 
-// Judges a counter that repeats to the last digit, by its medians.
+// Judges an exact counter by its medians.
 [[nodiscard]] Judgement judge_exact(const Observed& observed);
 
-// Judges a metric that varies. `shift` has an interval.
+// Judges a noisy metric. `shift` must have an interval.
 [[nodiscard]] Judgement judge_noisy(const Observed& observed, const Shift& shift, double q);
 
-// Empty if n and m repetitions of `family` noisy metrics can show a difference. Else `insufficient`, with the number of
-// repetitions that could.
+// Empty if n and m repetitions can show a difference when `family` noisy metrics are judged together. Otherwise
+// `insufficient`, with the number of repetitions that would be enough.
 [[nodiscard]] std::optional<Judgement> judge_sample_size(std::size_t n, std::size_t m, std::size_t family);
 
-// The fewest repetitions of each side that can show a difference among `family` noisy metrics.
+// The fewest repetitions of each side that can show a difference when `family` noisy metrics are judged together.
 [[nodiscard]] std::size_t repetitions_needed(std::size_t family);
 
 }  // namespace memsweep::measure
