@@ -1,7 +1,7 @@
-// Adaptors: resources that pass every call on to another one, their upstream. They count, limit, fail, time or place
-// calls and blocks, advise the kernel on them, or hold freed blocks back.
+// Adaptors: resources that pass calls on to another resource, their upstream. Each adds one thing: it counts, limits,
+// fails or times calls, or it places blocks on nodes, asks for huge pages, or delays frees.
 //
-// Ownership  each borrows its upstream and its other arguments, which must outlive it.
+// Ownership  an adaptor borrows its upstream and its other arguments, which must outlive it.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,10 @@
 
 namespace memsweep::memory {
 
-// The base of adaptors that do not look at the size first. Derived::serve surrounds both ways to allocate: ask() is the
-// upstream's answer to this call. Memory goes back to the upstream unchanged, unless Derived overrides deallocate.
+// Base class of most adaptors. allocate and allocate_zeroed both call Derived::serve, which may call ask() to get the
+// upstream's answer. deallocate is passed on unchanged unless Derived overrides it.
 //
-// Cost     none: serve is known when Derived is compiled. If Upstream is a final class, it is compiled in too; else
-//          each call is a virtual one.
+// Cost     calls of serve are static. Calls of the upstream are static if Upstream is a final class, otherwise virtual.
 template <typename Derived, typename Upstream = MemoryResource>
 class Adaptor : public MemoryResource {
   public:
@@ -49,11 +48,11 @@ class Adaptor : public MemoryResource {
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
-// Counts exactly what passes through it; the counters may lie in memory that another process watches.
+// Counts the calls and bytes that pass through it, exactly. The counters may lie in memory shared with another process.
 //
-// Cost     as Counters: a few plain additions per call.
-// Threads  bytes are added once the upstream has granted them, and subtracted once it has taken them back. So while a
-//          free is under way they still count as live.
+// Cost     that of Counters: a few plain additions per call.
+// Threads  bytes are added after the upstream has allocated them, and subtracted after it has freed them. So bytes that
+//          are being freed still count as live.
 template <typename Upstream>
 class Counting final : public Adaptor<Counting<Upstream>, Upstream> {
     using Base = Adaptor<Counting<Upstream>, Upstream>;
@@ -86,12 +85,12 @@ class Counting final : public Adaptor<Counting<Upstream>, Upstream> {
 };
 using CountingAdaptor = Counting<MemoryResource>;
 
-// Refuses an allocation when more than a limit would be live.
+// Refuses allocations that would raise the live bytes above a limit.
 //
-// Cost     a compare-and-swap per allocation, an addition per deallocation.
-// Errors   over_limit; the upstream is then not asked. A refusal by the upstream is passed on and takes no room.
-// Threads  exact: bytes are taken before the upstream is asked and given back after it has freed. So the bytes live
-//          upstream never exceed the limit, whatever threads do.
+// Cost     a compare-and-swap per allocation, an atomic subtraction per deallocation.
+// Errors   over_limit, without a call of the upstream. Refusals by the upstream are passed on and do not count.
+// Threads  any. Bytes are counted before the upstream allocates them, and until after it has freed them. So the live
+//          bytes of the upstream never exceed the limit.
 class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
   public:
     LimitingAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept
@@ -136,14 +135,14 @@ class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
     std::atomic<std::uint64_t> live_bytes_{0};
 };
 
-// Refuses every Nth allocation, to show what a program does when memory runs out halfway.
+// Refuses every Nth allocation, to show how a program handles running out of memory.
 //
 // Cost     one relaxed atomic addition per allocation.
-// Errors   injected, on requests N, 2N, 3N, ...; the upstream is then not asked.
-// Threads  over any number of threads, exactly one in N requests is refused.
+// Errors   injected, for requests N, 2N, 3N, ..., without a call of the upstream.
+// Threads  any. The requests of all threads are counted together.
 class FailingAdaptor final : public Adaptor<FailingAdaptor> {
   public:
-    // `every` is at least 1; 1 refuses everything.
+    // `every`: N, at least 1; 1 refuses all allocations.
     FailingAdaptor(MemoryResource& upstream, std::uint64_t every) noexcept;
 
   private:
@@ -160,13 +159,13 @@ class FailingAdaptor final : public Adaptor<FailingAdaptor> {
     std::atomic<std::uint64_t> requests_{0};
 };
 
-// The time that the program's own thread spent in calls into an allocator. The program does not wait for the calls of
-// other threads.
+// The time that the program's main thread spent in calls into an allocator. Calls by other threads are not included,
+// because the program does not wait for them.
 //
 // Units    nanoseconds of the steady clock.
-// Cost     two clock reads for every timed call: those of `timed_from_bytes` and more, which may be system calls. An
-//          allocator answers smaller calls from memory that it holds, faster than a clock is read.
-// Threads  the program's thread is the one that made this object; any thread may add.
+// Cost     two clock reads per timed call. Only calls for `timed_from_bytes` or more are timed, because they may be
+//          system calls. Smaller calls usually take less time than reading a clock.
+// Threads  the main thread is the one that constructs this object. Any thread may call add().
 class CallTimes {
   public:
     static constexpr std::size_t timed_from_bytes = 64U << 10U;
@@ -185,8 +184,8 @@ class CallTimes {
     std::atomic<std::uint64_t> program_ns_{0};
 };
 
-// Times the calls that pass through it and may be system calls: see CallTimes. Timed calls are out of line, so that the
-// others save no register for the clock.
+// Times the calls for blocks of a minimum size: see CallTimes. Timed calls are out of line, so that other calls need
+// not save registers for the clock reads.
 template <typename Upstream>
 class Timing final : public MemoryResource {
   public:
@@ -195,7 +194,7 @@ class Timing final : public MemoryResource {
     {
     }
 
-    // The resource for calls of that size if they are not timed; nullptr: they are.
+    // The upstream if calls of that size are not timed; nullptr if they are.
     [[nodiscard]] Upstream* untimed(std::size_t bytes) noexcept { return bytes < from_bytes_ ? &upstream_ : nullptr; }
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -251,22 +250,22 @@ class Timing final : public MemoryResource {
     const std::size_t from_bytes_;
 };
 
-// Places the pages of a mapping: on nodes, resident from the start, or locked.
+// Puts the pages of each allocation on given NUMA nodes, makes them resident, or locks them, as requested.
 //
-// Units    bytes; the upstream gives every allocation whole pages of its own.
-// Sources  sys::set_memory_policy; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a write to each page);
-//          mlock(2).
-// Cost     a system call for each of the three, and the first touch of every page if it is to be resident.
-// Errors   no_such_node: mbind refuses the nodes, or a weighted interleave before Linux 6.9; lock_limit:
-//          RLIMIT_MEMLOCK, for a process without CAP_IPC_LOCK; out_of_memory: the nodes have no room. After an error
-//          the upstream has its memory back.
+// Units    bytes. Every allocation of the upstream must be a mapping of its own.
+// Sources  sys::set_memory_policy; madvise(2): MADV_POPULATE_WRITE (before Linux 5.14: a write to each page); mlock(2).
+// Cost     a system call for each requested property. Making pages resident also costs the first touch of every page.
+// Errors   no_such_node: mbind refuses the nodes or, before Linux 6.9, weighted interleaving.
+//          lock_limit: RLIMIT_MEMLOCK is exceeded, in a process without CAP_IPC_LOCK.
+//          out_of_memory: the nodes are full.
+//          After an error the memory has been returned to the upstream.
 // Threads  any.
 class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
   public:
     struct Wishes {
         model::NumaSpec numa;
-        bool populated{};
-        bool locked{};
+        bool populated{};          // make the pages resident
+        bool locked{};             // mlock them
         std::size_t page_bytes{};  // page size of the upstream's mappings
     };
     PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : Adaptor{upstream}, wishes_{wishes} {}
@@ -286,14 +285,14 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
     Wishes wishes_;
 };
 
-// Asks the kernel for transparent huge pages in large allocations, as NumPy does in its arrays.
+// Advises the kernel to use transparent huge pages for large allocations, as NumPy does for its arrays.
 //
 // Units    bytes.
-// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
-//          the addresses: later blocks of malloc there have it too.
-// Cost     a madvise per advised allocation; only a comparison for others.
-// Errors   those of upstream. A kernel without huge pages refuses the advice; then there are none.
-// Threads  as upstream.
+// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice belongs to
+//          the address range, so it also applies to blocks that malloc places there later.
+// Cost     a madvise per large allocation, a comparison for others.
+// Errors   those of the upstream. A kernel without huge pages refuses the advice, which is ignored.
+// Threads  as the upstream.
 class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
   public:
     HugePageAdaptor(MemoryResource& upstream, std::uint64_t from_bytes) noexcept;
@@ -317,14 +316,14 @@ class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
     std::uint64_t page_bytes_;
 };
 
-// Fills freed memory with a pattern and holds it back for a while. If the pattern is broken when the memory finally
-// goes back, something wrote to it after it was freed.
+// Fills freed blocks with a pattern and keeps them in quarantine before it frees them. If the pattern has changed by
+// then, something wrote to the block after it was freed.
 //
 // Units    bytes.
-// Cost     freeing writes every byte, and reads it again when the memory leaves quarantine.
-// Memory   holds at most `limit_bytes` back, the oldest goes first.
-// Threads  any; tags are the caller's and belong to one thread.
-// Ownership  borrows the upstream; destruction gives everything back to it.
+// Cost     every byte is written when a block is freed, and read when the block leaves quarantine.
+// Memory   at most `limit_bytes` are in quarantine; the oldest blocks leave first.
+// Threads  any; tag_next is for one thread only.
+// Ownership  borrows the upstream; the destructor frees everything in quarantine.
 class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
   public:
     static constexpr unsigned char poison = 0xDB;
@@ -337,11 +336,11 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
 
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
-    // The tag of the memory that is freed next, for the report of a broken pattern.
+    // Sets the tag of blocks that are freed from now on. take_broken reports blocks by their tags.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // The tags of all memory that was written to after it was freed. It covers memory that has left quarantine since
-    // the last call, and all that is still in it, which is then given back.
+    // Empties the quarantine. Returns the tags of all blocks found since the last call that were written to after they
+    // had been freed.
     [[nodiscard]] std::vector<std::uint16_t> take_broken();
 
   private:
@@ -369,7 +368,7 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
     std::vector<std::uint16_t> broken_;
 };
 
-// Whether memory looks like freed memory in quarantine, by its first and last bytes.
+// Whether a block looks like a freed block in quarantine, judging by up to 16 bytes at each end.
 [[nodiscard]] bool looks_poisoned(const void* ptr, std::size_t bytes) noexcept;
 
 }  // namespace memsweep::memory

@@ -1,4 +1,4 @@
-// The arithmetic of alignments, which are powers of two.
+// Arithmetic with alignments, which are powers of two.
 //
 // Units    bytes.
 #pragma once
@@ -14,14 +14,13 @@ namespace memsweep::memory {
 // No object can be larger than the largest pointer difference.
 inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-// Like std::has_single_bit, which on x86-64's baseline is a call of a library function that counts bits.
+// Like std::has_single_bit, but without its library call: baseline x86-64 has no instruction that counts bits.
 [[nodiscard]] constexpr bool is_power_of_two(std::uint64_t value) noexcept
 {
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-// False for a request that no resource can serve. Half of the address space is left for rounding up, so sums cannot
-// wrap.
+// False for a request that no resource can serve. The limits leave room for rounding up, so that sums cannot overflow.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
     return is_power_of_two(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
@@ -32,7 +31,7 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// The whole pages that a block overlaps. It may share those at its ends with its neighbours.
+// All pages that a block overlaps, even in part. The first and the last one may be shared with neighbouring blocks.
 //
 // Units    bytes.
 struct PageSpan {

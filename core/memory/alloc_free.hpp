@@ -1,11 +1,11 @@
-// Allocates and frees one block again and again: the cost of an allocator's calls by themselves.
+// Allocates and frees one block repeatedly, to measure nothing but the calls into an allocator.
 //
-// Units    bytes, at least 1; turns, each an allocation and its free.
-// Cost     between the two calls the first one's answer is checked. If Resource is a final class, its code is part of
-//          the loop; over malloc, adaptors that leave such calls alone then add no instruction. Else each call is
-//          virtual.
-// Memory   one block at a time, which is not written to.
-// Errors   the status of the allocation that was refused, and the turns before it.
+// Units    bytes, at least 1; turns, each one an allocation and its free.
+// Cost     per turn: the two calls and a check of the allocation's status. If Resource is a final class, its code is
+//          inlined into the loop, otherwise both calls are virtual. A Timing adaptor adds nothing for sizes that it
+//          does not time.
+// Memory   one block at a time, which is never written to.
+// Errors   after a refused allocation: its status, and the number of turns before it.
 // Threads  as the resource.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace memsweep::memory {
 
 struct AllocFreeTurns {
-    std::uint64_t done{};
+    std::uint64_t done{};  // turns
     AllocStatus status{AllocStatus::ok};
 };
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t alloc_free_alignment = alignof(std::max_align_t);
 template <typename Resource>
 [[nodiscard]] AllocFreeTurns alloc_free(Resource& resource, std::size_t bytes, std::uint64_t times) noexcept
 {
-    // Checked once, so that resources need not check the same in every turn.
+    // Checked here, once. A resource whose code is inlined need not repeat the check in every turn.
     if (bytes == 0 || !is_servable(bytes, alloc_free_alignment)) {
         return {0, AllocStatus::bad_request};
     }

@@ -1,5 +1,5 @@
-// The allocators of a process as resources: malloc, posix_memalign and the standard library's; and a resource without
-// memory.
+// The allocators of the process as memory resources: malloc, posix_memalign and std::pmr. Also a resource that hands
+// out addresses without memory.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 
 namespace memsweep::memory {
 
-// The process's malloc, whichever library provides it: what most runtimes allocate from.
+// The malloc of the process, whichever library provides it. Most language runtimes allocate from it.
 //
-// Sources  alignment up to alignof(max_align_t): malloc and calloc; above it: posix_memalign.
-// Cost     at such a larger alignment zeroed memory is written (memset), since there is no aligned calloc; at smaller
-//          alignments calloc leaves fresh pages untouched.
+// Sources  malloc and calloc for alignments up to alignof(max_align_t), posix_memalign for larger ones.
+// Cost     zeroed memory: calloc leaves fresh pages untouched. For larger alignments there is no calloc, so memset
+//          writes the zeros.
 // Threads  as malloc: any thread may allocate and free.
 class MallocResource final : public MemoryResource {
   public:
@@ -37,8 +37,8 @@ class MallocResource final : public MemoryResource {
     }
 
   private:
-    // Whether malloc itself aligns enough. False for 0 bytes, because malloc may answer them with a null pointer, which
-    // would look like a refusal.
+    // Whether malloc's alignment is sufficient. False for 0 bytes, because malloc may return a null pointer for them,
+    // which would look like a refusal.
     [[nodiscard]] static bool is_for_malloc_itself(std::size_t bytes, std::size_t alignment) noexcept
     {
         const std::size_t below = alignment - 1;
@@ -53,15 +53,15 @@ class MallocResource final : public MemoryResource {
     [[nodiscard]] static Allocation allocate_otherwise(std::size_t bytes, std::size_t alignment) noexcept;
 };
 
-// The process's malloc with every allocation aligned, however little is asked for. Libraries allocate arrays for vector
-// instructions in this way.
+// The malloc of the process with a minimum alignment for every allocation. Libraries allocate arrays in this way for
+// vector instructions.
 //
 // Sources  posix_memalign.
-// Cost     as malloc and its own search for an aligned place; zeroed memory is written.
+// Cost     as posix_memalign; zeroed memory is written (memset).
 // Threads  as malloc: any thread may allocate and free.
 class AlignedResource final : public MemoryResource {
   public:
-    // `alignment` is a power of two; stricter requests get their own alignment.
+    // `alignment` is a power of two. Requests with a larger alignment get the larger one.
     explicit AlignedResource(std::size_t alignment) noexcept : alignment_{alignment} {}
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -78,7 +78,7 @@ class AlignedResource final : public MemoryResource {
     }
 
   private:
-    // The stricter alignment. A value that is no power of two stays so, to be refused.
+    // The larger alignment. An invalid value is returned unchanged, so that malloc_ refuses it.
     [[nodiscard]] std::size_t stricter(std::size_t asked) const noexcept
     {
         return asked != 0 && asked < alignment_ && (asked & (asked - 1)) == 0 ? alignment_ : asked;
@@ -88,18 +88,19 @@ class AlignedResource final : public MemoryResource {
     MallocResource malloc_;
 };
 
-// The standard library's memory resources with their defaults, as C++ programs use them.
+// The standard library's memory resources with their default options.
 //
-// Sources  <memory_resource>: new_delete_resource, monotonic_buffer_resource, unsynchronized_pool_resource and
-//          synchronized_pool_resource, with their default options over new and delete.
-// Memory   monotonic gives nothing back before it is destroyed; the pools keep blocks up to a few MiB, and pass larger
-//          ones on. None can promise zeros: zeroed memory is written. Sizes are rounded up to the alignment, because
-//          libstdc++ 12's pools serve 24 bytes aligned to 16 from the blocks for 24 bytes, every second one misaligned.
-// Errors   bad_request; out_of_memory if the library throws; the exception ends here.
-// Threads  new_delete and synchronized: any; monotonic and unsynchronized: one at a time (model::is_single_threaded).
+// Sources  <memory_resource>: new_delete_resource, and above it monotonic_buffer_resource, unsynchronized_pool_resource
+//          and synchronized_pool_resource.
+// Memory   monotonic frees nothing before it is destroyed. The pools keep blocks up to a few MiB and pass larger ones
+//          on. None can promise zeros, so zeroed memory is written (memset).
+//          Sizes are rounded up to the alignment. Otherwise the pools of libstdc++ 12 serve 24 bytes aligned to 16 from
+//          their 24-byte blocks, every second of which is misaligned.
+// Errors   bad_request; out_of_memory: the library threw std::bad_alloc, which is caught here.
+// Threads  new_delete and synchronized: any. monotonic and unsynchronized: one at a time (model::is_single_threaded).
 class PmrResource final : public MemoryResource {
   public:
-    // nullptr: new_delete_resource, which nobody owns.
+    // nullptr selects new_delete_resource, which is not owned.
     explicit PmrResource(std::unique_ptr<std::pmr::memory_resource> resource) noexcept
         : owned_{std::move(resource)}, resource_{owned_ == nullptr ? std::pmr::new_delete_resource() : owned_.get()}
     {
@@ -117,11 +118,11 @@ class PmrResource final : public MemoryResource {
     std::pmr::memory_resource* resource_;
 };
 
-// No memory at all: addresses that must not be dereferenced, to measure what the harness itself costs.
+// Hands out addresses without memory, which must not be dereferenced. It measures the cost of the harness itself.
 //
 // Cost     one relaxed atomic addition per allocation, nothing per deallocation.
-// Memory   none. Addresses are distinct for the life of the resource but stand closer together than the sizes asked
-//          for; they start at 2^52, which no Linux process has mapped, so a stray write is a segmentation fault.
+// Memory   none. All addresses of a resource are distinct, but they are closer together than the requested sizes. They
+//          start at 2^52, where Linux maps nothing, so a stray write is a segmentation fault.
 // Errors   bad_request only.
 class NullResource final : public MemoryResource {
   public:
@@ -130,9 +131,9 @@ class NullResource final : public MemoryResource {
         if (!is_servable(bytes, alignment)) {
             return {nullptr, AllocStatus::bad_request};
         }
-        // Twice the alignment always holds one aligned address that the next caller's range cannot contain.
+        // A range of twice the alignment contains an aligned address, and the ranges of two calls do not overlap.
         const std::uint64_t address = round_up(next_.fetch_add(2 * alignment, std::memory_order_relaxed), alignment);
-        // The address is a token that nobody reads or writes through.
+        // The address is only a token: nothing is read or written through it.
         return {reinterpret_cast<void*>(address), AllocStatus::ok};  // NOLINT(performance-no-int-to-ptr)
     }
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override

@@ -1,14 +1,14 @@
-// A pool of size classes. A returned block is kept by the thread that returned it, then in a depot of its class, then
-// in a common store that knows its age; or in stripes. A request that fits no class goes past the pool.
+// A pool of size classes. A freed block goes into the cache of its thread; if that is full, blocks move on to the depot
+// of their class, and from there to a common store that records ages. In a striped pool they go into stripes instead
+// (see pool_tiers.hpp). A request that fits no class goes to the upstream.
 //
 // Units    bytes.
-// Cost     a hit in the thread's own cache: a table look-up and plain loads and stores, a few nanoseconds, without lock
-//          or locked instruction. The other tiers: a lock of the class, then one of the store. If returned blocks are
-//          cleared, or the pool is aligned to less than malloc's blocks, a hit also finds the size's class first.
-// Memory   beyond what Pool says, at most `thread_bytes` per class and thread, `depot_bytes` per class and
-//          `limit_bytes` in the common store lie idle.
-// Threads  any. trim takes from the depots, the store, the caller's own cache and the caches of threads that have
-//          ended.
+// Cost     a hit in the thread's own cache takes a few nanoseconds: a table look-up and plain loads and stores, without
+//          a lock or a locked instruction. It must also look up the class if freed blocks are cleared, or if the pool
+//          aligns blocks less strictly than malloc. The other tiers take the lock of the class, then that of the store.
+// Memory   idle: at most `thread_bytes` per class and thread, `depot_bytes` per class, and `limit_bytes` in the common
+//          store. Also see Pool.
+// Threads  any. trim empties the store, then the depots, then the caches of the calling thread and of ended threads.
 #pragma once
 
 #include <atomic>
@@ -78,8 +78,8 @@ class ClassPool final : public Pool {
                                                                           : SizeClasses::none;
     }
 
-    // Whether blocks of a remembered size are aligned as asked (see remember). If the caller names its alignment, the
-    // compiler makes the first comparison, and nothing is loaded for it.
+    // Whether blocks of a remembered size (see remember) have the requested alignment. If the alignment is a constant,
+    // the compiler evaluates the first comparison.
     [[nodiscard]] bool aligns_so(std::size_t alignment) const noexcept
     {
         return alignment <= alignof(std::max_align_t) || alignment <= spec_.alignment;
@@ -134,7 +134,9 @@ class ClassPool final : public Pool {
     IdleStore store_;
     SharedCounts counts_;
     mutable std::mutex base_mutex_;
-    PoolStats base_;  // the sums at reset_counts: they belong to threads, and no other thread may write them
+    // The counts at the last reset_counts, which stats() subtracts. Counts of threads cannot be set to 0: only their own
+    // threads may write them.
+    PoolStats base_;
 };
 
 }  // namespace memsweep::memory

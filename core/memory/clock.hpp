@@ -1,4 +1,4 @@
-// The steady clock for memory that lies idle, or waits for its release.
+// The steady clock, by which the age of idle memory and the delay of releases are measured.
 //
 // Units    nanoseconds.
 // Cost     one read of CLOCK_MONOTONIC, 20 to 40 ns.

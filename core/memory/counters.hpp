@@ -1,14 +1,14 @@
-// The exact counters of one stack of resources. Standard-layout, and all zeros when new, so that it can lie in memory
-// shared with the process that watches.
+// Exact counters of the allocations and bytes of one stack of resources. The class has standard layout and is all zeros
+// when new, so that it can lie in memory shared with another process, which reads it.
 //
 // Units    bytes, counts.
-// Cost     each thread counts in a line of its own: plain additions, no locked instruction. A reader adds up the lines
-//          of all threads that ever counted.
-// Memory   64 bytes per thread that can count.
-// Threads  every sum is exact once the counting threads have been waited for; before, each line is exact at the instant
-//          at which it is read. The peak is exact while one thread allocates, even if others free. If several allocate,
-//          each reads the live bytes of all after every 64 KiB that it has allocated. So the peak may miss that much
-//          per thread, or count bytes twice that pass from thread to thread at that instant.
+// Cost     each thread counts in a cache line of its own: plain additions, no locked instruction. A reader adds up the
+//          lines of all threads that ever counted.
+// Memory   a line of 64 bytes for each of thread_slots threads, and one for all others.
+// Threads  sums are exact once the counting threads have been joined. Until then a sum adds up lines that were read one
+//          after another. The peak is exact if only one thread allocates, even if others free. If several threads
+//          allocate, each updates the peak after every 64 KiB of its own allocations. So the peak may be too low by
+//          64 KiB per thread. It may also count bytes twice that pass between threads while it is computed.
 #pragma once
 
 #include <algorithm>
@@ -52,27 +52,27 @@ class Counters {
     [[nodiscard]] std::uint64_t deallocations() const noexcept { return sum(&Line::deallocations); }
     [[nodiscard]] std::uint64_t refusals() const noexcept { return sum(&Line::refusals); }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return sum(&Line::allocated_bytes); }  // gross
-    [[nodiscard]] std::uint64_t live_bytes() const noexcept;  // acquired minus released
+    [[nodiscard]] std::uint64_t live_bytes() const noexcept;  // allocated minus freed
     [[nodiscard]] std::uint64_t live_bytes_peak() const noexcept { return peak_bytes_.load(relaxed); }
 
-    // Restarts the peak from the bytes live now.
+    // Sets the peak to the bytes that are live now.
     void restart_peak() noexcept { peak_bytes_.store(live_bytes(), relaxed); }
 
   private:
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::uint64_t unseen_limit_bytes = 64U << 10U;
 
-    // The counters of one thread, which alone writes them; several threads may share the last line.
+    // The counters of one thread; no other thread writes them. Only the last line may be shared by several threads.
     struct alignas(64) Line {
         std::atomic<std::uint64_t> allocations{0};
         std::atomic<std::uint64_t> deallocations{0};
         std::atomic<std::uint64_t> refusals{0};
         std::atomic<std::uint64_t> allocated_bytes{0};
         std::atomic<std::uint64_t> freed_bytes{0};
-        std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last looked at the peak
+        std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last updated the peak
     };
 
-    // The calling thread's line, if it is in use and no other thread's; else nullptr.
+    // The calling thread's own line; nullptr if the thread has not counted yet, or shares a line.
     [[nodiscard]] Line* known_line() noexcept
     {
         const std::uint32_t slot = current_thread_slot;
@@ -80,14 +80,14 @@ class Counters {
     }
     [[nodiscard]] Line& own_line() noexcept;
 
-    // The release pairs with the readers' acquire: a thread that has learnt of an allocation or a free finds it
+    // The release store pairs with the acquire loads of readers: a thread that knows of an allocation or a free sees it
     // counted.
     static void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
     {
         counter.store(counter.load(relaxed) + amount, std::memory_order_release);
     }
 
-    // Called by a thread that has not counted in its line yet, or that shares it.
+    // For a thread that has not counted in its line yet, or that shares it.
     void count_granted_first(std::uint64_t bytes) noexcept;
     void count_returned_first(std::uint64_t bytes) noexcept;
     void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept;
@@ -102,9 +102,9 @@ class Counters {
 
     [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
 
-    std::atomic<std::uint32_t> lines_used_{0};      // the first so many
-    std::atomic<std::uint32_t> own_lines_used_{0};  // the same without the last one
-    std::atomic<std::uint32_t> allocating_{0};      // lines that have counted an allocation
+    std::atomic<std::uint32_t> lines_used_{0};      // lines from here on have never been used
+    std::atomic<std::uint32_t> own_lines_used_{0};  // the same, without the shared last line
+    std::atomic<std::uint32_t> allocating_{0};      // the number of lines that have counted an allocation
     std::atomic<std::uint64_t> peak_bytes_{0};
     std::array<Line, thread_slots + 1> lines_{};
 };

@@ -1,12 +1,14 @@
-// Memory that an accelerator's runtime gives: pinned, managed, write-combined, or the device's own.
+// Memory from an accelerator's runtime: pinned, managed, write-combined, mapped, or the device's own.
 //
-// Memory that the processor cannot reach (device, mapped) gets reserved addresses that lead nowhere. They are unique
-// and aligned, may be divided, and fault when touched. where() turns any of them into the address that copies take.
+// Memory that the processor cannot reach (device, mapped) gets a reserved address range without memory, unless the
+// runtime itself gives it addresses. Such addresses are unique and aligned, a pool may split their range, and touching
+// them is a fault. where() translates each of them into the address that copies take.
+//
 // Units    bytes.
-// Cost     a call of the driver for each block, tens of microseconds for pinned memory; a pool belongs above it.
-// Errors   as MemoryResource says: out_of_memory if the runtime says budget; no_device_memory for its other refusals.
-// Threads  as MemoryResource says.
-// Ownership  the runtime outlives it; blocks that are not given back are released with it.
+// Cost     a driver call for each block, tens of microseconds for pinned memory. So put a pool above it.
+// Errors   AllocStatus: out_of_memory if the runtime reports `budget`, no_device_memory if it refuses otherwise.
+// Threads  any.
+// Ownership  the runtime must outlive it. The destructor releases blocks that were not freed.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,7 @@ namespace memsweep::memory {
 
 class DeviceResource final : public MemoryResource {
   public:
-    // `kind` is neither registered memory, which is adopted, nor pageable.
+    // `kind` is not `registered` (such memory is adopted, not allocated) and not `pageable`.
     DeviceResource(device::Runtime& runtime, std::uint32_t device, device::MemoryKind kind);
     ~DeviceResource() override;
     DeviceResource(const DeviceResource&) = delete;
@@ -39,18 +41,18 @@ class DeviceResource final : public MemoryResource {
     }
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
-    // The runtime's last refusal in words; empty: it has refused nothing.
+    // The message of the runtime's last refusal; empty if it has refused nothing.
     [[nodiscard]] std::string last_refusal() const;
 
-    // The place of a byte inside a block of this resource; absent: none of its blocks has it.
+    // The device address of a byte of a block; absent if no block of this resource contains the byte.
     [[nodiscard]] std::optional<device::Address> where(const void* ptr) const;
 
   private:
     struct Held {
         device::Memory memory;
-        std::byte* begin{};  // the address that stands for the block's first byte
+        std::byte* begin{};  // the processor's address of the block's first byte
         std::uint64_t bytes{};
-        bool is_reserved{};  // addresses that lead nowhere
+        bool is_reserved{};  // a reserved address range without memory
     };
 
     [[nodiscard]] Allocation hold(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept;
@@ -63,8 +65,8 @@ class DeviceResource final : public MemoryResource {
     std::uint32_t device_;
     device::MemoryKind kind_;
     mutable std::mutex mutex_;
-    device::Stream stream_;                  // that clears, and keeps the order of stream-ordered memory
-    std::map<const std::byte*, Held> held_;  // by the address given out
+    device::Stream stream_;                  // for clearing, and for stream-ordered memory
+    std::map<const std::byte*, Held> held_;  // by the address that allocate returned
     std::string last_refusal_;
 };
 

@@ -1,8 +1,8 @@
-// An array of zeros in a mapping of its own, whose pages exist once they are written. Pools keep their lists in such
-// arrays.
+// An array of zeros in a mapping of its own. A page takes memory only once it has been written. Pools keep their lists
+// in such arrays.
 //
-// Memory   address space for all of it, pages for the used part.
-// Errors   out of address space is std::bad_alloc, at construction only.
+// Memory   address space for the whole array, pages for its used part.
+// Errors   std::bad_alloc if there is no address space left, at construction only.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace memsweep::memory {
 template <typename T>
 class LazyArray {
   public:
-    // All zero bits must be a T that nobody needs to destroy.
+    // All zero bits must be a valid T. No destructors are called.
     static_assert(std::is_trivially_destructible_v<T>);
 
     explicit LazyArray(std::size_t count)

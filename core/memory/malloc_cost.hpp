@@ -1,10 +1,11 @@
-// Measures one malloc with its free in this process, by size, once the allocator has settled.
+// Measures what a malloc and a free of one size cost in this process, after a few operations of warm-up.
 //
-// Units    nanoseconds and minor faults per operation.
-// Sources  CLOCK_MONOTONIC over untouched blocks, the fastest of several rounds; getrusage over blocks of which every
-//          page is written. A few uncounted operations come first, because allocators adapt to freed blocks.
+// Units    nanoseconds and minor faults per operation, which is one malloc and one free.
+// Sources  Time: CLOCK_MONOTONIC, with blocks that are not touched; the fastest of several rounds.
+//          Faults: getrusage, with blocks of which every page is written.
+//          The warm-up is needed because allocators adapt to freed blocks.
 // Cost     a few milliseconds for small sizes, up to about a second for 128 MiB.
-// Threads  alone in its process, since faults are counted for all of it.
+// Threads  no other thread may run, because faults are counted for the whole process.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,11 @@
 namespace memsweep::memory {
 
 struct MallocCost {
-    double ns_per_op{};      // one malloc and free, nothing touched between them
-    double faults_per_op{};  // one malloc, a write to every page, and free
+    double ns_per_op{};      // of a malloc and a free, with nothing touched between them
+    double faults_per_op{};  // of a malloc, a write to every page, and a free
 };
 
-// Negative costs when the allocator refuses the size.
+// Both costs are -1 if malloc refuses the size.
 [[nodiscard]] MallocCost measure_malloc_cost(const sys::Clock& clock, std::size_t bytes);
 
 }  // namespace memsweep::memory

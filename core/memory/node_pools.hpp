@@ -1,13 +1,13 @@
-// A pool of size classes for each NUMA node, in memory of that node. A thread is served by the pool of the node that it
-// runs on. A freed block goes back to the pool that it came from.
+// A pool of size classes for each NUMA node, in memory of that node. A thread allocates from the pool of the node that
+// it runs on. A freed block returns to the pool that it came from.
 //
 // Units    bytes.
-// Sources  getcpu(2); mbind(2) with MPOL_PREFERRED, so that a full node borrows from others instead of failing.
-// Cost     beyond the node's pool: getcpu (some 10 ns through the vDSO) to take, a hash and its probes to return.
-// Memory   8 bytes of address space for each of a million blocks, and pages for the used part.
-// Errors   out_of_memory: more blocks than that are held; no_such_node: the kernel refuses the policy.
+// Sources  getcpu(2); mbind(2) with MPOL_PREFERRED, so that memory comes from other nodes if a node is full.
+// Cost     in addition to that of a pool: getcpu (about 10 ns through the vDSO) to allocate, a hash look-up to free.
+// Memory   8 MiB of address space for the map of blocks, and pages for its used part.
+// Errors   out_of_memory also if the pools hold 524,288 blocks already; no_such_node: the kernel refuses the policy.
 // Threads  any.
-// Ownership  borrows the upstream, whose blocks are whole pages of their own.
+// Ownership  borrows the upstream, each of whose blocks must be a mapping of its own.
 #pragma once
 
 #include <algorithm>
@@ -33,12 +33,12 @@ inline std::uint64_t address_of(const void* block) noexcept
     return reinterpret_cast<std::uintptr_t>(block);
 }
 
-// Maps a block of whole pages to its owner, by number.
+// Maps a page-aligned block to the number of the pool that owns it, in a hash table.
 class OwnerMap {
   public:
     OwnerMap() : places_{places} {}
 
-    // False: there is no place left. Half of the map stays empty, so that probes are short and end.
+    // False if the map is full. Half of its places always stay empty, so that probing is short and terminates.
     [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept
     {
         const std::uint64_t address = address_of(block);
@@ -51,7 +51,7 @@ class OwnerMap {
         while (places_[place].load(relaxed) > gone) {
             place = (place + 1) % places;
         }
-        used_ += places_[place].load(relaxed) == 0 ? 1U : 0U;  // an erased place stays used: probes pass it
+        used_ += places_[place].load(relaxed) == 0 ? 1U : 0U;  // an erased place still counts as used
         places_[place].store(address | owner, std::memory_order_release);
         return true;
     }
@@ -62,7 +62,7 @@ class OwnerMap {
         places_[place_of(address_of(block))].store(gone, relaxed);
     }
 
-    // The pool that owns a block. The block is in the map, and nobody erases it meanwhile.
+    // The number of the pool that owns a block. The block must be in the map until this returns.
     [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept
     {
         return static_cast<std::uint32_t>(places_[place_of(address_of(block))].load(relaxed) & owner_bits);
@@ -71,8 +71,8 @@ class OwnerMap {
   private:
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t places = std::size_t{1} << 20U;
-    static constexpr std::uint64_t owner_bits = 0xFFF;  // below a page's address
-    static constexpr std::uint64_t gone = 1;            // erased: probes go on past it
+    static constexpr std::uint64_t owner_bits = 0xFFF;  // the low bits of an address, which are 0 for whole pages
+    static constexpr std::uint64_t gone = 1;            // an erased place, which probing skips
 
     [[nodiscard]] static std::size_t home_of(std::uint64_t address) noexcept
     {
@@ -88,14 +88,14 @@ class OwnerMap {
         return place;
     }
 
-    std::mutex mutex_;  // guards changes
+    std::mutex mutex_;  // guards insert and erase
     std::size_t used_{};
     LazyArray<std::atomic<std::uint64_t>> places_;
 };
 
 class NodePools final : public Pool {
   public:
-    // `nodes`: the nodes that have memory; at least one, with numbers below 64.
+    // `nodes`: the numbers of the nodes that have memory; at least one, each below 64.
     NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes,
               std::size_t page_bytes)
     {
@@ -120,7 +120,7 @@ class NodePools final : public Pool {
         parts_[owners_.owner_of(ptr)]->pool.deallocate(ptr, bytes, alignment);
     }
 
-    // Each part keeps its share.
+    // Each part keeps the same share of `keep_bytes`.
     std::uint64_t trim(std::uint64_t keep_bytes) noexcept override
     {
         std::uint64_t released = 0;
@@ -171,7 +171,7 @@ class NodePools final : public Pool {
     }
 
   private:
-    // The upstream's memory, entered in the map.
+    // Passes on the upstream's memory and records in the map which part owns it.
     class OwnedMemory final : public Adaptor<OwnedMemory> {
       public:
         OwnedMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part) noexcept
@@ -223,7 +223,7 @@ class NodePools final : public Pool {
     }
 
     OwnerMap owners_;
-    std::array<std::uint8_t, 64> part_of_node_{};  // nodes without memory: the first part
+    std::array<std::uint8_t, 64> part_of_node_{};  // the first part for nodes without memory
     std::vector<std::unique_ptr<Part>> parts_;
 };
 
