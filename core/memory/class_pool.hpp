@@ -134,8 +134,8 @@ class ClassPool final : public Pool {
     IdleStore store_;
     SharedCounts counts_;
     mutable std::mutex base_mutex_;
-    // The counts at the last reset_counts, which stats() subtracts. Counts of threads cannot be set to 0: only their own
-    // threads may write them.
+    // The counts at the last reset_counts, which stats() subtracts. The counts in thread caches cannot be reset,
+    // because only their own threads may write them.
     PoolStats base_;
 };
 

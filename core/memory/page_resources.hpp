@@ -1,5 +1,5 @@
-// Resources that map pages of their own for every allocation, and unmap all of them on deallocation: private pages,
-// pages behind a fence, shared pages, and files.
+// Resources that make a mapping for every allocation and unmap it on deallocation: private pages, pages that end at an
+// inaccessible one, shared pages, and files.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace memsweep::memory {
 // The page size of the mappings that a PageResource of this kind makes.
 [[nodiscard]] std::size_t page_bytes_of(model::PageKind kind) noexcept;
 
-// Pages straight from the kernel: one private anonymous mapping per allocation, given back whole on deallocation.
+// Pages straight from the kernel: one private anonymous mapping per allocation.
 //
-// Units    bytes; a mapping is rounded up to whole pages, which its Counters do not see.
-// Sources  mmap(2), madvise(2): MADV_NOHUGEPAGE for small pages, MADV_HUGEPAGE for transparent huge pages; a kernel
-//          without huge pages ignores both, which a report shows as no huge-page bytes.
-// Cost     a system call or two per allocation, one per deallocation, and a fault per page at first touch. An
-//          alignment above the page size maps more and trims it: three calls.
-// Memory   fresh pages read as zeros, so zeroed memory is left untouched. With thp, 2 MiB and more starts at a
-//          multiple of 2 MiB, where the kernel can use huge pages.
-//          With reserved huge pages (MAP_HUGETLB) the mapping is rounded up to them and takes them from the reserve.
-// Errors   out_of_memory also when the process has used up its mappings (vm.max_map_count); no_huge_pages_2m, _1g:
-//          too few are reserved and free.
+// Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
+// Sources  mmap(2), madvise(2): MADV_NOHUGEPAGE for small pages, MADV_HUGEPAGE for transparent huge pages. A kernel
+//          without huge pages refuses both; reports then show no huge-page bytes.
+// Cost     one or two system calls per allocation, one per deallocation, and a fault per page at first touch. For an
+//          alignment above the page size, the mapping is made larger and then trimmed, by two more system calls.
+// Memory   fresh pages read as zeros, so zeroed memory is left untouched. With `thp`, mappings of 2 MiB and more start
+//          at a multiple of 2 MiB, so that the kernel can use huge pages. Reserved huge pages (MAP_HUGETLB) come from
+//          the machine's reserve, and mappings are rounded up to them.
+// Errors   out_of_memory also if the process has too many mappings (vm.max_map_count). no_huge_pages_2m, _1g: too few
+//          reserved pages are free.
 class PageResource final : public MemoryResource {
   public:
     explicit PageResource(model::PageKind kind) noexcept;
@@ -43,19 +43,20 @@ class PageResource final : public MemoryResource {
     std::size_t page_bytes_;
 };
 
-// Makes a mapping of its own per allocation, whose last byte lies against an inaccessible page. Freed memory can be
-// kept inaccessible, so that every use of it traps.
+// Makes a mapping per allocation and puts the block at its end, before an inaccessible page, so that an overrun traps.
+// Freed memory can be kept inaccessible, so that every use of it traps.
 //
 // Sources  the method of Electric Fence; mprotect(2).
-// Units    bytes. An overrun is caught from its first byte when the size is a multiple of the alignment, otherwise from
-//          the next multiple on.
+// Units    bytes. If the size is a multiple of the alignment, the first byte of an overrun traps. Otherwise an overrun
+//          traps from the next multiple on.
 // Cost     two system calls to allocate, one or two to free; at least two pages of address space per allocation.
-// Memory   inaccessible ranges hold no pages; at most `kept_ranges` of them stay, then the oldest goes.
-// Errors   out_of_memory: the kernel refuses a mapping (vm.max_map_count, address space).
+// Memory   inaccessible ranges hold no pages. At most `kept_ranges` of them are kept; then the oldest is unmapped.
+// Errors   out_of_memory: the kernel refuses a mapping (vm.max_map_count, address space). bad_request also for an
+//          alignment above the page size.
 // Threads  any.
 class FencedResource final : public MemoryResource {
   public:
-    // With `keeps_freed`, freed memory stays mapped without access.
+    // `keeps_freed`: freed memory stays mapped without access.
     explicit FencedResource(bool keeps_freed) noexcept;
     ~FencedResource() override;
 
@@ -77,23 +78,24 @@ class FencedResource final : public MemoryResource {
 
     bool keeps_freed_;
     std::size_t page_bytes_;
-    std::mutex mutex_;  // guards what is kept
+    std::mutex mutex_;  // guards kept_
     std::deque<FencedPages> kept_;
 };
 
-// Shared pages that nobody else maps: one memfd per allocation, given back whole on deallocation.
+// Shared pages that no other process maps: one memfd per allocation.
 //
-// If its page-table entries are dropped, a shared mapping keeps its contents; private memory does not. The next access
-// finds the page in the page cache and takes a minor fault. So this is the memory for a soft trim.
+// Shared memory keeps its contents when its page-table entries are dropped; private memory loses them. The next access
+// takes a minor fault and finds the page in the page cache. Soft trims (model::TrimHow::soft) need such memory.
 //
-// Units    bytes; a mapping is rounded up to whole pages, which its Counters do not see.
-// Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE;
+// Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
+// Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE.
 //          /sys/kernel/mm/transparent_hugepage/shmem_enabled decides which huge pages shared memory gets.
-// Cost     four system calls per allocation, one per deallocation, and a fault per page at first touch; more than a
-//          private page's, since the page enters the page cache too. An alignment above the page size maps twice.
-// Memory   fresh pages read as zeros, so zeroed memory is left untouched. Counted as shared memory by the kernel: in
-//          the resident set while it is mapped in, and in the control group until it is deallocated.
-// Errors   out_of_memory also when the process has used up its mappings (vm.max_map_count) or descriptors.
+// Cost     four system calls per allocation, one per deallocation, and a fault per page at first touch. Such a fault
+//          costs more than one on private memory, because the page is also added to the page cache. An alignment above
+//          the page size takes a second mmap.
+// Memory   fresh pages read as zeros, so zeroed memory is left untouched. The kernel counts the pages as shared memory:
+//          in the resident set while their page-table entries exist, in the control group until they are deallocated.
+// Errors   out_of_memory also if the process has too many mappings (vm.max_map_count) or open files.
 class SharedResource final : public MemoryResource {
   public:
     explicit SharedResource(model::PageKind kind) noexcept;
@@ -110,22 +112,22 @@ class SharedResource final : public MemoryResource {
     std::size_t page_bytes_;
 };
 
-// Shared mappings of files, one file per allocation: in /dev/shm under a name that other processes can open, or without
-// a name in a folder of the user's.
+// Shared mappings of files, one file per allocation. The file is either in /dev/shm, under a name that other processes
+// can open, or in a folder that the user chooses, without a name.
 //
-// Units    bytes; a file is rounded up to whole pages.
+// Units    bytes. Files are rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
-// Cost     six to eight system calls per allocation, two or three per deallocation. /dev/shm writes zeros when it
-//          reserves, so its pages exist before the first touch. The touch of each still costs a minor fault.
-// Memory   the file's storage is reserved before it is mapped, so a full file system refuses the allocation. Otherwise
-//          a later touch would be a SIGBUS. New files read as zeros.
-// Errors   shm_full, disk_full; out_of_memory: no file or no mapping can be made.
+// Cost     six to eight system calls per allocation, two or three per deallocation. Reserving storage in /dev/shm fills
+//          its pages with zeros, so they exist before the first touch. The first touch of each is still a minor fault.
+// Memory   storage is reserved before the file is mapped, so that a full file system refuses the allocation. Without
+//          that, a later touch would raise SIGBUS. New files read as zeros.
+// Errors   shm_full, disk_full; out_of_memory: a file or a mapping cannot be made.
 // Threads  any.
-// Ownership  a name in /dev/shm lives as long as its allocation. If a process dies, its names stay: see
-//          remove_shared_memory_of, and sys::remove_left_shared_memory for the names of a killed driver.
+// Ownership  a name in /dev/shm exists as long as its allocation. The names of a process that dies remain:
+//          remove_shared_memory_of removes them. sys::remove_left_shared_memory removes those of killed memsweep runs.
 class FileResource final : public MemoryResource {
   public:
-    // An empty folder: named shared memory.
+    // `folder`: where the files are made; empty: named files in /dev/shm.
     explicit FileResource(std::string folder);
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
@@ -143,10 +145,10 @@ class FileResource final : public MemoryResource {
     std::size_t page_bytes_;
 };
 
-// The name, for shm_open, of the allocation that process `pid` has mapped at `ptr`.
+// The name under which shm_open finds the allocation that process `pid` has mapped at `ptr`.
 [[nodiscard]] std::string shared_memory_name(int pid, const void* ptr);
 
-// Unlinks the names that an ended process left in /dev/shm. Returns how many there were.
+// Unlinks the names that an ended process left in /dev/shm. Returns the number of names unlinked.
 std::size_t remove_shared_memory_of(int pid);
 
 }  // namespace memsweep::memory

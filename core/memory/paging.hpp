@@ -1,10 +1,11 @@
-// Brings the pages of a block in, takes them away, or does both by turns for a block that is larger than memory allows.
+// Makes the pages of a block resident (prefetch), removes them (trim), or streams through a block that is larger than
+// the available memory.
 //
-// Units    bytes; requests count in whole pages.
-// Sources  madvise(2). A soft trim is MADV_DONTNEED of a shared mapping.
-// Cost     populate: a fault per page, inside one system call. All others: the system call; the reads that willneed
-//          starts run beside it.
-// Errors   `refused`: the kernel does not know the advice, or not for this memory, or has no memory for it.
+// Units    bytes, counted in whole pages.
+// Sources  madvise(2). A soft trim is MADV_DONTNEED on a shared mapping.
+// Cost     one system call. The populate advices fault every page inside it. Reads that willneed starts run in the
+//          background.
+// Errors   `refused`: the kernel does not support the advice, or not for this kind of memory, or has too little memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace memsweep::memory {
 
 struct PagesAdvised {
-    std::uint64_t bytes{};
+    std::uint64_t bytes{};  // whole pages for which the kernel took the advice
     bool refused{};
 
     PagesAdvised& operator+=(const PagesAdvised& more) noexcept
@@ -27,28 +28,28 @@ struct PagesAdvised {
     }
 };
 
-// Takes the resident pages of a block away. If contents can be lost, it takes only pages that lie wholly inside the
-// block; otherwise also pages shared with neighbours, which lose only time. `how` is neither none nor cgroup, which
-// knows no blocks.
+// Removes the resident pages of a block. If their contents may be lost, pages that are shared with neighbouring blocks
+// are left alone. `how` must not be `none`, nor `cgroup`, which does not apply to single blocks.
 [[nodiscard]] PagesAdvised trim(void* ptr, std::uint64_t bytes, model::TrimHow how) noexcept;
 
-// Brings the pages of a block in, including those that it shares with its neighbours.
+// Makes the pages of a block resident, including pages shared with neighbouring blocks.
 [[nodiscard]] PagesAdvised prefetch(void* ptr, std::uint64_t bytes, model::PrefetchHow how) noexcept;
 
 // How a stream goes through its memory.
 struct StreamPlan {
     std::uint64_t chunk_bytes{};
-    std::uint64_t ahead{};  // chunks asked for by MADV_WILLNEED before they are used
-    bool drop_behind{};     // MADV_PAGEOUT on used chunks: pages of a file leave memory
-    bool writes{};          // dropped pages are written to their file first (msync)
+    std::uint64_t ahead{};  // the number of chunks that MADV_WILLNEED requests before they are used
+    bool drop_behind{};     // MADV_PAGEOUT on used chunks, which removes pages of a file from memory
+    bool writes{};          // chunks are written to their file before they are dropped (msync)
 };
 
-// Asks for chunks before they are used, and drops them after.
+// ask_ahead requests the chunks after the one at offset `at`. drop_chunk removes a used chunk from memory; false: the
+// kernel refused.
 void ask_ahead(std::byte* data, std::uint64_t bytes, std::uint64_t at, const StreamPlan& plan) noexcept;
 [[nodiscard]] bool drop_chunk(std::byte* chunk, std::uint64_t bytes, const StreamPlan& plan) noexcept;
 
-// Calls use(address, bytes) for each chunk in turn. Chunks have the plan's length; the last may be shorter. False: a
-// chunk could not be dropped.
+// Calls use(address, bytes) for each chunk in turn. The last chunk may be shorter than plan.chunk_bytes. Returns false
+// if a chunk could not be dropped.
 template <typename Use>
 [[nodiscard]] bool stream(std::byte* data, std::uint64_t bytes, const StreamPlan& plan, const Use& use)
 {

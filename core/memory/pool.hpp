@@ -1,11 +1,11 @@
-// A resource that keeps what is returned to it and hands it out again.
+// A pool: a resource that keeps freed blocks and hands them out again.
 //
 // Units    bytes, blocks, counts, nanoseconds.
-// Errors   if the upstream refuses, the pool gives back everything idle and asks once more.
-// Memory   a pool never reads or writes idle blocks. Its lists are arrays in mappings of their own, so idle pages stay
-//          unchanged and the measured malloc heap does not hold the lists.
+// Errors   if the upstream refuses, the pool returns all idle blocks to it and asks once more.
+// Memory   a pool never reads or writes idle blocks, so their pages stay unchanged. Its lists are arrays in mappings of
+//          their own, not in the malloc heap, which is being measured.
 // Threads  any; trim leaves the caches of other living threads alone.
-// Ownership  borrows the upstream; destruction gives everything idle back, and nothing may be in use then.
+// Ownership  borrows the upstream. The destructor returns all idle blocks to it; no block may be in use then.
 #pragma once
 
 #include <array>
@@ -16,26 +16,27 @@
 
 namespace memsweep::memory {
 
-// Sums are since the last reset_counts. Exact once the threads that use the pool have been waited for.
+// The fields in `sums` count from the last reset_counts. All fields are exact once the threads that use the pool have
+// been joined.
 struct PoolStats {
-    std::uint64_t thread_hits{};      // served by the thread's own cache
-    std::uint64_t depot_hits{};       // by a depot or a stripe
-    std::uint64_t common_hits{};      // by the common store, another thread's stripe, or a chunk
-    std::uint64_t misses{};           // by the upstream
-    std::uint64_t bypasses{};         // by the upstream, without the pool: too large, too small, too strictly aligned
-    std::uint64_t requested_bytes{};  // by hits and misses
-    std::uint64_t served_bytes{};     // given for these: at least as much
+    std::uint64_t thread_hits{};  // requests served by the thread's own cache
+    std::uint64_t depot_hits{};   // by a depot, or by the thread's own stripe
+    std::uint64_t common_hits{};  // by the common store, another thread's stripe, or a chunk
+    std::uint64_t misses{};       // by new blocks or chunks from the upstream
+    std::uint64_t bypasses{};     // by the upstream alone: too large, too small or too strictly aligned for the pool
+    std::uint64_t requested_bytes{};  // of all hits and misses
+    std::uint64_t served_bytes{};     // sizes of the blocks given for them: at least requested_bytes
     std::uint64_t idle_bytes{};
     std::uint64_t idle_blocks{};
-    std::uint64_t largest_idle_bytes{};  // in one piece
-    std::uint64_t held_bytes{};          // acquired from the upstream and not given back, in use or idle
+    std::uint64_t largest_idle_bytes{};  // of one idle block
+    std::uint64_t held_bytes{};          // taken from the upstream and not returned to it, in use or idle
     std::uint64_t held_bytes_peak{};
-    std::uint64_t released_bytes{};  // given back: evicted, trimmed
-    std::uint64_t evictions{};       // blocks that went because the pool was full
-    std::uint64_t passes{};          // made by the maintenance thread
-    std::uint64_t trims{};           // passes and manual trims that gave something back
-    std::uint64_t trim_ns{};         // spent in them
-    std::uint64_t short_blocks{};    // dotcompute-code: blocks found too short for the request, and not handed out
+    std::uint64_t released_bytes{};  // returned to the upstream: evicted or trimmed
+    std::uint64_t evictions{};       // blocks returned because the pool was full
+    std::uint64_t passes{};          // of the maintenance thread
+    std::uint64_t trims{};           // trims that returned memory, by passes or by hand
+    std::uint64_t trim_ns{};         // time spent in these trims
+    std::uint64_t short_blocks{};    // dotcompute-code: requests that the original would serve with a short block
 
     [[nodiscard]] std::uint64_t hits() const noexcept { return thread_hits + depot_hits + common_hits; }
 
@@ -51,11 +52,13 @@ inline constexpr std::array<std::uint64_t PoolStats::*, 13> PoolStats::sums{
 
 class Pool : public MemoryResource {
   public:
-    // Gives idle memory back until at most this much is left. Returns the bytes given back.
+    // Returns idle memory to the upstream until at most `keep_bytes` are idle, as far as the pool can reach its idle
+    // blocks. The result is the number of bytes returned.
     virtual std::uint64_t trim(std::uint64_t keep_bytes) noexcept = 0;
 
-    // For pools that know how long blocks have been idle. age: blocks that nobody needed since the last call begin to
-    // age. release_older: gives back blocks idle since before then; returns the bytes given back.
+    // For pools that record how long blocks have been idle. age() starts the age of blocks that have not been used
+    // since its last call. release_older() returns blocks to the upstream that have been idle since before `since_ns`;
+    // the result is the number of bytes returned.
     virtual void age() noexcept {}
     virtual std::uint64_t release_older(std::int64_t /*since_ns*/) noexcept { return 0; }
 

@@ -1,13 +1,14 @@
 // A thread that trims a pool at intervals.
 //
-// A pass begins to count the age of blocks that nobody needed since the last pass. It gives back blocks older than
-// their lifetime, and blocks beyond the decay curve or the share to keep. If memory is short, it gives back everything.
+// Each pass starts the age of blocks that have not been used since the last pass. It then returns idle blocks to the
+// upstream: those older than PoolSpec::lifetime_ns, those beyond the decay curve, and those beyond the share to keep.
+// If memory is short, it returns all idle blocks.
 //
 // Units    nanoseconds of the steady clock; bytes.
-// Cost     a pass looks at every class of the pool. If a rule needs them, it reads /proc/pressure and the control
-//          groups.
-// Threads  one of its own; pass() may be called by another one as well.
-// Ownership  borrows the pool, which must outlive it. Destruction ends the thread.
+// Cost     a pass visits every class of the pool. If a rule depends on them, it also reads /proc/pressure and the files
+//          of the control group.
+// Threads  it runs a thread of its own; other threads may call pass() too.
+// Ownership  borrows the pool, which must outlive it. The destructor ends the thread.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,13 @@
 
 namespace memsweep::memory {
 
-// How much idle memory a pool may keep if it gives idle memory back gradually over a fixed time. Memory that has just
-// become idle may all stay. Memory that has been idle for the whole time must go. In between, a smooth curve decides.
+// Limits the idle memory of a pool such that idle memory is returned gradually over a fixed time, the decay time. All
+// memory that has just become idle may stay. None that has been idle for the whole decay time may. In between the share
+// that may stay falls along a smooth curve.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.
-// Threads  the owner's.
+// Threads  one at a time.
 class SmoothDecay {
   public:
     static constexpr std::int64_t steps = 200;
@@ -39,7 +41,7 @@ class SmoothDecay {
     {
     }
 
-    // The part of `idle_bytes` that may stay idle; the caller gives the rest back.
+    // The part of `idle_bytes` that may stay idle. The caller returns the remainder to the upstream.
     [[nodiscard]] std::uint64_t limit(std::int64_t now_ns, std::uint64_t idle_bytes) noexcept
     {
         const std::int64_t passed = (now_ns - began_ns_) / step_ns_;
@@ -52,7 +54,7 @@ class SmoothDecay {
         for (std::size_t i = 0; i < backlog_.size(); ++i) {
             limit += static_cast<double>(backlog_[i]) * share(static_cast<double>(i + 1) / steps);
         }
-        // Newly idle bytes stay until a step has passed.
+        // Bytes that became idle within the current step all stay.
         const std::uint64_t fresh = passed > 0 || idle_bytes <= kept_bytes_ ? 0 : idle_bytes - kept_bytes_;
         const std::uint64_t allowed = std::min(idle_bytes, static_cast<std::uint64_t>(limit) + fresh);
         if (passed > 0) {
@@ -76,7 +78,8 @@ class SmoothDecay {
     std::array<std::uint64_t, steps> backlog_{};  // bytes that became idle in each of the last steps, oldest first
 };
 
-// How short memory is; absent: not known.
+// How short memory is: the percentage of time stalled for memory, and the used share of the control group's limit.
+// Absent if not known.
 struct PressureGauges {
     std::function<std::optional<double>()> stalled_percent;
     std::function<std::optional<double>()> cgroup_share;
@@ -90,7 +93,7 @@ class PoolMaintenance {
     PoolMaintenance& operator=(const PoolMaintenance&) = delete;
     ~PoolMaintenance();
 
-    // Returns the bytes given back.
+    // Makes one pass now. The result is the number of bytes returned to the upstream.
     std::uint64_t pass(std::int64_t now_ns);
 
     [[nodiscard]] std::uint64_t passes() const noexcept { return passes_.load(std::memory_order_relaxed); }

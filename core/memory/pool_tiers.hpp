@@ -1,5 +1,5 @@
-// The tiers in which a pool of size classes keeps idle blocks: each thread's own, a depot or stripes of depots by
-// class, and a store for all threads that knows ages.
+// The tiers in which a pool of size classes keeps idle blocks: a cache for each thread, then a depot for all threads
+// (or stripes, which are several depots), then a common store that records ages.
 #pragma once
 
 #include <algorithm>
@@ -20,34 +20,34 @@
 
 namespace memsweep::memory {
 
-// The first tier of a pool: each thread's own cache, a short stack of blocks per class.
+// The first tier of a pool: a cache for each thread, with a short stack of blocks per class.
 //
-// Cost     a thread-local load, then plain loads and stores: no lock, no locked instruction, no call. A few
-//          nanoseconds.
-// Memory   per thread that uses it, a mapping of (24 + 8 * blocks) bytes per class, rounded up to a power of two; pages
-//          of classes it never uses are never touched. Blocks themselves are not touched.
-// Threads  a cache belongs to the owner of its thread slot; the parts that others may read are atomic. Threads that
-//          share a slot have none.
+// Cost     a few nanoseconds: a thread-local load, then plain loads and stores. No lock, no locked instruction, no
+//          call.
+// Memory   for each thread that uses it: (24 + 8 * blocks) bytes per class, rounded up to a power of two, in a mapping.
+//          Its pages for unused classes are never touched. The idle blocks are not touched either.
+// Threads  a cache belongs to the thread that owns its thread slot. Members that other threads may read are atomic.
+//          Threads that share a slot have no cache.
 // Ownership  the pool frees the kept blocks: see drain.
 class ThreadTier {
   public:
     static constexpr auto relaxed = std::memory_order_relaxed;
 
-    // One class of one thread's cache. If a program frees a block and then asks for one, `latest` alone serves it: the
-    // take depends on the put, but on no count. The older blocks follow the magazine in memory.
+    // The idle blocks of one class in one thread's cache. The block that was freed last is in `latest`. So a free and
+    // an allocation after it need no count. The array of older blocks follows this struct in memory.
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t capacity{};  // both together, from the pool; nothing is put where it is 0
-        std::atomic<std::uint64_t> taken{0};
-        std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
+        std::uint32_t capacity{};  // for `latest` and the older blocks together; the pool sets it; 0: puts are refused
+        std::atomic<std::uint64_t> taken{0};      // blocks, so far
+        std::atomic<std::uint64_t> requested{0};  // bytes requested by the callers that took them
 
         [[nodiscard]] std::uint32_t count() const noexcept
         {
             return older_count.load(relaxed) + (latest.load(relaxed) != nullptr ? 1U : 0U);
         }
 
-        // nullptr: there is none.
+        // nullptr if there is no block.
         [[nodiscard]] void* take(std::uint64_t requested_bytes) noexcept
         {
             void* block = latest.load(relaxed);
@@ -61,7 +61,7 @@ class ThreadTier {
                 older_count.store(left - 1, relaxed);
                 block = older()[left - 1];
                 if (block == nullptr) {
-                    __builtin_unreachable();  // so that no caller asks
+                    __builtin_unreachable();  // so that the compiler drops null checks in callers
                 }
             }
             base::add_own(taken, 1);
@@ -69,7 +69,7 @@ class ThreadTier {
             return block;
         }
 
-        // False: there is no room.
+        // False if the magazine is full.
         [[nodiscard]] bool put(void* block) noexcept
         {
             void* const before = latest.load(relaxed);
@@ -80,7 +80,7 @@ class ThreadTier {
             return true;
         }
 
-        // Takes the oldest blocks, as many as exist and fit into `out`; returns how many.
+        // Moves the oldest blocks into `out`, up to its size. Returns how many.
         [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
             const std::uint32_t kept = older_count.load(relaxed);
@@ -109,7 +109,7 @@ class ThreadTier {
         }
     };
 
-    // Remembers the magazine that serves a size: one comparison in place of finding its class.
+    // Remembers which magazine serves a size, so that a comparison replaces the search for the class.
     class Memory {
       public:
         Memory() noexcept
@@ -118,7 +118,7 @@ class ThreadTier {
             magazines_.fill(&without_blocks);
         }
 
-        // nullptr: none is remembered.
+        // nullptr if no magazine is remembered for this size.
         [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
         {
             const std::size_t place = place_of(bytes);
@@ -126,7 +126,7 @@ class ThreadTier {
                 return nullptr;
             }
             if (magazines_[place] == nullptr) {
-                __builtin_unreachable();  // so that no caller asks
+                __builtin_unreachable();  // so that the compiler drops null checks in callers
             }
             return magazines_[place];
         }
@@ -137,16 +137,16 @@ class ThreadTier {
         }
 
       private:
-        static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
-        static Magazine without_blocks;                           // serves a request of so many bytes
+        static constexpr std::uint64_t none = ~std::uint64_t{0};  // marks a free entry: no block has this size
+        static Magazine without_blocks;                           // the always empty magazine of free entries
         static constexpr std::size_t places = 64;
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {
-            constexpr std::uint32_t golden = 0x9E37'79B9;  // 32 bits multiply in one instruction
+            constexpr std::uint32_t golden = 0x9E37'79B9;  // 32 bits, for a single multiply instruction
             return (static_cast<std::uint32_t>(bytes) * golden) >> 26U;
         }
 
-        // Two arrays, whose elements are found without arithmetic.
+        // Two arrays instead of one of pairs: their elements are addressed without extra arithmetic.
         std::array<std::uint64_t, places> sizes_;
         std::array<Magazine*, places> magazines_;  // never null
     };
@@ -170,7 +170,7 @@ class ThreadTier {
         LazyArray<std::byte> storage_;
     };
 
-    // `blocks`: the most that a thread may keep of any class.
+    // `blocks`: the most blocks that a thread may keep of a class.
     ThreadTier(std::uint32_t classes, std::uint32_t blocks)
         : classes_{classes}, magazine_bytes_{std::bit_ceil(
                                  static_cast<std::uint32_t>(sizeof(Magazine) - sizeof(void*) + blocks * sizeof(void*)))}
@@ -183,19 +183,21 @@ class ThreadTier {
     ThreadTier& operator=(const ThreadTier&) = delete;
     ~ThreadTier();
 
-    // The magazine that the calling thread remembers; none before it has used this tier.
+    // The magazine that the calling thread remembers for this size. nullptr if there is none, as before its first use
+    // of this tier.
     [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
     {
         return memories_[current_thread_slot].load(relaxed)->recall(bytes);
     }
 
-    // The calling thread's cache, if it has used this tier before.
+    // The calling thread's cache; nullptr if the thread has not used this tier yet.
     [[nodiscard]] Cache* find() const noexcept { return caches_[current_thread_slot].load(relaxed); }
 
-    // The calling thread's cache; nullptr: it has no slot of its own, or there is no memory for it.
+    // The calling thread's cache. nullptr if the thread has no slot of its own, or if there is no memory for a cache.
     [[nodiscard]] Cache* find_or_make() noexcept;
 
-    // Calls visit(index, block) for every block in the cache of `slot`, which the caller owns, and empties it.
+    // Empties the cache of `slot`, which the caller must own. Calls visit(index, block) for every block in it, where
+    // `index` is the block's class.
     template <typename Visit>
     void drain(std::uint32_t slot, const Visit& visit) noexcept
     {
@@ -203,7 +205,7 @@ class ThreadTier {
         for (std::uint32_t i = 0; cache != nullptr && i < classes_; ++i) {
             Magazine& magazine = cache->magazine(i);
             std::array<void*, 1> oldest{};
-            while (magazine.count() != 0 && magazine.take_oldest(oldest) == 1) {  // a page never used is not written
+            while (magazine.count() != 0 && magazine.take_oldest(oldest) == 1) {  // count() does not write unused pages
                 visit(i, oldest.front());
             }
         }
@@ -223,15 +225,15 @@ class ThreadTier {
   private:
     std::uint32_t classes_;
     std::uint32_t magazine_bytes_;
-    // The last two stay empty: threads that share a slot, and threads that have not asked for one yet.
-    std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // the caches', or `blank_`: never null
+    // The last two entries stay blank. They are for threads that share a slot, and for threads without a slot yet.
+    std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // a cache's, or `blank_`; never null
     std::array<std::atomic<Cache*>, thread_slots + 2> caches_{};
     Memory blank_;
 };
 
 inline constinit ThreadTier::Magazine ThreadTier::Memory::without_blocks{};
 
-// The second tier of a pool: a bounded stack of blocks per class. The caches of threads are filled from it and overflow
+// The second tier of a pool: a bounded stack of blocks per class. The caches of threads refill from it and overflow
 // into it, several blocks at a time.
 //
 // Cost     one uncontended lock of the class per batch.
@@ -240,21 +242,21 @@ inline constinit ThreadTier::Magazine ThreadTier::Memory::without_blocks{};
 // Ownership  the pool frees the kept blocks.
 class Depot {
   public:
-    // `blocks`: the most that may be kept of any class.
+    // `blocks`: the most blocks that may be kept of a class.
     Depot(std::uint32_t classes, std::uint32_t blocks)
         : stride_{blocks}, shelves_{std::make_unique<Shelf[]>(classes)}, blocks_{std::size_t{classes} * blocks + 1}
     {
     }
 
-    // The newest blocks of the class, as many as fit into `into`. Returns how many there were.
+    // Moves the newest blocks of a class into `into`, up to its size. Returns how many.
     [[nodiscard]] std::uint32_t take(std::uint32_t index, std::span<void*> into) noexcept;
 
-    // Keeps blocks from the front until it holds `capacity` in all. Returns how many it kept.
+    // Keeps blocks from the start of `blocks`, until the class holds `capacity` blocks. Returns how many it kept.
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // Takes the blocks that nobody needed since the last call, oldest first, as many as fit. Their number is the lowest
-    // count since then.
+    // Moves blocks that were not needed since the last call into `into`, oldest first, up to its size. Returns how
+    // many. The lowest count since the last call tells how many were not needed.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -263,7 +265,7 @@ class Depot {
     struct Shelf {
         mutable std::mutex mutex;
         std::uint32_t count{};
-        std::uint32_t least{};  // count, at its lowest since take_unused
+        std::uint32_t least{};  // the lowest `count` since the last take_unused
     };
 
     std::uint32_t stride_;
@@ -271,22 +273,22 @@ class Depot {
     LazyArray<void*> blocks_;
 };
 
-// Idle blocks in buckets by thread number. A thread puts into its own bucket and looks there first, then in the others.
-// A block that does not fit is not kept.
+// Idle blocks in several depots, the stripes, which are assigned by thread number. A thread puts blocks into its own
+// stripe. It takes them from there or, if that has none, from the others. Blocks that do not fit are not kept.
 //
 // Sources  the topology of DotCompute's object pool.
-// Cost     one lock, uncontended while threads have buckets of their own; a miss looks at every bucket.
+// Cost     one lock, uncontended if each thread has a stripe of its own. A miss visits every stripe.
 // Memory   8 bytes per block that was ever kept; blocks themselves are not touched.
 // Threads  any.
 // Ownership  the pool frees the kept blocks.
 class Stripes {
   public:
-    // `blocks`: the most that a bucket may keep of any class.
+    // `blocks`: the most blocks that a stripe may keep of a class.
     Stripes(std::uint32_t stripes, std::uint32_t classes, std::uint32_t blocks);
 
     struct Taken {
         void* ptr{};
-        bool own{};  // it lay in this thread's bucket
+        bool own{};  // the block was in the calling thread's stripe
     };
     [[nodiscard]] Taken take(std::uint32_t index) noexcept;
     [[nodiscard]] bool put(std::uint32_t index, void* block, std::uint32_t capacity) noexcept;
@@ -306,48 +308,48 @@ struct IdleBlock {
     std::uint32_t index{};  // its class
 };
 
-// The last tier of a pool: idle blocks for all threads, with their ages, bounded in all and per class. If it is full,
-// or is to shrink, its eviction rule chooses the blocks that go.
+// The last tier of a pool: idle blocks for all threads, with their ages. Their number and bytes are limited, in total
+// and per class. If the store is full or must shrink, the eviction rule (model::Eviction) selects the blocks to remove.
 //
 // Units    bytes; nanoseconds of the steady clock.
-// Cost     one lock; an eviction looks at every class. 48 bytes per idle block, in a mapping of its own.
-// Memory   at most 262,144 blocks lie here; blocks themselves are not touched.
+// Cost     one lock; an eviction may visit every class.
+// Memory   48 bytes per idle block, in a mapping of its own, for at most 262,144 blocks. The blocks are not touched.
 // Threads  any.
-// Ownership  the pool frees the kept blocks; blocks that have to go are handed to the caller.
+// Ownership  the pool frees the kept blocks. Removed blocks are handed to the caller.
 class IdleStore {
   public:
     static constexpr std::uint32_t max_blocks = 1U << 18U;
 
     IdleStore(const SizeClasses& classes, const model::PoolSpec& spec);
 
-    // The newest block of the class; nullptr: there is none.
+    // Takes the newest block of the class; nullptr if there is none.
     [[nodiscard]] void* take(std::uint32_t index, std::int64_t now_ns) noexcept;
 
-    // Keeps the block if it may. `evicted`: another block has to go first, which is moved to `victim`; call again.
-    // `refused`: this block has to go.
+    // Keeps the block if there is room. `evicted`: another block was removed into `victim` to make room; the caller
+    // frees it and calls again. `refused`: the caller frees this block.
     enum class Put : std::uint8_t { kept, evicted, refused };
     [[nodiscard]] Put put(IdleBlock block, std::int64_t now_ns, IdleBlock& victim) noexcept;
 
-    // One block that the rule chooses, while more than `keep_bytes` lie here.
+    // Removes one block, selected by the eviction rule, if the store holds more than `keep_bytes`.
     [[nodiscard]] std::optional<IdleBlock> take_beyond(std::uint64_t keep_bytes) noexcept;
 
-    // One block that came before `since_ns`.
+    // Removes one block that was put before `since_ns`, if there is one.
     [[nodiscard]] std::optional<IdleBlock> take_older(std::int64_t since_ns) noexcept;
 
-    // Notes hits of the class elsewhere in the pool, for rules that go by use.
+    // Records hits of the class in the depot, for the eviction rules that go by use (lru, lfu).
     void note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t now_ns) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
 
   private:
-    // Numbers of nodes are 1 + their place; 0 is none.
+    // A node's index in nodes_ plus 1; 0: no node.
     using Link = std::uint32_t;
     struct Node {
         void* ptr{};
         std::int64_t since_ns{};
-        std::uint32_t index{};
-        Link newer{}, older{};  // in its class
-        Link newer_of_all{}, older_of_all{};
+        std::uint32_t index{};                // the block's class
+        Link newer{}, older{};                // in its class
+        Link newer_of_all{}, older_of_all{};  // in the whole store
     };
     struct Shelf {
         Link newest{}, oldest{};
@@ -370,8 +372,8 @@ class IdleStore {
     mutable std::mutex mutex_;  // guards everything below
     std::vector<Shelf> shelves_;
     LazyArray<Node> nodes_;
-    Link unused_{};         // nodes given back, linked by `older`
-    std::uint32_t used_{};  // nodes ever used
+    Link unused_{};         // the first of the removed nodes, linked by `older`
+    std::uint32_t used_{};  // the number of nodes that were ever used
     Link newest_{}, oldest_{};
     std::uint64_t bytes_{};
 };

@@ -1,12 +1,13 @@
-// A pool that cuts requested ranges from chunks and joins freed ranges with their free neighbours: best fit, or TLSF.
+// A pool that cuts blocks from large chunks and joins freed ranges with free neighbours. It finds a free range by best
+// fit or by TLSF (two-level segregated fit).
 //
-// Units    bytes; sizes are rounded up to the pool's alignment.
-// Cost     one lock. TLSF is constant; best fit looks at the free ranges of nearly the same size. Zeros are always
-//          written.
-// Memory   chunks of chunk_bytes, or of a larger request. A wholly free chunk goes back if more than limit_bytes lie
-//          idle.
-// Errors   a block that is freed twice, or never came from here, is a bug and stops the process.
-// Threads  any, one at a time.
+// Units    bytes. Sizes are rounded up to the pool's alignment, at least 16.
+// Cost     one lock. TLSF takes constant time; best fit compares the free ranges of nearly the same size. Zeroed memory
+//          is always written (memset).
+// Memory   chunks have chunk_bytes, or 9/8 of the request if that is more. An entirely free chunk is returned to the
+//          upstream if more than limit_bytes are idle.
+// Errors   freeing a block twice, or a block of another pool, is a bug and aborts the process.
+// Threads  any; one lock serializes them.
 #pragma once
 
 #include <algorithm>
@@ -148,7 +149,7 @@ class RangePool final : public Pool {
         return spec_.kind == model::PoolKind::best_fit ? ranges_.find_best(bytes) : ranges_.find_near(bytes);
     }
 
-    // Cuts the range found; its rest stays free.
+    // Takes a free range and cuts it to `bytes`; the remainder stays free. 0: no range is large enough.
     [[nodiscard]] Number take(std::uint64_t bytes) noexcept
     {
         const Number number = find(bytes);
@@ -173,7 +174,8 @@ class RangePool final : public Pool {
         return number;
     }
 
-    // TLSF finds only ranges whose whole bin can serve the request. So a chunk is larger by as much as that may take.
+    // Adds a chunk for a request of `bytes`. TLSF searches only bins in which every range is large enough. The chunk is
+    // at least an eighth larger than the request, so that TLSF finds it.
     [[nodiscard]] AllocStatus grow(std::uint64_t bytes) noexcept
     {
         const std::uint64_t wanted = std::max(spec_.chunk_bytes, round_up(bytes + bytes / 8, chunk_alignment));
@@ -192,7 +194,7 @@ class RangePool final : public Pool {
         return AllocStatus::ok;
     }
 
-    // Grows the left range by the right one, which must be free and in no bin.
+    // Appends the right range to the left one. Neither may be in a bin.
     [[nodiscard]] Number joined(Number left, Number right) noexcept
     {
         RangeRecords::Range& first = ranges_.record(left);
@@ -239,7 +241,7 @@ class RangePool final : public Pool {
     mutable std::mutex mutex_;  // guards everything below
     RangeRecords ranges_;
     AddressMap in_use_;
-    PoolStats stats_;  // sums; the rest is looked up when asked for
+    PoolStats stats_;  // without the idle figures, which stats() computes
 };
 
 }  // namespace memsweep::memory

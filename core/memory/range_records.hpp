@@ -1,11 +1,11 @@
-// The ranges of a pool's chunks, and the free ranges among them in bins by size. A best-fit pool and TLSF differ only
-// in how they search the bins.
+// Records of the ranges into which a pool's chunks are divided. Free ranges are also in bins by size. Best fit and TLSF
+// differ only in how they search the bins.
 //
 // Units    bytes.
 // Sources  Masmano, Ripoll, Crespo, Real, "TLSF: a new dynamic memory allocator for real-time systems" (2004).
-// Cost     inserting and removing: constant. find_near: constant. find_best: looks at every range of a bin.
-// Memory   40 bytes per range, in a mapping of their own; the ranges themselves are never touched.
-// Threads  the owner's lock.
+// Cost     inserting, removing and find_near take constant time. find_best visits every range of one or two bins.
+// Memory   40 bytes per range, in a mapping of its own. The ranges themselves are never touched.
+// Threads  one at a time, under the owner's lock.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ class RangeRecords {
   public:
     static constexpr std::uint32_t max_ranges = 1U << 20U;
 
-    // Numbers of ranges are 1 + their place; 0 is none.
+    // A record's index plus 1; 0: no record.
     using Number = std::uint32_t;
     struct Range {
         std::byte* start{};
         std::uint64_t bytes{};
         Number before{}, after{};        // neighbours in the chunk
-        Number previous{}, following{};  // in its bin; following: also of records that are not in use
+        Number previous{}, following{};  // in its bin; `following` also links unused records
         bool free{};
     };
 
@@ -37,7 +37,7 @@ class RangeRecords {
     [[nodiscard]] const Range& record(Number number) const noexcept { return ranges_[number - 1]; }
     [[nodiscard]] Range& record(Number number) noexcept { return ranges_[number - 1]; }
 
-    // Adds a record; 0: there is no room for another.
+    // Adds a record; 0 if there are max_ranges already.
     [[nodiscard]] Number add(const Range& range) noexcept
     {
         Number number = unused_;
@@ -95,7 +95,7 @@ class RangeRecords {
         --free_ranges_;
     }
 
-    // A free range of at least this size; 0: there is none (find_near: or only ones of nearly the same size).
+    // The smallest free range of at least `bytes`; 0 if there is none.
     [[nodiscard]] Number find_best(std::uint64_t bytes) const noexcept
     {
         const std::uint32_t own = bin_of(bytes);
@@ -106,7 +106,8 @@ class RangeRecords {
         return bin == bin_count ? 0 : smallest_in(bin, bytes);
     }
 
-    // Everything in a later bin is large enough, so the first will do.
+    // TLSF: the first range of the first bin in which every range has at least `bytes`. 0 if there is none, even if a
+    // smaller bin contains a range that would be large enough.
     [[nodiscard]] Number find_near(std::uint64_t bytes) const noexcept
     {
         const auto width = static_cast<std::uint32_t>(std::bit_width(bytes | fine));
@@ -144,7 +145,7 @@ class RangeRecords {
     }
 
   private:
-    // Sixteen bins per doubling.
+    // Sixteen bins per power of two.
     static constexpr std::uint32_t fine_bits = 4;
     static constexpr std::uint32_t fine = 1U << fine_bits;
     static constexpr std::uint32_t bin_count = 60 * fine;
@@ -155,7 +156,7 @@ class RangeRecords {
         return (width - fine_bits - 1) * fine +
                (static_cast<std::uint32_t>(bytes >> (width - fine_bits - 1)) & (fine - 1));
     }
-    // The first bin from this one on that holds anything; bin_count: none.
+    // The first bin from `bin` on that is not empty; bin_count if there is none.
     [[nodiscard]] std::uint32_t next_bin(std::uint32_t bin) const noexcept
     {
         const std::uint32_t coarse = bin / fine;
@@ -170,8 +171,8 @@ class RangeRecords {
         return found * fine + static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{fine_map_[found]}));
     }
 
-    // The smallest range that is large enough. Of equal sizes it takes the lowest address, so that high chunks become
-    // free and can go back.
+    // The smallest range of the bin that has at least `bytes`; 0 if there is none. Of ranges of equal size it is the
+    // one at the lowest address, so that chunks at high addresses become free and can be returned.
     [[nodiscard]] Number smallest_in(std::uint32_t bin, std::uint64_t bytes) const noexcept
     {
         Number best = 0;
@@ -196,11 +197,11 @@ class RangeRecords {
     std::uint64_t free_ranges_{};
 };
 
-// Maps the address of a block in use to the number of its record, for blocks without a header.
+// Maps the address of a block in use to the number of its record, in a hash table. So blocks need no headers.
 //
 // Cost     a hash and a few probes.
-// Memory   4 bytes per place, and pages only for used places.
-// Threads  the owner's lock.
+// Memory   8 MiB of address space, and pages only for its used part.
+// Threads  one at a time, under the owner's lock.
 class AddressMap {
   public:
     explicit AddressMap(const RangeRecords& records) : records_{records}, places_{places} {}
@@ -214,7 +215,7 @@ class AddressMap {
         places_[place] = number;
     }
 
-    // Takes the entry out; 0: there is none.
+    // Removes the entry of an address and returns its number; 0 if there is none.
     [[nodiscard]] std::uint32_t take(const void* address) noexcept
     {
         std::uint32_t place = home_of(address);
@@ -242,7 +243,7 @@ class AddressMap {
         return home_of(records_.record(number).start);
     }
 
-    // Moves back entries that a probe could no longer reach across the gap.
+    // Closes a gap by moving entries back that probing could no longer reach.
     void close_gap(std::uint32_t gap) noexcept
     {
         for (std::uint32_t at = (gap + 1) & mask; places_[at] != 0; at = (at + 1) & mask) {

@@ -1,11 +1,12 @@
-// The interface of memory resources. Small resources and adaptors compose; each adaptor takes an upstream.
+// The interface of memory resources. Resources are combined by adaptors and pools, each of which takes an upstream: the
+// resource that it gets its memory from.
 //
-// Units    bytes; alignment is a power of two, at least 1.
-// Errors   AllocStatus, in registers. There is no exception and no string: either would allocate inside the process
-//          whose memory is being measured.
-// Threads  a resource may be used by several threads at once, unless model::is_single_threaded names it; a block may be
-//          freed by another thread.
-// Ownership  deallocate takes exactly the pointer, size and alignment that allocate was given.
+// Units    bytes; an alignment is a power of two, at least 1.
+// Errors   an AllocStatus, returned in a register. There are no exceptions and no strings, because they would allocate
+//          in the process whose memory is being measured.
+// Threads  several threads may use a resource at once, unless model::is_single_threaded is true for it. Any thread may
+//          free a block.
+// Ownership  deallocate takes the pointer that allocate returned, and the size and alignment that allocate was given.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +17,17 @@ namespace memsweep::memory {
 enum class AllocStatus : std::uint8_t {
     ok,
     out_of_memory,     // the system has none left
-    over_limit,        // a limiting adaptor's bound
-    injected,          // refused by a failing adaptor
+    over_limit,        // refused by LimitingAdaptor
+    injected,          // refused by FailingAdaptor
     bad_request,       // an alignment or a size that no resource can serve
-    no_huge_pages_2m,  // none that are reserved are free
+    no_huge_pages_2m,  // too few reserved huge pages are free
     no_huge_pages_1g,
-    lock_limit,  // RLIMIT_MEMLOCK
-    no_such_node,
-    shm_full,          // /dev/shm
-    disk_full,         // or the folder cannot hold such files
-    no_device_memory,  // an accelerator's runtime has none of this kind
-    no_process,        // no thread, or no second process, can be started
+    lock_limit,        // RLIMIT_MEMLOCK is exceeded
+    no_such_node,      // the kernel refuses the NUMA policy
+    shm_full,          // /dev/shm is full
+    disk_full,         // the disk is full, or its file system does not support O_TMPFILE
+    no_device_memory,  // an accelerator's runtime cannot give memory of this kind
+    no_process,        // a thread or a second process cannot be started
 };
 
 struct Allocation {
@@ -43,7 +44,7 @@ class MemoryResource {
 
     [[nodiscard]] virtual Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
-    // Memory that reads as zeros; left untouched if the resource can promise zeros (calloc, fresh pages).
+    // Allocates memory that reads as zeros. It is not written if it is known to be zero already (calloc, fresh pages).
     [[nodiscard]] virtual Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
     virtual void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept = 0;

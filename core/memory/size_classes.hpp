@@ -1,9 +1,9 @@
-// Finds the class of blocks that serves a request: sizes in rising order, and the index of the smallest that holds it.
+// The size classes of a pool. Finds the smallest class whose blocks are large enough for a request.
 //
 // Units    bytes.
-// Cost     a bit scan and two table look-ups; exact sizes: a hash and its probes.
+// Cost     a bit scan and two table look-ups. With ClassScheme::exact: a hash look-up.
 // Memory   a few KiB of tables.
-// Threads  any; an exact size becomes a class when it is first asked for, once and for good.
+// Threads  any. With ClassScheme::exact, the first request for a size makes it a class for good.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class SizeClasses {
             count_ = static_cast<std::uint32_t>(sizes_.size());
             std::uint32_t index = 0;
             for (std::uint32_t bucket = 0; bucket < buckets && index < count_; ++bucket) {
-                // The smallest size that falls into the bucket, as bucket_of computes it.
+                // The smallest size for which bucket_of returns this bucket.
                 const std::uint32_t width = bucket / 4 + 4;
                 const std::uint64_t lowest =
                     width > 64 ? UINT64_MAX : (((4ULL + bucket % 4) << (width - 3)) & ~15ULL) + 1;
@@ -52,25 +52,26 @@ class SizeClasses {
         range_ = largest >= smallest_ ? largest - smallest_ : 0;
     }
 
-    // How many classes there can be; indices are smaller.
+    // The largest possible number of classes. Indices of classes are below it.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
-    // none: a size outside of all classes.
+    // The index of the class for `bytes`; `none` if no class serves this size.
     [[nodiscard]] std::uint32_t index_of(std::uint64_t bytes) noexcept
     {
-        if (bytes - smallest_ > range_) {  // below the smallest it wraps around
+        if (bytes - smallest_ > range_) {  // also true for smaller sizes, because the difference wraps around
             return none;
         }
         return exact_ ? exact_index_of(bytes) : tabled_index_of(bytes);
     }
 
-    // The size of a class that index_of has named.
+    // The size of a class that index_of has returned.
     [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const noexcept
     {
         return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];
     }
 
-    // dotcompute-code: the class in which the original looks for requests that are too large; otherwise none.
+    // With ClassScheme::dotcompute_code, for a request larger than all classes: the last class, from which the original
+    // library would serve the request although its blocks are too short. Otherwise `none`.
     [[nodiscard]] std::uint32_t oversize_index(std::uint64_t bytes) const noexcept
     {
         return clamps_ && bytes > smallest_ + range_ ? count_ - 1 : none;
@@ -79,7 +80,8 @@ class SizeClasses {
   private:
     static constexpr std::uint32_t buckets = 4 * 64;
 
-    // Four buckets per doubling of the size: no bucket holds enough classes to make the last steps matter.
+    // The bucket of a size, with four buckets per power of two. A bucket contains few classes, so the search within it
+    // is short.
     [[nodiscard]] static std::uint32_t bucket_of(std::uint64_t bytes) noexcept
     {
         const std::uint64_t top = (bytes == 0 ? 0 : bytes - 1) | 15U;
@@ -122,7 +124,7 @@ class SizeClasses {
     std::uint32_t count_{};
     std::vector<std::uint64_t> sizes_;
     std::array<std::uint32_t, buckets> first_of_bucket_{};
-    std::vector<std::atomic<std::uint64_t>> exact_sizes_;  // 0: free; the place is the index
+    std::vector<std::atomic<std::uint64_t>> exact_sizes_;  // by class index, found by hashing; 0: free
 };
 
 }  // namespace memsweep::memory

@@ -1,17 +1,18 @@
-// A resource with the adaptors that a MemorySpec and a SafetySpec ask for. From the outside in: counting, quarantine,
-// failing, limiting, a pool, timing, placement or advising, the resource.
+// A resource with the pool and the adaptors that a MemorySpec and a SafetySpec ask for. From the outside in: counting,
+// quarantine, failing, limiting, the pool, timing, placement, huge-page advice, the resource.
 //
-// Counting is outermost, so the counters hold the program's granted and refused requests, and what it gave back. It is
-// left out if the spec wants no accounting. The pool's own statistics hold its idle memory. Guard pages and detection
-// by unmapping need mappings of their own: they replace the resource and the pool.
+// Counting is outermost, so the counters count what the program requests and frees. It is left out if accounting is
+// off. Idle memory is in the pool's own statistics. Guard pages and detection by unmapping need a FencedResource, which
+// replaces the resource and the pool.
 //
-// Every call to a driver's memory is timed. Calls to other memory are timed only if they may be system calls.
+// Every call to an accelerator driver is timed. Calls to other memory are timed only if they may be system calls.
 //
-// Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
-//          classes or no memory all layers are compiled into one, so that only the first call is virtual.
-// Threads  as its parts: any thread may allocate and free.
-// Ownership  owns the resource and the adaptors. Borrows the counters, and the runtime that a driver's memory comes
-//            from; both must outlive it.
+// Cost     a virtual call per layer. Layers that the specs do not ask for are left out. Counting is compiled together
+//          with timed malloc, with a ClassPool or with NullResource if it is directly above them, so that only its own
+//          call is virtual.
+// Threads  as its parts.
+// Ownership  owns the resource, the pool and the adaptors. Borrows the counters, and the runtime of a driver's memory;
+//            both must outlive it.
 #pragma once
 
 #include <memory>
@@ -28,14 +29,14 @@
 
 namespace memsweep::memory {
 
-// The kind under which a device's runtime knows a driver's memory.
+// The MemoryKind of a resource that is a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
-// Makes the resource without pool, placement and adaptors. A driver's memory needs the runtime.
+// Makes the resource alone, without pool and adaptors. `runtime` is required for a driver's memory.
 [[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
                                                             device::Runtime* runtime = nullptr);
 
-// The pool that a spec asks for; nullptr: none.
+// The pool that a spec asks for; nullptr if it asks for none. `page_bytes`: page size of the upstream's mappings.
 [[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream,
                                               std::size_t page_bytes);
 
@@ -47,7 +48,7 @@ class ResourceStack {
 
     [[nodiscard]] MemoryResource& top() noexcept { return *top_; }
 
-    // The loop of alloc_free.hpp on the top.
+    // Runs the loop of alloc_free.hpp on top().
     [[nodiscard]] AllocFreeTurns alloc_free(std::size_t bytes, std::uint64_t times) noexcept
     {
         return alloc_free_(*top_, bytes, times);
@@ -55,13 +56,13 @@ class ResourceStack {
 
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
 
-    // The driver's last refusal in words; empty: it has refused nothing, or the memory is not a driver's.
+    // The driver's last refusal in words. Empty if it has refused nothing, or if the memory is not a driver's.
     [[nodiscard]] std::string driver_refusal() const;
 
-    // Present when the spec asks for it.
+    // nullptr if the spec asks for no quarantine.
     [[nodiscard]] QuarantineAdaptor* quarantine() noexcept { return quarantine_ ? &*quarantine_ : nullptr; }
 
-    // nullptr: the spec asks for none.
+    // nullptr if the spec asks for no pool.
     [[nodiscard]] Pool* pool() noexcept { return pool_.get(); }
     [[nodiscard]] PoolStats pool_stats() const noexcept;
     void reset_pool_counts() noexcept;
@@ -79,7 +80,7 @@ class ResourceStack {
     std::optional<QuarantineAdaptor> quarantine_;
     std::unique_ptr<MemoryResource> counting_;  // nullptr: nothing is counted
     MemoryResource* top_{};
-    AllocFreeTurns (*alloc_free_)(MemoryResource&, std::size_t, std::uint64_t) noexcept {};  // compiled for the top
+    AllocFreeTurns (*alloc_free_)(MemoryResource&, std::size_t, std::uint64_t) noexcept {};  // for the type of *top_
 };
 
 }  // namespace memsweep::memory

@@ -1,16 +1,16 @@
-// A small number for the calling thread that no other living thread has. It is the index of the thread's own data,
-// which then need no lock and no locked instruction.
+// A small number for the calling thread, its slot, which no other living thread has. It indexes arrays of per-thread
+// data, which then need no lock and no locked instruction.
 //
-// Cost     one thread-local load; a thread's first call claims its number by a locked instruction.
-// Threads  the first 64 at a time have a number of their own; the others share thread_slots, whose data need locked
-//          instructions. A number is given back when its thread ends: that thread's writes happen before the reads of
-//          the number's next owner.
+// Cost     one thread-local load. A thread's first call claims a slot by a locked instruction.
+// Threads  up to 64 living threads have a slot of their own. All others share the number `thread_slots`; its data need
+//          locked instructions. A slot is freed when its thread ends. That thread's writes happen before the next
+//          owner's reads.
 #pragma once
 
 #include <cstdint>
 
-// The attribute of a thread-local variable in the program itself: x86-64 then reads it by one instruction. Code that
-// may become part of a shared library (-fPIC) has to look up its place.
+// The attribute for thread-local variables of the main program, which x86-64 can read by one instruction. It is empty
+// for code that may become part of a shared library (-fPIC), which must look up the variable's address.
 #if defined(__PIC__) && !defined(__PIE__)
 #define MEMSWEEP_LOCAL_EXEC
 #else
@@ -21,7 +21,8 @@ namespace memsweep::memory {
 
 inline constexpr std::uint32_t thread_slots = 64;
 
-// The thread's number if it has one, thread_slots for one that shares, unclaimed_slot before its first thread_slot().
+// current_thread_slot is the thread's own slot, or thread_slots if it shares, or unclaimed_slot before its first call
+// of thread_slot().
 inline constexpr std::uint32_t unclaimed_slot = thread_slots + 1;
 MEMSWEEP_LOCAL_EXEC extern constinit thread_local std::uint32_t current_thread_slot;
 
@@ -33,7 +34,8 @@ MEMSWEEP_LOCAL_EXEC extern constinit thread_local std::uint32_t current_thread_s
     return slot != unclaimed_slot ? slot : claim_thread_slot();
 }
 
-// Holds a number that no living thread has, to look after the data of ended threads.
+// Claims a slot if no living thread has it, and frees it in the destructor. The holder may access the data of the ended
+// threads that had the slot. Converts to false if a living thread has the slot.
 class SlotHold {
   public:
     explicit SlotHold(std::uint32_t slot) noexcept;
