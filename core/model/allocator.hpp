@@ -1,6 +1,6 @@
-// The malloc of a case's worker, and the allocators that memsweep knows by name.
+// The malloc that a case's worker process uses, and the allocators that memsweep knows by name.
 //
-// The dynamic linker puts another malloc in front of the C library's (LD_PRELOAD), as a user would.
+// An allocator other than the C library's is loaded by the dynamic linker (LD_PRELOAD), as a user would do it.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ namespace memsweep::model {
 using Variables = std::vector<std::pair<std::string, std::string>>;  // environment variables: name, value
 
 struct AllocatorSpec {
-    std::string name;       // empty: whichever malloc memsweep itself runs under; else a known name or a library's path
-    std::string library;    // where it was found; empty for the C library's own
-    Variables environment;  // its settings, as it reads them
+    std::string name;       // a known name or a library's path; empty: the malloc that memsweep itself uses
+    std::string library;    // path of the library; empty for the C library's own malloc
+    Variables environment;  // its settings as environment variables
     friend bool operator==(const AllocatorSpec&, const AllocatorSpec&) = default;
 };
 
 struct KnownAllocator {
     std::string_view name;
-    std::array<std::string_view, 3> libraries;  // the first that exists is taken; none: the C library's own
-    std::string_view package;                   // Debian's
+    std::array<std::string_view, 3> libraries;  // the first that exists is used; all empty: the C library's own malloc
+    std::string_view package;                   // Debian package
     std::string_view meaning;
 };
 
@@ -35,10 +35,10 @@ struct KnownAllocator {
 
 [[nodiscard]] bool is_library_path(std::string_view name);  // "/path/to/any.so"
 
-// The known allocator that reads a variable of the environment; empty: none does.
+// The known allocator that reads an environment variable; empty if none does.
 [[nodiscard]] std::string_view allocator_set_by(std::string_view variable);
 
-// Whether a variable of the environment changes how one of these allocators works.
+// Whether an environment variable changes how one of these allocators works.
 [[nodiscard]] bool sets_an_allocator(std::string_view variable);
 
 }  // namespace memsweep::model

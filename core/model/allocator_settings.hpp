@@ -1,7 +1,7 @@
-// The settings of allocators in one table: every setting's name, how it becomes environment, its bounds and where it is
-// documented. Also which settings are worth trying on a program, in which order and under which conditions.
+// The table of allocator settings: the name of each setting, the environment variable that sets it, and its bounds.
+// Also the settings that are worth trying on a program, the most promising first, and the conditions for trying them.
 //
-// Units    sizes in bytes, durations in nanoseconds; a variable gets the unit that its allocator reads.
+// Units    sizes in bytes, durations in nanoseconds. In environment variables: the units that the allocator expects.
 // Sources  glibc: "Memory Allocation Tunables" of its manual, 2.26 to 2.42 (`ld.so --list-tunables` lists those of this
 //          machine); jemalloc(3) 5.2 and 5.3 ("TUNING"); mimalloc's readme, "Environment Options", 1.7 to 2.1;
 //          gperftools' docs/tcmalloc.html, 2.10.
@@ -25,80 +25,81 @@ namespace memsweep::model {
 enum class SettingKind : std::uint8_t {
     integer,
     size,
-    mebibytes,  // a size that its variable takes in whole MiB
-    duration,   // that its variable takes in milliseconds
+    mebibytes,  // a size, written to its variable in whole MiB
+    duration,   // written to its variable in milliseconds
     toggle,
     word,
 };
 
 struct AllocatorSetting {
-    std::string_view name;    // ours: sizes and durations carry no unit in it
-    std::string_view target;  // the option's name in the variable of the allocator's style, or the variable itself
+    std::string_view name;    // in scenarios; never contains a unit
+    std::string_view target;  // the option's name in SettingStyle::variable; if that is empty, the variable's name
     SettingKind kind{};
     std::uint64_t min{};
     std::uint64_t max{};
     std::string_view help;
-    std::span<const std::string_view> words{};  // the words of the kind `word`
-    bool is_raw{};                              // no scenario may say it: too easily misread, or for old versions alone
+    std::span<const std::string_view> words{};  // the valid values of kind `word`
+    bool is_raw{};                              // not allowed in scenarios: only old versions of the allocator read it
 };
 
-// How settings are written into the environment.
+// How an allocator's settings are written into the environment.
 struct SettingStyle {
     std::string_view allocator;
-    std::string_view variable;  // that holds a list of them all; empty: each setting has one of its own
-    std::string_view prefix;    // begins each name in the list
-    char assign{};
-    char separator{};
-    bool has_digits{};  // 1 and 0 for true and false
+    std::string_view variable;  // holds the list of all settings; empty: each setting has a variable of its own
+    std::string_view prefix;    // of each name in the list
+    char assign{};              // between name and value
+    char separator{};           // between the settings of the list
+    bool has_digits{};          // true and false are written as 1 and 0
     std::span<const AllocatorSetting> settings{};
 };
 
 [[nodiscard]] std::span<const SettingStyle> allocator_settings();
-// nullptr for an allocator, or a setting of it, that is not in the table.
+// Both return nullptr if the table lacks the allocator or the setting.
 [[nodiscard]] const SettingStyle* find_setting_style(std::string_view allocator);
 [[nodiscard]] const AllocatorSetting* find_setting(std::string_view allocator, std::string_view name);
 
-// "Never", which durations alone have: jemalloc's -1.
+// The duration "never", which jemalloc writes as -1.
 struct Never {
     friend bool operator==(const Never&, const Never&) = default;
 };
-// A number (of nanoseconds for a duration), a switch, a word.
+// A number (bytes for a size, nanoseconds for a duration), a switch, a word, or "never".
 using SettingValue = std::variant<std::uint64_t, bool, std::string_view, Never>;
 struct ChosenSetting {
     std::string_view name;
     SettingValue value;
 };
 
-// As the allocator reads it: "1048576", "false", "-1".
+// The value as the allocator reads it: "1048576", "false", "-1".
 [[nodiscard]] std::string written_value(const SettingStyle& style, const AllocatorSetting& setting,
                                         const SettingValue& value);
 
-// As a person reads it: "tcache_count=0", "dirty_decay=1s".
+// The setting as shown to users: "tcache_count=0", "dirty_decay=1s".
 [[nodiscard]] std::string setting_text(std::string_view allocator, const ChosenSetting& chosen);
 
-// The environment that gives an allocator these settings. All of them are in the table.
+// The environment variables that give an allocator these settings, all of which must be in the table.
 [[nodiscard]] Variables to_variables(std::string_view allocator, std::span<const ChosenSetting> chosen);
 
-// The character that separates the elements of a variable that holds a list; empty: it holds one value.
+// The character between the elements of a variable that holds a list. Empty if the variable holds a single value.
 [[nodiscard]] std::optional<char> list_separator(std::string_view variable);
 
-// Sets a variable beside those that are there: a list gets one more element, which wins; any other is replaced.
+// Sets a variable. If it is a list that is set already, the value is appended, because the last element takes effect.
+// Any other value is replaced.
 void add_variable(Variables& variables, std::string_view name, std::string_view value);
 
 // Settings worth trying.
 
 enum class TryOnly : std::uint8_t {
     always,
-    with_threads,        // it is about arenas, of which a single thread uses one
-    when_idle,           // it is about what happens while a program rests
-    with_large_process,  // it costs some MiB by itself
+    with_threads,        // it concerns arenas, and a single thread uses only one
+    when_idle,           // it has an effect only while the program is idle
+    with_large_process,  // it costs a few MiB by itself
 };
 
 struct AllocatorChoice {
     std::string_view allocator;
     std::array<ChosenSetting, 3> chosen{};  // entries without a name are unused
     TryOnly only{};
-    bool adds_thread{};  // by itself: it must not be tried where the program changes its user
+    bool adds_thread{};  // the allocator starts a thread: not to be tried on programs that change their user
 
     [[nodiscard]] std::span<const ChosenSetting> settings() const;
 };
@@ -106,7 +107,7 @@ struct AllocatorChoice {
 // The settings to try on a program, the most promising first.
 [[nodiscard]] std::span<const AllocatorChoice> allocator_choices();
 
-// "glibc trim_threshold=128KiB", "mimalloc", "jemalloc dirty_decay=1s background_thread=true".
+// The choice as shown to users: "glibc trim_threshold=128KiB", "mimalloc", "jemalloc narenas=1 tcache=false".
 [[nodiscard]] std::string choice_text(const AllocatorChoice& choice);
 
 }  // namespace memsweep::model

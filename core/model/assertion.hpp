@@ -1,10 +1,13 @@
-// Claims of a scenario about its own outcome: `after_drop.live_bytes.max == 0B`,
-// `wall_time.median < 2ms`, `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
+// Assertions of a scenario about its own results, such as `after_drop.live_bytes.max == 0B`, `wall_time.median < 2ms`
+// or `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
 //
-// Grammar  [point "."] metric "." stat op number unit?  |  "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
-//          |  "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number: the difference of the two values divided
-//          by the difference of the axis' values, second less first. It cancels costs that every case has once
+// Grammar  An assertion is one of
+//            [point "."] metric "." stat op number [unit]
+//            "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
+//            "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
+//          slope: the difference of the metric divided by the difference of the axis values, each second less first.
+//          Constant costs that both cases have cancel out.
 // Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
 //          fit the metric.
 #pragma once
@@ -31,7 +34,7 @@ inline constexpr auto name_table<Severity> = std::to_array<Named<Severity>>({
 });
 
 struct RatioOf {
-    std::string axis;  // the same axis on both sides, or two different ones
+    std::string axis;  // the two sides of a ratio may name different axes
     std::string value;
 };
 
@@ -39,10 +42,10 @@ struct Expression {
     std::string point;  // empty: a metric of the whole repetition
     std::string metric;
     Stat stat{Stat::median};
-    double percentile{};  // for Stat::percentile, 0..100
-    std::optional<std::pair<RatioOf, RatioOf>> ratio;
-    bool explained{};       // no metric: the share of the first side's extra time that has a cause
-    double slope_length{};  // 0: the ratio of the two sides; else their slope, over so much of the axis
+    double percentile{};                               // for Stat::percentile, 0..100
+    std::optional<std::pair<RatioOf, RatioOf>> ratio;  // the two sides of a ratio or a slope
+    bool explained{};       // instead of a metric: the explained share of the first side's extra time
+    double slope_length{};  // of a slope: the difference of the axis values; 0: a ratio
     Comparison comparison{};
     double limit{};  // in the metric's own unit
     Unit unit{Unit::one};
@@ -51,12 +54,12 @@ struct Expression {
 [[nodiscard]] base::Expected<Expression> parse_expression(std::string_view text);
 
 struct Assertion {
-    std::vector<Param> where;  // cases it applies to; empty: all
+    std::vector<Param> where;  // applies to cases with these parameters; empty: to all
     std::string text;
     Expression expression;
     Severity severity{Severity::fail};
     bool abort{};       // a failure ends the run
-    std::string place;  // file:line:col
+    std::string place;  // in the scenario: file:line:col
 };
 
 [[nodiscard]] bool holds(Comparison comparison, double actual, double limit);

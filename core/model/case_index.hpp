@@ -1,7 +1,7 @@
-// The cases of a report by their ids. Without it, a search for every case of one report in another would cost the
-// product of both.
+// Finds cases of a report by id, in a hash table. Searching the list for each case of another report would take
+// quadratic time.
 //
-// Cost     one comparison of ids for each lookup, for any number of cases.
+// Cost     a hash and usually one comparison of ids per lookup.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class CaseIndex {
         }
     }
 
-    // If several cases have one id, the index holds the first.
+    // If several cases have the same id, the index holds the first.
     void add(const std::string& id, std::size_t position) { positions_.try_emplace(id, position); }
 
     [[nodiscard]] std::optional<std::size_t> position(const std::string& id) const

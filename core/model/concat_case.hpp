@@ -1,8 +1,9 @@
-// The 55 concatenations of a known benchmark of array libraries, as data: inputs, their layout in memory, the request,
-// and how often the benchmark called it.
+// The 55 concatenations of a benchmark of array libraries, as data: the inputs, their layout in memory, the arguments,
+// and the number of calls.
 //
 // Units    elements, calls.
-// Sources  NumSharp's np.concatenate sweep and its NumPy twin, which runs 53 of them: NumPy has no char and no decimal.
+// Sources  NumSharp's np.concatenate sweep. Its NumPy version has 53 of the cases, because NumPy has no char and no
+//          decimal.
 #pragma once
 
 #include <array>
@@ -19,41 +20,41 @@ namespace memsweep::model {
 enum class ConcatLayout : std::uint8_t {
     row_major,
     column_major,
-    strided,      // the first input: every other row of an array twice as high
-    transposed,   // both inputs: the transpose of one row-major array
-    sliced,       // the first input: the middle rows of an array twice as high
-    broadcasted,  // the first input: one row, repeated by a stride of 0
+    strided,      // the first input is every other row of an array with twice the rows
+    transposed,   // both inputs are the transpose of one row-major array
+    sliced,       // the first input is the middle rows of an array with twice the rows
+    broadcasted,  // the first input is one row, repeated by a stride of 0
 };
 
-// Inputs are equal except for their types, which are two at most and alternate: first, second, first, ... The defaults
-// are those of most cases.
+// All inputs are equal except for their types, which alternate between the two in `dtypes`. The defaults are the values
+// of most cases.
 struct ConcatCase {
     std::string_view section;
     std::string_view label;
-    std::uint64_t count{2};
+    std::uint64_t count{2};  // inputs
     std::array<DType, 2> dtypes{DType::int32, DType::int32};
-    std::array<std::uint64_t, 3> lengths{};
+    std::array<std::uint64_t, 3> lengths{};  // of an input; the first `dimensions` are used
     std::size_t dimensions{1};
     ConcatLayout layout{ConcatLayout::row_major};
     Fill fill{Fill::arange};
-    std::optional<std::int64_t> axis{0};  // none: flattened
-    std::optional<DType> out;             // the type of an array that the result is written to
-    std::optional<DType> dtype;
+    std::optional<std::int64_t> axis{0};  // empty: inputs are flattened
+    std::optional<DType> out;             // type of an existing array for the result; empty: a new array is made
+    std::optional<DType> dtype;           // requested type of the result; empty: by promotion of the inputs' types
     Casting casting{Casting::same_kind};
     std::uint64_t repetitions{100};  // timed calls, after the warm-up
-    DType result{};                  // what NumPy makes of it
-    std::uint64_t checksum{};        // NumPy's result: array::ordered_checksum of its bytes
+    DType result{};                  // type of NumPy's result
+    std::uint64_t checksum{};        // array::ordered_checksum of the bytes of NumPy's result
 
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }
     [[nodiscard]] std::uint64_t result_bytes() const;
-    [[nodiscard]] std::uint64_t held_bytes() const;   // by the inputs, and by the array written to, if there is one
-    [[nodiscard]] std::uint64_t scrap_bytes() const;  // made on the way to the inputs and dropped again
+    [[nodiscard]] std::uint64_t held_bytes() const;   // of the inputs and of the existing array for the result, if any
+    [[nodiscard]] std::uint64_t scrap_bytes() const;  // of temporary arrays while the inputs are made
 };
 
 inline constexpr std::uint64_t concat_warmup_calls = 20;
 
-// The numbers of calls if nothing is ever freed: the full number would fill any machine.
+// Fewer calls if memory is never freed, because the full number would exhaust any machine's memory.
 inline constexpr std::uint64_t concat_leaking_warmup_calls = 1;
 inline constexpr std::uint64_t concat_leaking_calls = 3;
 

@@ -1,8 +1,9 @@
-// Elements of arrays: their types, their fills, the pages that are written, and computations on them.
+// Elements of arrays: their types, their initial values, how much of an array is written, and computations.
 //
-// Types are named as NumPy names them, with the two that NumPy lacks (char16, decimal128).
-// Sources  NumPy's promotion of arrays (NEP 50: by type alone, never by value) and its five casting rules. char counts
-//          as uint16, except that char with char stays char. decimal, 16 opaque bytes, goes with nothing but itself.
+// Types have NumPy's names, and there are two that NumPy lacks (char16, decimal128).
+// Sources  NumPy's type promotion for arrays (NEP 50: by type alone, never by value) and its five casting rules. char16
+//          counts as uint16, except that char16 and char16 give char16. decimal128 is 16 opaque bytes and converts to
+//          no other type.
 // Cost     a few comparisons.
 #pragma once
 
@@ -50,7 +51,7 @@ inline constexpr auto name_table<DType> = std::to_array<Named<DType>>({
     {DType::complex128, "complex128", "16 bytes, two doubles"},
 });
 
-// In the order of NumPy's same_kind rule.
+// In ascending order of NumPy's same_kind rule, which allows casts within a kind and to later kinds.
 enum class DTypeKind : std::uint8_t { boolean, unsigned_integer, signed_integer, real, complex, opaque };
 
 struct DTypeTraits {
@@ -120,11 +121,11 @@ inline constexpr auto name_table<Casting> = std::to_array<Named<Casting>>({
     {Casting::unsafe, "unsafe", "any conversion that exists"},
 });
 
-// Empty when there is none.
+// The common type of two types; empty if there is none.
 [[nodiscard]] std::optional<DType> promoted(DType one, DType other);
 
-// Whether a type has a fraction. The promotion of several types depends on their order (int16, uint16 and float32 make
-// float32 or float64). As NumPy does, fold the types with a fraction first.
+// Whether a type is inexact (floating-point, real or complex). Promoting several types depends on their order: int16,
+// uint16 and float32 give float32 or float64. To get NumPy's result, promote the inexact types first.
 [[nodiscard]] bool is_inexact(DType dtype);
 
 [[nodiscard]] bool can_cast(DType from, DType to, Casting casting);

@@ -1,7 +1,7 @@
-// When a program has done its work: the moment "at the end", at which its memory is read. An interpreter frees on its
-// way out and a server never ends, so that neither the exit nor a time tells it.
+// The end of a program's work: the moment at which its memory "at the end" is read. The exit would be too late for an
+// interpreter, which frees its memory first, and a server never exits. So users choose a sign that marks the moment.
 //
-// Errors   invalid_input: no such sign, or no regular expression.
+// Errors   invalid_input: an unknown sign, or an invalid regular expression.
 #pragma once
 
 #include <chrono>
@@ -14,27 +14,27 @@
 namespace memsweep::model {
 
 enum class EndSign : std::uint8_t {
-    none,    // nobody asks for the moment
-    exit,    // the program exits, and still has all its memory
-    file,    // a file is made
-    line,    // a line that it prints matches a regular expression
+    none,    // no sign was chosen
+    exit,    // the program's exit, while it still has all its memory
+    file,    // a file is created
+    line,    // the program prints a line that matches a regular expression
     signal,  // memsweep gets SIGUSR1
 };
 
 struct EndOfWork {
     EndSign sign{};
     std::string text;                 // the file's path, or the regular expression
-    std::chrono::nanoseconds idle{};  // the memory is read so long after the sign
-    // Whether the sign may come before the exit.
+    std::chrono::nanoseconds idle{};  // the time between the sign and the reading of the memory
+    // Whether a sign other than the exit was chosen.
     [[nodiscard]] bool has_sign() const noexcept { return sign != EndSign::none && sign != EndSign::exit; }
     friend bool operator==(const EndOfWork&, const EndOfWork&) = default;
 };
 
-// "file:PATH", "line:REGEX", "signal", "exit".
+// Both use the forms "file:PATH", "line:REGEX", "signal" and "exit".
 [[nodiscard]] base::Expected<EndOfWork> parse_end_of_work(std::string_view text);
 [[nodiscard]] std::string to_text(const EndOfWork& end);
 
-// The variable of the program's environment that has memsweep's pid, where the sign is a signal.
+// If the sign is a signal, this environment variable of the program holds memsweep's pid.
 inline constexpr const char* end_signal_variable = "MEMSWEEP_PID";
 
 }  // namespace memsweep::model

@@ -1,9 +1,10 @@
-// The same scenario on many hosts: every host with its facts, and each quantity as a column over the hosts.
+// One scenario on many hosts: the facts of each host, and each metric as a column of one value per host.
 //
-// A fleet keeps the medians of a host. Its repetitions stay in the host's own result, which `sources` names.
+// A fleet keeps only the medians of a host. The repetitions stay in the host's own result, listed in
+// FleetHost::sources.
 //
 // Units    those of the metrics; NaN if a host has no value.
-// Memory   20 bytes per host and quantity, besides the facts of the hosts.
+// Memory   36 bytes per host and metric, and the facts of the hosts.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace memsweep::model {
 
-// A case that is not `ok`, or (with an empty status text) a failed assertion or limit.
+// A case whose status is neither `ok` nor `skipped`, or a failed assertion or limit.
 struct FleetProblem {
     std::string case_id;
     Status status{};
@@ -26,15 +27,15 @@ struct FleetProblem {
 };
 
 struct FleetHost {
-    std::string name;                  // as the launcher calls it, else the host name
-    std::vector<std::string> sources;  // the results it was made of
+    std::string name;                  // the launcher's name for it, else the host name
+    std::vector<std::string> sources;  // the results that were read for it
     std::vector<std::string> run_ids;
-    std::string started, ended;  // UTC; `ended` empty: not yet
-    std::string version;         // memsweep's, with its commit
+    std::string started, ended;  // UTC; `ended` is empty if the run has not ended
+    std::string version;         // of memsweep, with its commit
     int exit_code{};
     bool interrupted{};
     Machine machine;
-    std::map<std::string, std::string> tags;  // those of the run, and the launcher's partition
+    std::map<std::string, std::string> tags;  // of the run, and the launcher's partition
     StatusCounts counts;
     std::vector<FleetProblem> problems;
 };
@@ -44,13 +45,14 @@ struct FleetMetric {
     Unit unit{};
     Better better{};
     MetricClass metric_class{};
-    std::vector<std::uint32_t> n;  // values, one entry per host; 0: none
-    std::vector<double> median;
-    std::vector<double> mad;        // within the host
-    std::vector<double> low, high;  // the interval of the median, as known from the host's values
+    // One entry per host.
+    std::vector<std::uint32_t> n;   // number of values
+    std::vector<double> median;     // of the host's values
+    std::vector<double> mad;        // median absolute deviation of the host's values
+    std::vector<double> low, high;  // confidence interval of the host's median; below 6 values: their range
 };
 
-// A quantity from each host to each other, as link tests measure it.
+// A quantity for each ordered pair of hosts, as link tests measure it.
 struct FleetMatrix {
     std::string name;  // "link_bandwidth/pattern=uni"
     Unit unit{};
@@ -65,15 +67,15 @@ struct Fleet {
     std::vector<std::string> argv;
     int exit_code{};
     std::string scenario, description, scenario_fingerprint;
-    std::optional<std::uint64_t> expected;  // hosts that should have come
-    std::vector<std::string> missing;       // those of them that did not, as far as their names are known
+    std::optional<std::uint64_t> expected;  // number of hosts that should have delivered a result; empty: not known
+    std::vector<std::string> missing;       // hosts without a result, as far as their names are known
     std::vector<Warning> warnings;
     std::vector<FleetHost> hosts;
     std::vector<FleetMetric> metrics;
     std::vector<FleetMatrix> matrices;
 };
 
-// How many hosts did not come: named or not.
+// The number of hosts without a result, whether or not their names are known.
 [[nodiscard]] inline std::size_t count_missing(const Fleet& fleet)
 {
     const std::uint64_t expected = fleet.expected.value_or(fleet.hosts.size());

@@ -1,7 +1,7 @@
-// The facts that a result records about its machine, about the memsweep that measured, and about the run's place among
-// many processes. Also checks of the machine's properties on which numbers depend.
+// The facts that a result records about its machine, about the memsweep program that measured, and about the run's
+// place in a job of many processes. Also checks of machine properties that influence measurements.
 //
-// Units    bytes and counts. Empty text and absent numbers: not known.
+// Units    bytes and counts. An empty text or an absent number means "not known".
 #pragma once
 
 #include <cstdint>
@@ -23,39 +23,39 @@ struct Machine {
     std::string thp;         // always, madvise, never, or unknown
     std::string overcommit;  // heuristic, always, never
     std::uint64_t memory_bytes{};
-    std::optional<std::uint64_t> cgroup_memory_max;  // the tightest limit over this process, v1 or v2
+    std::optional<std::uint64_t> cgroup_memory_max;  // the lowest limit on this process, of cgroup v1 or v2
     std::string cgroup_version;                      // v1, v2, hybrid, none
-    std::string governor;                            // cpu0's; empty when the kernel shows none
+    std::string governor;                            // of cpu0; empty if the kernel shows none
     std::string aslr;                                // full, partial, off
     std::uint64_t swap_bytes{};
     std::string virtualisation;  // kvm, vmware, ..., none
-    std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
+    std::string damon;           // the kernel's access monitor DAMON: "off", or the operations of its kdamond threads
     std::vector<std::string> devices;
     std::optional<std::string> topology;  // hwloc's XML; absent unless the topology was probed
-    std::string fingerprint;              // covers what makes two machines comparable
+    std::string fingerprint;              // hash of the facts that must be equal for two machines to be comparable
 };
 
 // Recorded in every result.
 struct ToolInfo {
     std::string name;
     std::string version;
-    std::string commit;      // `git describe --always --dirty`, "unknown" outside a checkout
+    std::string commit;      // `git describe --always --dirty`; "unknown" if not built in a checkout
     std::string build_type;  // CMake's: Release, Debug, ...
     std::string compiler;
-    std::string sanitizer;  // address, thread, fuzzer or empty
+    std::string sanitizer;  // address, thread or fuzzer; empty: none
 };
 
 [[nodiscard]] ToolInfo this_tool();
 
-// The place of a run among many processes: its node, its rank, and its share from the launcher.
+// The place of a run in a job of many processes: its node, its rank, and the resources from the launcher.
 struct LaunchPlace {
-    std::string node;       // what the launcher calls this host; else the host name
-    std::string launcher;   // slurm, mpi; empty: none
-    std::string job;        // the job's number
-    std::string nodes;      // all nodes of the job, as the launcher writes them: n[001-128]
-    std::string partition;  // Slurm's
-    std::string cpus;       // the processors this process may run on, "0-3,8"
-    std::string memory_nodes;
+    std::string node;          // the launcher's name for this host, else the host name
+    std::string launcher;      // slurm, mpi; empty: none
+    std::string job;           // the job's number
+    std::string nodes;         // all nodes of the job, in the launcher's notation: n[001-128]
+    std::string partition;     // Slurm's partition
+    std::string cpus;          // the processors that this process may run on: "0-3,8"
+    std::string memory_nodes;  // the NUMA nodes that it may allocate from
     std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;
 };
 
@@ -68,20 +68,20 @@ inline constexpr auto name_table<Fitness> = std::to_array<Named<Fitness>>({
     {Fitness::spoils, "spoils", "can by itself move a time by more than 5 % or a working set by more than 2 %"},
 });
 
-// A number that a check measured, in addition to its value in words.
+// A number that a check measured, in addition to its finding in words.
 struct Figure {
     std::string name;
     Unit unit{};
     double value{};
 };
 
-// One property of a machine on which measured numbers depend.
+// A check of one machine property that influences measurements.
 struct MachineCheck {
     std::string name;  // kebab-case, stable
     Fitness status{Fitness::ok};
-    std::string value;    // the finding in words; empty: it cannot be found out here
-    std::string why;      // why it matters
-    std::string command;  // a shell command that changes it; empty: there is nothing to change, or no command does
+    std::string value;    // the finding in words; empty: the property cannot be read on this machine
+    std::string why;      // why the property matters
+    std::string command;  // a shell command that improves it; empty: none is needed, or none exists
     std::vector<Figure> figures{};
 };
 

@@ -1,6 +1,6 @@
-// A measured quantity over the repetitions of a case, and the catalogue of all quantities memsweep knows.
+// A metric: a quantity measured in the repetitions of a case. Also the catalogue of all metrics.
 //
-// Units    only B, s, B/s, 1 and op/s. An absent value is empty with a reason, never 0.
+// Units    only B, s, B/s, 1 and op/s. A value that is absent is empty, with a reason; it is never 0.
 #pragma once
 
 #include <array>
@@ -60,35 +60,35 @@ inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
     {Role::machine, "machine", "what the machine costs, not what the case does: shown, never judged"},
 });
 
-// The kind of cases for which a metric has a column in the first table of a run.
+// The kind of cases for which a metric has a column in the first table of a report.
 enum class ShownAt : std::uint8_t {
     nowhere,
-    time,      // the time of a case: its table has the first one present
-    steps,     // a scenario's own steps
-    commands,  // foreign programs
-    programs,  // both
-    figures,   // a probe's figures of a machine, without any program
+    time,      // all cases: a time of the whole case; only the first such metric that is present has a column
+    steps,     // cases that run a scenario's own steps
+    commands,  // cases that run foreign programs
+    programs,  // cases of either kind
+    figures,   // cases of a probe, which measures the machine itself
 };
 
 struct Shown {
     ShownAt at{};
-    std::uint8_t rank{};         // columns from left to right; equal ranks in the catalogue's order
-    bool is_sampled{};           // has many samples: its interval is shown, sweeps are drawn, limits apply
-    bool by_least{};             // shown by the least of its samples, not by their median
+    std::uint8_t rank{};         // order of the columns from left to right; equal ranks: in the catalogue's order
+    bool is_sampled{};           // has many samples: reports show its interval and draw sweeps, and limits apply
+    bool by_least{};             // represented by its smallest sample instead of the median
     bool is_share{};             // shown as a percentage
-    bool in_brief{};             // shown even if a report shows only a few of many metrics
-    std::string_view heading{};  // empty: its name
+    bool in_brief{};             // also shown in reports that show only a few metrics
+    std::string_view heading{};  // empty: the metric's name
 };
 
 struct Summary {
     std::uint64_t n{};
     double min{}, max{}, mean{}, median{};
     double mad{};                  // median absolute deviation, unscaled
-    std::optional<double> mdape;   // median absolute percentage error as a fraction; absent when the median is 0
-    std::optional<double> stddev;  // absent for one value
-    std::optional<std::array<double, 2>> ci95;  // the median's, by order statistics; absent below 6 values
+    std::optional<double> mdape;   // median absolute percentage error as a fraction; absent if the median is 0
+    std::optional<double> stddev;  // absent if there is only one value
+    std::optional<std::array<double, 2>> ci95;  // of the median, by order statistics; absent below 6 values
     std::optional<double> p05, p95;             // absent below 20 values
-    std::uint64_t outliers{};                   // further than 5 x 1.4826 x MAD from the median; never dropped
+    std::uint64_t outliers{};  // values further than 5 x 1.4826 x MAD from the median; they are never dropped
 };
 
 struct Metric {
@@ -98,8 +98,8 @@ struct Metric {
     MetricClass metric_class{};
     Provenance provenance{};
     std::vector<std::optional<double>> values;  // one per repetition
-    std::optional<Summary> summary;             // over the present values; absent when there is none
-    std::string reason;                         // why values are absent
+    std::optional<Summary> summary;             // of the values that are not empty; absent if all are empty
+    std::string reason;                         // why values are empty
 };
 
 struct MetricInfo {
@@ -117,15 +117,15 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// The role of a metric of a whole repetition, by its name. A metric that the catalogue lacks is an outcome: it comes
-// from a later version or from a named point.
+// The role of a metric of a whole repetition. Names that the catalogue lacks get Role::outcome: they come from a later
+// version, or from a named point.
 [[nodiscard]] Role role_of(std::string_view metric);
 [[nodiscard]] Shown shown_of(std::string_view metric);  // ShownAt::nowhere if the catalogue lacks the metric
 
 // The metrics of the catalogue that are shown at any of `places`, from left to right.
 [[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);
 
-// The metric's own heading; without one its name with blanks, as in "working set peak".
+// The metric's heading. If it has none: its name with blanks, as in "working set peak".
 [[nodiscard]] std::string heading_of(const MetricInfo& metric);
 
 }  // namespace memsweep::model

@@ -21,20 +21,20 @@ inline constexpr std::size_t metric_count = 0
 #undef MEMSWEEP_METRIC
     ;
 
-// The names, as results and files have them: metrics::wall_time is "wall_time".
+// The names as in results and scenarios: metrics::wall_time is "wall_time".
 namespace metrics {
 #define MEMSWEEP_METRIC(name, ...) inline constexpr std::string_view name{#name};
 #include "core/model/metrics.inc"
 #undef MEMSWEEP_METRIC
 }  // namespace metrics
 
-// The metric's number, which is also its place in metric_catalog().
+// The metric's index in metric_catalog().
 [[nodiscard]] constexpr std::size_t index_of(MetricId metric)
 {
     return static_cast<std::size_t>(metric);
 }
 
-// Empty for an unknown name.
+// The metric with this name; empty if the name is unknown.
 [[nodiscard]] std::optional<MetricId> metric_id(std::string_view name);
 
 }  // namespace memsweep::model

@@ -1,5 +1,5 @@
-// One table per enumeration: the name that users write, and its meaning. The loader, `memsweep list`, the documentation
-// and the reports read these tables, so that a name is spelled in one place.
+// One table per enumeration, with the name that users write for each value, and its meaning. The scenario reader,
+// `memsweep list`, the documentation and the reports all use these tables, so each name is spelled in one place.
 #pragma once
 
 #include <array>
@@ -18,11 +18,13 @@ struct Named {
     std::string_view meaning;
 };
 
-// The whole table, in the order of the enumeration: specialised as an array beside each.
+// The table of an enumeration, in the order of its enumerators: an array, defined by a specialization beside the
+// enumeration.
 template <typename Enum>
 extern const int name_table;
 
-// Whether an enumerator has this value: the compiler spells it by its name, and any other value as a cast, "(Order)3".
+// Whether `value` is an enumerator. The compiler spells an enumerator by its name and any other value as a cast,
+// "(Order)3".
 template <auto value>
 [[nodiscard]] consteval bool is_enumerator()
 {
@@ -30,7 +32,7 @@ template <auto value>
     return spelled[spelled.find_first_not_of(' ', spelled.rfind('=') + 1)] != '(';
 }
 
-// Whether the table has a row for every enumerator, in their order.
+// Whether the table has one row for each enumerator, in the same order.
 template <typename Enum>
 [[nodiscard]] consteval bool is_complete()
 {
@@ -50,7 +52,7 @@ template <typename Enum>
     return name_table<Enum>;
 }
 
-// "?" for a value that is no enumerator.
+// The row of a value; name and meaning are "?" for a value that is not an enumerator.
 template <typename Enum>
 [[nodiscard]] Named<Enum> entry_of(Enum value)
 {

@@ -1,5 +1,5 @@
-// How resident pages are taken away from arrays that a program still uses, by steps or by a policy; and how pages are
-// brought in before they are used.
+// Trims, which remove resident pages of arrays that a program still uses, by a step or by a policy. Also prefetches,
+// which make pages resident before they are used.
 //
 // Units    bytes.
 // Sources  madvise(2); memory.reclaim of cgroup v2.
@@ -47,7 +47,7 @@ inline constexpr auto name_table<PrefetchHow> = std::to_array<Named<PrefetchHow>
      "every page is there, to be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
 });
 
-// The state of the contents once the pages are gone.
+// The state of an array's contents after its pages have been removed.
 enum class Contents : std::uint8_t { kept, lost, uncertain };
 
 template <>
@@ -74,10 +74,10 @@ inline constexpr auto name_table<Contents> = std::to_array<Named<Contents>>({
     return Contents::kept;
 }
 
-// While the process's resident set is above the limit, every array that the program can reach is trimmed before each
-// operation. Unreachable arrays stay resident, and the arrays in use pay for them.
+// Before each operation, all arrays that the program can reach are trimmed if the process's resident set is above a
+// limit. Arrays that it can no longer reach stay resident, at the expense of the arrays in use.
 struct TrimPolicy {
-    std::uint64_t above_bytes{};  // trims while the resident set is above it; 0: never
+    std::uint64_t above_bytes{};  // the limit; 0: never trim
     TrimHow how{TrimHow::soft};
     friend bool operator==(const TrimPolicy&, const TrimPolicy&) = default;
 };

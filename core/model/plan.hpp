@@ -1,4 +1,4 @@
-// A scenario, loaded: its cases, how often and in which order they run, and its assertions.
+// A loaded scenario: its cases, the number and order of their repetitions, and its assertions.
 #pragma once
 
 #include <chrono>
@@ -22,31 +22,33 @@ namespace memsweep::model {
 struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
-    std::uint32_t devices{};  // gpu0 and so on
-    RankNeed ranks;  // memsweep-mpi's; the cases' transfers then go from rank to rank, and there are no other steps
+    std::uint32_t devices{};  // the number of accelerators, gpu0 and so on
+    // For memsweep-mpi. The cases then consist of transfers between ranks alone.
+    RankNeed ranks;
 };
 
 using Steps = std::vector<Step>;
 
-// The work of a case: steps, under its memory and its release, or a foreign program.
+// The work of a case: steps, or a foreign program.
 using Work = std::variant<Steps, CommandSpec>;
 
-// One point in the space of a scenario's axes, with everything substituted.
+// One combination of axis values of a scenario, with all values substituted.
 struct Case {
     std::string id;  // scenario/axis=value/..., axes in alphabetical order
     std::string scenario;
-    std::string fingerprint;    // covers what it measures; empty: not known
+    std::string fingerprint;    // hash of everything that defines what is measured; empty: not known
     std::vector<Param> params;  // in alphabetical order
     MemorySpec memory;
     ReleaseSpec release;
-    std::string profile;  // whose parameters `release` began with; empty: none
+    std::string profile;  // the runtime profile that gave `release` its initial values; empty: none
     AllocatorSpec allocator;
     Work work;
     SeriesSpec series;
     Placement placement{Placement::alone};
 
-    [[nodiscard]] const Steps& steps() const;                                         // none if it runs a program
-    [[nodiscard]] CommandSpec* command() { return std::get_if<CommandSpec>(&work); }  // nullptr: it runs steps
+    [[nodiscard]] const Steps& steps() const;  // empty if the case runs a program
+    // nullptr if the case runs steps.
+    [[nodiscard]] CommandSpec* command() { return std::get_if<CommandSpec>(&work); }
     [[nodiscard]] const CommandSpec* command() const { return std::get_if<CommandSpec>(&work); }
 };
 
@@ -54,8 +56,8 @@ struct Plan {
     std::string name;
     std::string description;
     std::string path;         // as given on the command line
-    std::string sha256;       // over the file's bytes
-    std::string fingerprint;  // covers what is measured: see docs/result-format.md
+    std::string sha256;       // of the file's bytes
+    std::string fingerprint;  // hash of everything that defines what is measured: see docs/result-format.md
     Settings settings;
     Requirements requirements;
     std::vector<Axis> axes;
@@ -63,36 +65,37 @@ struct Plan {
     std::vector<Assertion> assertions;
 };
 
-// Whether its cases are foreign programs; they all are, or none is.
+// Whether the cases run foreign programs. Either all of them do, or none does.
 [[nodiscard]] bool runs_commands(const Plan& plan);
 
 inline constexpr std::string_view placement_axis = "placement";
 
-// The cases, by index, in the groups that share a worker, each in the order of the plan: a sweep has the cases of one
-// placement, value of `mode`, memory and release; a case placed alone is a group of its own.
+// The groups of cases that share a worker process, as indices into `cases` in the order of the plan. A group has the
+// cases with the same placement, value of `mode`, memory, release and allocator. A case with Placement::alone is a
+// group of its own.
 [[nodiscard]] std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases);
 
-// The least upper bound, known before running, of the bytes that a case holds at one time. It follows from the steps
-// and the release mode: arrays dropped under `finalizer` or `leak` still count until a drain or the end.
+// An upper bound of the bytes that a case holds at any time, computed without running it. It depends on the release
+// mode: arrays dropped under `finalizer` or `leak`, for instance, count until a drain or the end.
 [[nodiscard]] std::uint64_t estimated_peak_bytes(const Case& plan_case);
 
-// The same for every case, with the memory that earlier cases of its sweep leave behind. Cases estimated above
-// `budget_bytes` (0: no limit) are not run, and leave nothing.
+// The same for all cases, including the memory that earlier cases in the same worker leave behind. Cases estimated
+// above `budget_bytes` (0: no limit) are not run, so they leave nothing.
 [[nodiscard]] std::vector<std::uint64_t> estimated_peaks_bytes(const std::vector<Case>& cases,
                                                                std::uint64_t budget_bytes);
 
-// Bytes that a repetition writes by fills, touches, writes and results; its duration grows with them.
+// The bytes that a repetition writes by fills, touches, writes and results. An estimate of its duration needs them.
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
-// The time that a repetition waits, settling included.
+// The time that a repetition spends idle, including ReplayStep::settle.
 [[nodiscard]] double idle_seconds(const std::vector<Step>& steps);
-// Whether a repetition takes time beyond written_bytes() and idle_seconds().
+// Whether a repetition also takes time that written_bytes() and idle_seconds() do not cover.
 [[nodiscard]] bool replays_or_transfers(const std::vector<Step>& steps);
 
-// The mechanisms by which its steps and its memory trim, each once.
+// The trim mechanisms that the case's steps and its memory use, each listed once.
 [[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);
 
-// How many arrays a repetition allocates, calls it times one by one and points it samples (saturating). Storage is
-// reserved for them.
+// The numbers of arrays that a repetition allocates, of calls that it times one by one, and of points that it samples.
+// They saturate instead of overflowing. Storage is reserved for as many.
 [[nodiscard]] std::uint64_t allocation_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t timed_call_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t sample_count(const std::vector<Step>& steps);

@@ -1,7 +1,7 @@
-// The design of a pool between arrays and their resource: its size classes, its tiers, how much it keeps and for how
-// long.
+// The design of a pool between the arrays and their memory resource: its size classes, its tiers, how much memory it
+// keeps and for how long.
 //
-// Units    every scalar's name carries its unit; 0 in a bound or a time means "none".
+// Units    as in the names of the fields. 0 in a limit or a time means "none".
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ inline constexpr auto name_table<PoolTopology> = std::to_array<Named<PoolTopolog
     {PoolTopology::striped, "striped", "buckets by thread number: the own one first, then the others"},
 });
 
-// Which idle block goes if a pool is full, or is to shrink.
+// Which idle block is removed if a pool is full or must shrink.
 enum class Eviction : std::uint8_t { returned, lru, lfu, fifo, largest };
 
 template <>
@@ -63,7 +63,7 @@ inline constexpr auto name_table<Eviction> = std::to_array<Named<Eviction>>({
     {Eviction::largest, "largest", "the oldest of the largest blocks"},
 });
 
-// When a block is cleared for reuse, if at all.
+// When a block is cleared for reuse, if ever.
 enum class ZeroRule : std::uint8_t { on_take, on_return, fresh };
 
 template <>
@@ -76,36 +76,38 @@ inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
 struct PoolSpec {
     PoolKind kind{PoolKind::none};
     ClassScheme classes{ClassScheme::quad};
-    double factor{1.25};        // between geometric classes
-    std::uint64_t smallest{1};  // requests outside of [smallest, largest] bypass the pool
+    double factor{1.25};        // geometric: size of a class over that of the one before
+    std::uint64_t smallest{1};  // requests below `smallest` or above `largest` bypass the pool
     std::uint64_t largest{1U << 30U};
-    std::uint32_t alignment{16};  // every block's; stricter requests bypass the pool
+    std::uint32_t alignment{16};  // of every block; requests with a larger alignment bypass the pool
     PoolTopology topology{PoolTopology::tiered};
-    std::uint32_t thread_blocks{8};  // blocks of a class that a thread keeps
+    std::uint32_t thread_blocks{8};  // most blocks of a class in a thread's cache
     std::uint64_t thread_bytes{1U << 20U};
-    std::uint32_t depot_blocks{100};  // blocks of a class that are kept for all threads
+    std::uint32_t depot_blocks{100};  // most blocks of a class in a depot or a stripe
     std::uint64_t depot_bytes{16U << 20U};
-    std::uint32_t stripes{};               // striped: 0: one per processor
-    std::uint32_t per_class{};             // blocks of a class that lie idle beyond threads and depot
-    std::uint64_t class_bytes{};           // the same in bytes
-    std::uint64_t limit_bytes{1U << 30U};  // idle in all, beyond threads
+    std::uint32_t stripes{};               // striped: the number of stripes; 0: one per processor
+    std::uint32_t per_class{};             // most blocks of a class in the common store
+    std::uint64_t class_bytes{};           // most bytes of a class in the common store
+    std::uint64_t limit_bytes{1U << 30U};  // most bytes in the common store; best_fit, tlsf: most idle bytes
     Eviction on_full{Eviction::returned};
     ZeroRule zeros{ZeroRule::on_take};
-    std::uint64_t trim_interval_ns{};       // the maintenance thread's; 0: there is none
+    std::uint64_t trim_interval_ns{};       // between passes of the maintenance thread; 0: no such thread
     double trim_to{1};                      // share of the idle bytes that each pass leaves
-    std::uint64_t lifetime_ns{};            // blocks idle for longer are given back
-    std::uint64_t decay_ns{};               // idle bytes follow a smooth curve to nothing over this time
-    double pressure{};                      // percent of time stalled for memory that empties the pool
-    double cgroup_share{};                  // share of the control group's limit that empties the pool
+    std::uint64_t lifetime_ns{};            // a pass returns blocks that have been idle for longer
+    std::uint64_t decay_ns{};               // time over which a smooth curve reduces idle bytes to nothing
+    double pressure{};                      // a pass empties the pool at this percentage of time stalled for memory
+    double cgroup_share{};                  // a pass empties the pool at this share of the control group's limit
     bool per_node{};                        // classes: a pool for each NUMA node, in memory of that node
-    std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: requested from the resource at a time
+    std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: size of the chunks taken from the resource
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
 
-// The sizes of a scheme up to the first that holds `largest`, without a pool's bounds; empty for exact.
+// The class sizes of a scheme; empty for `exact`. The list reaches at least to the class for `largest`, if the scheme
+// has one. Fixed schemes are listed whole.
 [[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);
 
-// The block that a pool gives for a request: its class; without one, or past the pool, the request itself.
+// The size of the block that a pool gives for a request: that of its class. If the pool has no class for it, or the
+// request bypasses the pool: the size requested.
 [[nodiscard]] std::uint64_t served_bytes(const PoolSpec& pool, std::uint64_t bytes);
 
 }  // namespace memsweep::model
