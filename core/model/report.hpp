@@ -1,6 +1,6 @@
-// A whole result: the run, the machine, and all measurements. `format: memsweep-result`, version 1.
+// A complete result: the run, the machine, and all measurements. Its file format is memsweep-result, version 1.
 //
-// Units    bytes, seconds, counts; times inside a repetition are seconds since its first step.
+// Units    bytes, seconds, counts. Moments within a repetition are in seconds since its first step.
 #pragma once
 
 #include <cstdint>
@@ -42,23 +42,23 @@ inline constexpr auto name_table<CountedOperation> = std::to_array<Named<Counted
     {CountedOperation::call, "call", "timed one by one"},
 });
 
-// One named instant of a repetition. Empty fields were not measured there.
+// The values at one named moment of a repetition. Empty fields were not measured.
 struct Point {
     std::uint32_t repetition{};
     std::string name;
-    double t{};
-    std::optional<double> live_bytes;         // acquired minus released, exact
-    std::optional<double> floating_bytes;     // live, but unreachable for the program
-    std::optional<double> working_set;        // resident set, huge pages included
-    std::optional<double> working_set_delta;  // against the repetition's baseline
+    double t{};                               // the moment
+    std::optional<double> live_bytes;         // allocated minus freed, exact
+    std::optional<double> floating_bytes;     // live, but no longer reachable by the program
+    std::optional<double> working_set;        // resident set, including huge pages
+    std::optional<double> working_set_delta;  // working_set less the repetition's baseline
     std::optional<double> minor_faults;       // since the repetition began
-    std::optional<double> major_faults;
-    std::optional<double> queue_depth;  // found unreachable, not released yet
+    std::optional<double> major_faults;       // since the repetition began
+    std::optional<double> queue_depth;        // arrays found unreachable but not released yet
     std::optional<double> pool_idle_bytes;
-    std::optional<double> huge_page_bytes;  // AnonHugePages, against the baseline
+    std::optional<double> huge_page_bytes;  // AnonHugePages, less the baseline
 };
 
-// The field of a point by its metric name; nullptr for an unknown one.
+// The field of a point by its metric name; nullptr for an unknown name.
 [[nodiscard]] const std::optional<double>* point_field(const Point& point, std::string_view metric);
 
 struct Phase {
@@ -66,21 +66,21 @@ struct Phase {
     std::string name;
     double start{};
     double end{};
-    double time{};  // spent in it: less than end - start when it was entered several times
-    std::uint64_t entered{};
+    double time{};            // total time within the phase: less than end - start if it was entered several times
+    std::uint64_t entered{};  // how often
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    std::optional<double> fault_time;  // seconds, as the metrics of these names; empty: not measured
+    std::optional<double> fault_time;  // these three: as the metrics of the same names; empty: not measured
     std::optional<double> allocator_time;
-    std::optional<double> collector_wait_time;  // empty too if nothing is waited for
+    std::optional<double> collector_wait_time;  // also empty if the release mode never waits
 };
 
 struct Series {
     std::string name;
     Unit unit{};
     std::uint32_t repetition{};
-    std::vector<double> t;
-    std::vector<double> v;
+    std::vector<double> t;  // moments
+    std::vector<double> v;  // values
 };
 
 enum class DefectKind : std::uint8_t { use_after_free, double_free, aliased_free, stray_release, overrun, leak };
@@ -95,73 +95,75 @@ inline constexpr auto name_table<DefectKind> = std::to_array<Named<DefectKind>>(
     {DefectKind::leak, "leak", "memory was dropped and nobody will free it"},
 });
 
-// A mistake in the use of memory that a repetition found, by the name of the arrays.
+// A mistake in the use of memory that was found in a repetition.
 struct Defect {
     DefectKind kind{};
-    std::string target;
+    std::string target;  // the name of the arrays
     std::uint32_t repetition{};
     std::uint64_t count{};
-    std::uint64_t bytes{};    // leaked
-    double oldest_seconds{};  // leaked: since the first was dropped
+    std::uint64_t bytes{};    // of a leak
+    double oldest_seconds{};  // of a leak: time from the first drop to the end
 };
 
-// "20 arrays of "a" (160 MB) were dropped and never freed, the oldest 1.2 s ago"
+// The defect in words: leak: 20 arrays of "a" (160 MB) dropped and never freed, the oldest 1.2 s before the end
 [[nodiscard]] std::string describe(const Defect& defect);
 
-// The times of the calls of one kind, for blocks of some sizes, over all repetitions of a case.
+// A histogram of the times of one kind of call, for blocks in a range of sizes, over all repetitions of a case.
 struct CallTimes {
     std::string call;  // allocate, release
     std::uint64_t from_bytes{};
     std::uint64_t to_bytes{};
-    std::vector<double> seconds;  // the lower edges of the steps that hold any
-    std::vector<std::uint64_t> counts;
+    std::vector<double> seconds;        // the lower edges of those steps that are not empty
+    std::vector<std::uint64_t> counts;  // the number of calls in each of these steps
 };
 
-// The times of one kind and these sizes among all; new ones without a count if there are none.
+// The histogram in `all` for this kind of call and these sizes. Adds an empty one if there is none.
 [[nodiscard]] CallTimes& times_of(std::vector<CallTimes>& all, std::string_view call, std::uint64_t from_bytes,
                                   std::uint64_t to_bytes);
 
-// Counts further calls in the step that begins there, to a fiftieth: the clock's steps differ by its calibration.
+// Adds `count` calls to the step that begins at `seconds`. Edges within 2 % of each other are the same step, because
+// they vary with the calibration of the clock.
 void add_calls(CallTimes& times, double seconds, std::uint64_t count);
 
-// How the case's memory was released: the profile of its parameters, and whether recordings confirm it.
+// How the case's memory was released.
 struct ReleaseInfo {
     std::string mode;
-    std::string profile;  // empty: none
-    bool modelled{};      // a rule decides when collections come
+    std::string profile;  // the runtime profile that its parameters came from; empty: none
+    bool modelled{};      // a rule of the profile decides when collections happen
     bool verified{};      // recordings of the runtime confirm that rule
 };
 
-// The malloc of the case's worker, when the case names one.
+// The malloc of the case's worker process, if the case names one.
 struct AllocatorInfo {
     std::string name;
-    std::string library;  // as the worker found it; empty: it has not run
+    std::string library;  // its path, as the worker found it; empty: no worker has run
     Variables environment;
-    std::string format;  // statistics' format: json, xml, text; empty: the library offers none
-    std::string statistics;
+    std::string format;      // of the statistics: json, xml, text; empty: the library offers none
+    std::string statistics;  // as the library printed them
 };
 
-// The lengths of the names that a foreign program was given when its allocations were counted: it may keep them.
+// The lengths of the texts that a foreign program got from outside while its allocations were counted. They matter
+// because a program may copy them into memory.
 struct NameLengths {
-    std::uint64_t words{};        // the program as it was called, and those of its words that are paths
-    std::uint64_t paths{};        // the same, resolved
-    std::uint64_t folder{};       // that it ran in
-    std::uint64_t environment{};  // all its variables
+    std::uint64_t words{};        // the program's name as called, and those of its arguments that are paths
+    std::uint64_t paths{};        // the same as absolute paths, with links resolved
+    std::uint64_t folder{};       // the working folder
+    std::uint64_t environment{};  // all environment variables
 };
 
-// Facts of a foreign program: why its allocations were not counted, and why its malloc is not known.
-inline constexpr std::string_view uncounted_fact = "uncounted";
-inline constexpr std::string_view counted_under_fact = "counted under";  // a limit of addresses (RLIMIT_AS)
-inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";
+// Names of facts of a foreign program.
+inline constexpr std::string_view uncounted_fact = "uncounted";          // why its allocations were not counted
+inline constexpr std::string_view counted_under_fact = "counted under";  // the limit of address space (RLIMIT_AS)
+inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";  // why its malloc is not known
 
 struct CaseReport {
     std::string id;
     std::string scenario;
-    std::string fingerprint;  // covers what it measures, without its assertions; empty: not known
+    std::string fingerprint;  // hash of everything that defines what is measured, not of assertions; empty: not known
     std::vector<Param> params;
     ReleaseInfo release;
     Status status{Status::ok};
-    std::string reason;           // why it is not ok; empty otherwise
+    std::string reason;           // why the status is not ok; empty if it is
     std::uint32_t repetitions{};  // measured so far
     std::uint32_t planned_repetitions{};
     CountedOperation operation{CountedOperation::array};
@@ -170,11 +172,11 @@ struct CaseReport {
     std::vector<Phase> phases;
     std::vector<Series> series;
     std::vector<Defect> defects;
-    std::vector<CallTimes> call_times;  // from replays that time every call
+    std::vector<CallTimes> call_times;  // of replays that time every call
     AllocatorInfo allocator;
-    std::vector<TrimHow> trims;        // the mechanisms that its steps or its memory use
-    std::vector<Param> facts;          // findings beside the metrics: the loop chosen, the pages granted
-    std::optional<NameLengths> names;  // those of a command that was counted; empty: none, or of an earlier memsweep
+    std::vector<TrimHow> trims;        // the trim mechanisms that its steps or its memory use
+    std::vector<Param> facts;          // findings that are not metrics, such as the loop chosen or the pages granted
+    std::optional<NameLengths> names;  // of a command whose allocations were counted; earlier versions lack it
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
@@ -188,22 +190,22 @@ struct Warning {
 enum class AssertionOutcome : std::uint8_t {
     failed,
     passed,
-    not_evaluated,  // none of its cases was measured: neither holds nor fails
+    not_evaluated,  // none of its cases was measured
 };
 
 struct AssertionResult {
-    std::string case_id;  // empty for one over several cases
+    std::string case_id;  // empty if it compares several cases
     std::string expression;
-    std::optional<double> actual;  // empty: nothing to judge, which fails if a case was measured
+    std::optional<double> actual;  // empty: there is no value; the assertion then fails if a case was measured
     Unit unit{Unit::one};
     AssertionOutcome outcome{AssertionOutcome::failed};
     Severity severity{Severity::fail};
     std::string reason;        // why there is no actual value
-    std::vector<Param> where;  // the cases it was written for; empty: all
-    bool is_limit{};           // comes from a limits file, which no scenario asserts
+    std::vector<Param> where;  // applies to cases with these parameters; empty: to all
+    bool is_limit{};           // from a limits file, not from the scenario
 };
 
-// The beginning of the reason of a case that violates a limit.
+// The prefix of CaseReport::reason if the case violates a limit.
 inline constexpr const char* limit_violated = "limit violated: ";
 
 struct RunInfo {
@@ -215,50 +217,53 @@ struct RunInfo {
     Order order{};
     std::uint64_t seed{};
     Isolation isolation{};
-    std::vector<std::uint32_t> duet_processors;  // on which two programs ran at the same time; empty: one after another
-    bool interrupted{true};                      // until the last write says otherwise
+    std::vector<std::uint32_t> duet_processors;  // processors of two programs run at once; empty: one after another
+    bool interrupted{true};                      // false only in the final write of the result
     std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
     std::string scenario_description;
     std::vector<std::string> headline;  // metrics that reports show before all others
     std::map<std::string, std::string> overrides;
     std::map<std::string, std::string> tags;
-    std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep
+    std::optional<LaunchPlace> placement;  // empty in results of earlier versions
 };
 
-// The noise of a fixed computation and a fixed copy, repeated before the cases were measured. Half of all rounds lie
-// closer to the median than the error. One round in twenty takes longer than the median by more than the tail. Both are
+// The noise of a fixed computation and a fixed copy, which are repeated before the cases. Half of the repetitions
+// differ from the median by less than the error. One in twenty exceeds the median by more than the tail. Both are
 // shares of the median.
 struct Canary {
     std::optional<double> compute_error;
     std::optional<double> compute_tail;
-    std::optional<double> copy_error;  // empty: there was no memory to copy
+    std::optional<double> copy_error;  // empty: there was too little memory for the copy
     std::optional<double> copy_tail;
-    std::optional<double> steal_share;  // empty: the kernel does not tell
-    bool is_disturbed{};                // by other work, enough to spoil figures
+    std::optional<double> steal_share;  // processor time taken by the hypervisor; empty: the kernel does not report it
+    bool is_disturbed{};                // other work disturbed it enough to spoil measurements
 };
 
-// The times of fixed work in the rounds of a run: the pace of the machine itself. Lists of one length, in seconds.
+// The times of fixed work in each round of a run, which show the speed of the machine itself. All lists have the same
+// length.
 struct MachineRounds {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
     std::vector<double> fault_seconds;
-    std::vector<double> release_seconds{};  // empty in a result of an earlier memsweep
+    std::vector<double> release_seconds{};  // empty in results of earlier versions
 };
 
-// The costs of this machine and this harness, measured in the same run as the cases.
+// The costs of this machine and of the harness, measured in the same run as the cases.
 struct Calibration {
-    // An allocate and drop of 64 bytes through the whole engine, beyond a malloc and free of as many.
+    // What the engine adds to a malloc and free of 64 bytes when it allocates and drops an array of that size.
     std::optional<double> harness_seconds_per_op;
     std::optional<double> clock_read_seconds;
-    std::optional<double> harness_seconds_per_op_uncounted{};  // the same for cases that ask for no accounting
-    // The bytes read and written from which concatenations bypassed the caches; empty: there were none.
+    std::optional<double> harness_seconds_per_op_uncounted{};  // the same with Accounting::off
+    // Concatenations that read and write at least this many bytes in total used stores that bypass the caches. Empty:
+    // none did. The second value is for results that are written in pieces.
     std::optional<std::uint64_t> streaming_from_bytes{};
-    std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // if results were written in pieces
-    std::optional<Canary> canary{};                              // for a probe that measures something
+    std::optional<std::uint64_t> streaming_pieces_from_bytes{};
+    std::optional<Canary> canary{};  // of a probe
     std::optional<MachineRounds> rounds{};
-    // Measured for programs, with a program that does nothing. Its shortest run is the part of each wall_time that is
-    // the program's start and its end. The second value is the time of a repetition beside that.
+    // For foreign programs, measured with a program that does nothing. Its shortest run is the part of each wall_time
+    // that any program spends on starting and ending.
     std::optional<double> harness_seconds_per_run{};
+    // The time of a repetition of that program outside its wall_time.
     std::optional<double> harness_seconds_beside_run{};
 };
 
@@ -275,14 +280,14 @@ struct RunReport {
     std::vector<Warning> warnings;
     std::vector<CaseReport> cases;
     std::vector<AssertionResult> assertions;
-    std::vector<SiteComparison> sites{};  // of the pairs of programs that were recorded
+    std::vector<SiteComparison> sites{};  // of those pairs of programs that were recorded
 };
 
-// A result before anything was measured. `started`: UTC, as RunInfo has it. The id is the start with a random number,
-// so that two runs that begin in one millisecond on two hosts still differ.
+// A result before anything was measured. `started`: UTC, in the format of RunInfo::started. The id is `started` and a
+// random number, so that runs that begin in the same millisecond have different ids.
 [[nodiscard]] RunReport new_report(Machine machine, std::string started, std::vector<std::string> argv);
 
-// Why times of this build are not to be quoted; empty for a release build without sanitizers.
+// A warning that this build is too slow for measuring times; empty for a release build without sanitizers.
 [[nodiscard]] std::optional<Warning> build_warning(const ToolInfo& tool);
 
 [[nodiscard]] StatusCounts count(const RunReport& report);

@@ -1,4 +1,4 @@
-// Values of axes, variables and parameters, and the cases that several axes multiply to.
+// Values of axes, variables and parameters, and the combinations of several axes' values.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace memsweep::model {
 
 using Scalar = std::variant<bool, std::int64_t, double, std::string>;
 
-// The value as it appears in case ids and tables: true, 4096, 0.5, refcount. Never locale-dependent.
+// The value as in case ids and tables: true, 4096, 0.5, refcount. Independent of the locale.
 [[nodiscard]] std::string to_text(const Scalar& value);
 
 struct Param {
@@ -22,7 +22,7 @@ struct Param {
     friend bool operator==(const Param&, const Param&) = default;
 };
 
-// Null when none has this name.
+// nullptr if no parameter has this name.
 [[nodiscard]] const Scalar* find_value(const std::vector<Param>& params, std::string_view name);
 
 struct Axis {
@@ -30,14 +30,14 @@ struct Axis {
     std::vector<Scalar> values;
 };
 
-// Every combination of the axes' values, the last axis fastest, without those that match all parameters of an
-// exclusion. Empty if there would be more than `limit`.
+// All combinations of the axes' values, where the last axis varies fastest. Combinations that match all parameters of
+// an exclusion are left out. Empty if there are more than `limit` combinations.
 [[nodiscard]] std::optional<std::vector<std::vector<Param>>>
 expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
 
 [[nodiscard]] std::string case_id(const std::string& scenario, const std::vector<Param>& sorted_params);
 
-// True when every parameter of `pattern` is among `params` with that value (compared as text).
+// True if `params` contains every parameter of `pattern` with the same value, compared as text.
 [[nodiscard]] bool matches(const std::vector<Param>& params, const std::vector<Param>& pattern);
 
 }  // namespace memsweep::model

@@ -1,6 +1,6 @@
 // Settings of a run: the order and the isolation of its repetitions, and how a recorded trace is replayed.
 //
-// Results repeat them beside the measurements, so they stand apart from the plan and its steps.
+// They are apart from the plan and its steps because results contain them too.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ inline constexpr auto name_table<Isolation> = std::to_array<Named<Isolation>>({
     {Isolation::none, "none", "everything in one worker process: cases contaminate each other"},
 });
 
-// Which cases share a worker process, on the reserved axis `placement`.
+// Which cases share a worker process: the values of the reserved axis `placement`.
 enum class Placement : std::uint8_t { alone, sweep, drain };
 
 template <>
@@ -67,8 +67,8 @@ struct SeriesSpec {
 
 struct Settings {
     std::uint32_t repetitions{10};
-    std::uint32_t warmup{1};
-    std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // for one repetition
+    std::uint32_t warmup{1};                                     // unmeasured repetitions before these
+    std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // of one repetition
     Order order{Order::interleaved};
     std::uint64_t seed{1};
     Isolation isolation{Isolation::process};

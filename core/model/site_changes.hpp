@@ -1,7 +1,7 @@
-// The call sites in which two programs differ, by recorded runs of both after rounds of a comparison. `run --against
-// --stacks` adds this to a result.
+// The call sites at which two programs allocate differently, from recorded runs of both. `memsweep run --against
+// --stacks` records these runs after the rounds of the comparison and adds the sites to the result.
 //
-// Units    those of each metric, of one run; blocks.
+// Units    those of each metric, for one run; blocks.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +23,35 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
     {SiteIn::candidate, "candidate", "it is new"},
 });
 
-// The change of one metric at a site, which is larger than the scatter of the runs of either program.
+// The change of one metric at a site. It is larger than the scatter between the runs of either program.
 struct SiteChange {
-    std::string site;                  // "parse_row (table.cpp:210)" of the candidate, or of the base if it is gone
-    std::vector<std::string> through;  // functions that ask for memory on its behalf, such as xmalloc, innermost first
-    std::vector<std::string> callers;  // of the stack that changes most, the innermost first
+    std::string site;  // "parse_row (table.cpp:210)"; the line is the candidate's if the site exists there
+    std::vector<std::string> through;  // functions that allocate on its behalf, such as xmalloc; innermost first
+    std::vector<std::string> callers;  // in the stack whose figures changed most; innermost first
     SiteIn in{};
     double base{}, candidate{};      // medians of the runs
     double change{};                 // candidate - base
-    double scatter{};                // the widest range of the runs of one program
-    std::optional<double> share;     // of the metric's change; empty: the whole did not change
-    std::optional<double> blocks{};  // that are live then, candidate - base
+    double scatter{};                // the range of the runs of one program, the wider one
+    std::optional<double> share;     // of the whole program's change; empty: the whole program did not change
+    std::optional<double> blocks{};  // change in live blocks at the metric's moment; empty: it has no such moment
 };
 
 struct MetricSites {
     std::string metric;
     Unit unit{};
     double base{}, candidate{}, change{};  // of the whole programs
-    std::vector<SiteChange> sites;         // the one with the largest change first
-    std::uint64_t more_sites{};            // that differ, too, and are left out
-    double more_change{};
+    std::vector<SiteChange> sites;         // by `share`, largest first; without shares: by the size of the change
+    std::uint64_t more_sites{};            // number of further sites that differ, which are not listed
+    double more_change{};                  // their changes added up
 };
 
 struct SiteComparison {
     std::string base_case, candidate_case;  // ids
-    std::uint32_t runs{};                   // of each program, recorded
-    bool varies{};                          // some site differs between runs of one program
-    std::string reason;                     // why no site is named; empty: they were compared
-    std::vector<std::string> notes;         // further reasons why sites could not be told apart
-    std::vector<MetricSites> metrics;       // those in which a site differs
+    std::uint32_t runs{};                   // recorded runs of each program
+    bool varies{};                          // figures of some call stack vary between runs of one program
+    std::string reason;                     // why the sites were not compared; empty: they were
+    std::vector<std::string> notes;         // reasons why some sites could not be told apart
+    std::vector<MetricSites> metrics;       // metrics in which at least one site differs
 };
 
 }  // namespace memsweep::model
