@@ -1,10 +1,10 @@
-// The memory and the release that a case asks for: plain values, so that they travel to a worker process as bytes. Also
-// what each allows, as far as it is known without a device.
+// The memory and the release mode that a case asks for. They are plain values, so that they can be sent to a worker
+// process as bytes. Also functions that say what a combination allows, as far as that is known without a device.
 //
-// Units    every scalar's name carries its unit; 0 in a limit means "none".
-// Sources  a driver's kinds are device::MemoryKind's. A kind counts as reached by the processor if the runtimes promise
-//          that for all of their devices: mapped memory has an address only while it is mapped.
-// Errors   objections say what is wrong and what to use instead; empty: nothing is wrong.
+// Units    as in the names of the fields. 0 in a limit means "none".
+// Sources  kinds of driver memory: device::MemoryKind. A kind counts as reachable by the processor only if all runtimes
+//          promise that for all devices. Mapped memory is not: it has an address only while it is mapped.
+// Errors   functions named ..._objection return what is wrong and what to use instead; empty: nothing is wrong.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ enum class ResourceKind : std::uint8_t {
     pmr_unsync_pool,
     pmr_sync_pool,
     null,
-    pinned,  // from here on: of an accelerator's driver, by the names of device::MemoryKind
+    pinned,  // this and all below: memory of an accelerator's driver, named as in device::MemoryKind
     write_combined,
     mapped,
     managed,
@@ -89,7 +89,7 @@ inline constexpr auto name_table<NumaPolicy> = std::to_array<Named<NumaPolicy>>(
 
 struct NumaSpec {
     NumaPolicy policy{NumaPolicy::none};
-    std::uint64_t nodes{1};  // bit n: node n
+    std::uint64_t nodes{1};  // bit n is set for node n
     friend bool operator==(const NumaSpec&, const NumaSpec&) = default;
 };
 
@@ -106,17 +106,17 @@ inline constexpr auto name_table<Accounting> = std::to_array<Named<Accounting>>(
 struct MemorySpec {
     ResourceKind resource{ResourceKind::malloc};
     PageKind pages{PageKind::system};
-    std::uint64_t huge_pages_from_bytes{};  // advise huge pages for allocations of this size and more; 0: for none
-    std::uint64_t limit_bytes{};            // limiting adaptor: refuse when more than this would be live
-    std::uint64_t fail_every{};             // failing adaptor: refuse every Nth allocation
-    std::uint32_t alignment{64};            // aligned: of every allocation, at least
-    bool populated{};                       // every page is resident before the allocation returns
-    bool locked{};                          // and stays resident: mlock
+    std::uint64_t huge_pages_from_bytes{};  // advise huge pages for allocations of this size and more; 0: never
+    std::uint64_t limit_bytes{};            // refuse allocations that would raise the live bytes above this; 0: none
+    std::uint64_t fail_every{};             // refuse every Nth allocation; 0: none
+    std::uint32_t alignment{64};            // resource `aligned`: minimum alignment of every allocation
+    bool populated{};                       // all pages are resident before the allocation returns
+    bool locked{};                          // all pages are resident and stay so (mlock)
     NumaSpec numa{};
-    std::array<char, 128> path{};  // file: the folder, ends with a zero
+    std::array<char, 128> path{};  // resource `file`: the folder, zero-terminated
     PoolSpec pool{};
     TrimPolicy trim;
-    std::uint32_t device{};  // whose memory it is, if it is a driver's
+    std::uint32_t device{};  // for a driver's memory: the device
     Accounting accounting{Accounting::exact};
     friend bool operator==(const MemorySpec&, const MemorySpec&) = default;
 };
@@ -210,7 +210,7 @@ enum class ModeFamily : std::uint8_t { immediate, counted, collected, manual, ar
     return ModeFamily::leak;
 }
 
-// The mechanism that frees arrays which a manual release missed.
+// The mechanism that frees arrays that the program did not free by hand.
 enum class Fallback : std::uint8_t { none, finalizer, cleaner, sweep, cycle };
 
 template <>
@@ -243,57 +243,59 @@ inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
     {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
 });
 
-// The sizes of a JVM's heap, from which the young generation follows.
+// The sizes of a JVM's heap, which determine the size of its young generation.
 struct HeapSizes {
-    std::uint64_t initial{};  // 0: the young generation does not follow from it
-    std::uint64_t min{};      // a collection that the program asks for shrinks the heap to no less
-    std::uint64_t max{};      // 0: as `initial`
+    std::uint64_t initial{};  // 0: the heap does not determine the young generation
+    std::uint64_t min{};      // lower limit for a collection that the program requests, which shrinks the heap
+    std::uint64_t max{};      // 0: the same as `initial`
     friend bool operator==(const HeapSizes&, const HeapSizes&) = default;
 };
 
-// A collector's own allocation budgets: the managed bytes that a program allocates beside each native buffer.
+// The managed bytes that a program allocates with each native buffer, and the budgets after which a collector runs.
 struct ManagedBudget {
-    std::uint64_t bytes_per_array{};  // small objects: wrappers, strings
-    std::uint64_t garbage{};          // one more object per array, of this size, dropped at once
-    std::uint64_t header{16};         // that object's
-    std::uint64_t first{};            // young budget before the first collection; 0: as `steady`
-    std::uint64_t second{};           // before the second; 0: as `steady`
-    std::uint64_t steady{};           // 0: the young generation never triggers
+    std::uint64_t bytes_per_array{};  // of small objects: wrappers, strings
+    std::uint64_t garbage{};          // size of one more object per array, which is dropped at once; 0: none
+    std::uint64_t header{16};         // of that object
+    std::uint64_t first{};            // budget of the young generation before the first collection; 0: as `steady`
+    std::uint64_t second{};           // before the second collection; 0: as `steady`
+    std::uint64_t steady{};           // before all later ones; 0: the young generation triggers no collections
     std::uint64_t used_at_start{};
-    std::uint64_t tlab{};        // thread-local buffer: of a full budget an array leaves half, a larger one all of it
-    std::uint64_t region{};      // objects do not cross regions of this size
-    std::uint64_t large_from{};  // objects from this size on have a budget of their own; 0: none do
-    std::uint64_t large{};       // that budget; a collection comes once it is passed
-    std::uint64_t promoted{};    // survives the first young collection, and counts with the large objects
-    HeapSizes heap;              // if given, replaces the budgets: of G1 with a region, else of Serial
+    // Size of a thread-local buffer. Part of it is unused when a collection begins: all of it if `garbage` is larger
+    // than the buffer, otherwise half. Without `garbage` it is used up.
+    std::uint64_t tlab{};
+    std::uint64_t region{};      // objects do not cross the borders of regions of this size; 0: no regions
+    std::uint64_t large_from{};  // objects from this size on count against `large` instead; 0: none do
+    std::uint64_t large{};       // budget of large objects; a collection runs when it is exceeded
+    std::uint64_t promoted{};    // bytes that survive the first young collection and then count against `large`
+    HeapSizes heap;              // if set, determines the budgets: of G1 if `region` is set, else of Serial
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 
-// How much native memory a runtime is told of, and when it answers with a collection.
+// The rule by which native memory triggers collections.
 struct Pressure {
     PressureRule rule{PressureRule::none};
-    std::uint64_t min_budget{4U << 20U};  // coreclr: gross additions that are always allowed
-    double max_ratio{10};                 // coreclr: additions over removals that raise the budget most
+    std::uint64_t min_budget{4U << 20U};  // coreclr: bytes that may always be added before a collection
+    double max_ratio{10};                 // coreclr: the most by which added over removed bytes multiply the budget
     std::uint64_t managed_heap{};         // coreclr: size of the managed heap
-    double heap_share{1.0 / 3.0};         // coreclr: share of the managed heap that is a budget too
-    double duty{5};                       // coreclr: collections lie this many collection times apart
-    bool counts_idle{};                   // also register idle memory of a pool: a mistake worth showing
-    std::uint64_t capacity{};             // cuda: size of the device's memory; 0: nothing triggers
-    double threshold{0.75};               // cuda: live share of the capacity
-    double max_gc_share{0.05};            // cuda: share of the time that collections may take
+    double heap_share{1.0 / 3.0};  // coreclr: this share of the managed heap is another lower limit of the budget
+    double duty{5};                // coreclr: least time between collections, in durations of a collection
+    bool counts_idle{};            // also counts the idle memory of a pool: a mistake that some programs make
+    std::uint64_t capacity{};      // cuda: size of the device's memory; 0: no collections
+    double threshold{0.75};        // cuda: collect if this share of the capacity is live
+    double max_gc_share{0.05};     // cuda: the most time that collections may take, as a share
     friend bool operator==(const Pressure&, const Pressure&) = default;
 };
 
 // The JVM's limit on direct buffers.
 struct ReserveCap {
-    std::uint64_t bytes{};  // 0: none
-    bool explicit_gc{true};
-    std::uint32_t sleeps{9};
-    std::uint64_t first_sleep_ns{1'000'000};  // doubled from sleep to sleep
+    std::uint64_t bytes{};                    // 0: no limit
+    bool explicit_gc{true};                   // an allocation at the limit may request a collection
+    std::uint32_t sleeps{9};                  // before an allocation at the limit fails
+    std::uint64_t first_sleep_ns{1'000'000};  // each sleep is twice as long as the one before
     friend bool operator==(const ReserveCap&, const ReserveCap&) = default;
 };
 
-// Julia's heap target.
+// Julia's heap target: a collection runs when the heap reaches it.
 struct HeapTarget {
     std::uint64_t initial{};  // 0: no such trigger
     double min_growth{0.05};
@@ -302,41 +304,41 @@ struct HeapTarget {
     double smooth_alloc{0.95};
     double smooth_gc{0.5};
     std::uint64_t max_heap{};         // 0: no limit
-    std::uint64_t counts_from{2025};  // smaller arrays lie in the managed heap
+    std::uint64_t counts_from{2025};  // smaller arrays are in the managed heap and do not count
     friend bool operator==(const HeapTarget&, const HeapTarget&) = default;
 };
 
-// CPython's cyclic collector.
+// Thresholds of CPython's cyclic collector. A container is an object that can be part of a reference cycle.
 struct CycleThresholds {
-    std::uint32_t generation0{};  // container objects allocated minus deallocated; 0: no such trigger
+    std::uint32_t generation0{};  // collect after so many more containers allocated than freed; 0: no such trigger
     std::uint32_t generation1{10};
     std::uint32_t generation2{10};
     std::uint32_t containers_per_array{1};
-    std::uint32_t temporary_containers{};  // alive only while an array is made
-    std::uint32_t containers_at_start{};   // counted since the last collection before the first array
+    std::uint32_t temporary_containers{};  // live only while an array is made
+    std::uint32_t containers_at_start{};   // counted before the first array, since the last collection
     std::uint32_t containers_beside{};     // made after each array; they live until those of the next array are made
-    std::uint32_t free_list{80};           // containers freed that are kept for reuse, and stay counted
-    std::uint32_t long_lived{20'000};      // containers that survived the last collection of all, before the program
-    double cyclic_fraction{1};             // share of the arrays dropped; the others are freed by their count
+    std::uint32_t free_list{80};           // most freed containers kept for reuse; reuse does not change the count
+    std::uint32_t long_lived{20'000};      // containers that survived the last full collection before the program
+    double cyclic_fraction{1};             // share of dropped arrays in cycles; the others are freed at the drop
     friend bool operator==(const CycleThresholds&, const CycleThresholds&) = default;
 };
 
 struct ArenaSpec {
     std::uint64_t slab_bytes{1U << 20U};
-    std::uint32_t alignment{8};                // the most that bumped memory is aligned to; Bumper.jl aligns nothing
-    bool restore_on_throw{};                   // false: an exception skips the restore, as in Bumper.jl
-    std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: the main buffer
-    std::uint32_t history{5};                  // arena_autoscale: resets that its size follows
-    double headroom{1.1};
+    std::uint32_t alignment{8};                // maximum alignment of allocations; Bumper.jl does not align at all
+    bool restore_on_throw{};                   // whether an exception frees the scope's memory; not so in Bumper.jl
+    std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: initial size of the main buffer
+    std::uint32_t history{5};  // arena_autoscale: number of last resets that determine the buffer's size
+    double headroom{1.1};      // arena_autoscale: size of the buffer over what these resets needed
     friend bool operator==(const ArenaSpec&, const ArenaSpec&) = default;
 };
 
 struct CacheSpec {
-    std::uint32_t per_size{8};             // blocks kept of one size
-    std::uint64_t limit_bytes{1U << 30U};  // kept in all
-    std::uint64_t from_bytes{1};           // pool: smaller arrays bypass it
-    std::uint64_t below_bytes{};           // pool: arrays of this size and more bypass it; 0: none do
-    std::uint64_t stack_bytes{4U << 20U};  // stack: the region; what does not fit comes from the resource
+    std::uint32_t per_size{8};             // most blocks kept of one size
+    std::uint64_t limit_bytes{1U << 30U};  // most bytes kept in all
+    std::uint64_t from_bytes{1};           // pool: smaller arrays bypass the pool
+    std::uint64_t below_bytes{};           // pool: arrays of this size and more bypass the pool; 0: none do
+    std::uint64_t stack_bytes{4U << 20U};  // stack: size of the region; arrays that do not fit come from the resource
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
 
@@ -344,26 +346,26 @@ struct CacheSpec {
 struct SafetySpec {
     Detection detect{Detection::off};
     std::uint64_t quarantine_bytes{256U << 20U};
-    bool guard_pages{};         // the last byte of each array lies against an inaccessible page
-    bool ignore_manual_free{};  // manual frees are disregarded; results must not change
+    bool guard_pages{};         // each array ends directly before an inaccessible page
+    bool ignore_manual_free{};  // manual frees do nothing; checksums must not change
     friend bool operator==(const SafetySpec&, const SafetySpec&) = default;
 };
 
 struct ReleaseSpec {
     ReleaseMode mode{ReleaseMode::refcount};
     Fallback fallback{Fallback::none};
-    bool atomic{true};  // the handle count is atomic
+    bool atomic{true};  // reference counts are atomic
     std::uint32_t finalizer_threads{1};
     std::uint32_t finalizer_objects{1};  // finalizable objects per array
-    std::uint32_t finalizer_nice{};
-    std::uint64_t release_cost_ns{};  // busy time per release, for finalizers that do more than free
-    std::uint64_t resurrect_every{};  // every Nth block found is kept alive for one more collection
-    bool gated{};                     // the allocation that triggers a collection waits until it is drained
-    std::uint64_t collect_every{};    // collect before an allocation when this many were made since the last
-    std::uint64_t gc_pause_ns{};      // a collection stops the program for this long
-    std::uint64_t gc_duration_ns{};   // a collection that pressure asks for runs this long in the background
-    double free_fraction{1};          // share of the manual releases that free at once
-    std::uint64_t batch{16};          // deferred_batch: free when this many drops are waiting
+    std::uint32_t finalizer_nice{};      // nice value of finalizer threads
+    std::uint64_t release_cost_ns{};     // additional busy time per release, for finalizers that do more than free
+    std::uint64_t resurrect_every{};     // every Nth block found unreachable stays alive for one more collection
+    bool gated{};                        // an allocation that triggers a collection waits until its releases are done
+    std::uint64_t collect_every{};       // an allocation triggers a collection after this many since the last one
+    std::uint64_t gc_pause_ns{};         // a collection stops the program for this long
+    std::uint64_t gc_duration_ns{};      // a collection triggered by `pressure` runs this long in the background
+    double free_fraction{1};             // share of manual releases that free at once
+    std::uint64_t batch{16};             // deferred_batch: number of waiting drops at which all are freed
     ManagedBudget managed;
     Pressure pressure;
     ReserveCap cap;
@@ -372,55 +374,56 @@ struct ReleaseSpec {
     ArenaSpec arena;
     CacheSpec cache;
     SafetySpec safety;
-    bool modelled{};    // a profile's parameters decide when collections come
-    bool unverified{};  // no recording of that runtime has confirmed those parameters
+    bool modelled{};    // the parameters of a runtime profile decide when collections happen
+    bool unverified{};  // no recording of that runtime has confirmed these parameters
     friend bool operator==(const ReleaseSpec&, const ReleaseSpec&) = default;
 };
 
-// Whether every allocation is a mapping of its own, whose pages can be chosen, populated, locked and placed.
+// Whether every allocation is a mapping of its own, so that page kind, placement, population and locking apply.
 [[nodiscard]] bool maps_pages(ResourceKind resource);
 
-// Whether only one thread at a time may use it.
+// Whether only one thread at a time may use the resource.
 [[nodiscard]] bool is_single_threaded(ResourceKind resource);
 
-// Whether threads of the harness free arrays, or look after idle memory, beside the program.
+// Whether threads of the harness free arrays or trim idle memory while the program runs.
 [[nodiscard]] bool frees_beside_the_program(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Why steps of this case cannot run in several threads at once; empty when they can.
+// Why steps of this case cannot run in several threads at once; empty if they can.
 [[nodiscard]] std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Whether a drop under this mode begins with a manual release, which an exception or a rebinding skips.
+// Whether the program releases arrays by hand when it drops them. Exceptions and rebinding a name skip such a release.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);
 
-// Whether dropped arrays are freed by a collection, and not by the drop alone.
+// Whether a collection frees dropped arrays, so that the drop alone does not.
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
 
-// Memory of a device's driver in words: KIND, or POOL@KIND for a pool above it, either with @gpuN behind it. Parts that
-// are not named are absent or empty. The caller checks whether there is such a pool, kind or device.
+// The parts of a name of driver memory: KIND or POOL@KIND, optionally followed by @gpuN. Parts that are not in the name
+// are absent or empty. The caller must check that the pool, the kind and the device exist.
 struct DriverMemoryName {
     std::optional<std::string_view> pool;
     std::string_view kind, device;
 };
 [[nodiscard]] DriverMemoryName driver_memory_name(std::string_view text);
 
-// Whether it is the device's own memory; for some devices that is the host's.
+// Whether it is the device's own memory. Some devices use memory of the host as their own.
 [[nodiscard]] bool is_on_device(ResourceKind resource);
 
-// A driver's memory whose arrays the processor can neither read nor write: their addresses lead nowhere.
+// Whether it is a driver's memory that the processor can neither read nor write.
 [[nodiscard]] bool is_beyond_reach(ResourceKind resource);
 
-// Why arrays of this resource cannot be read and written by a step.
+// Why steps cannot read and write arrays of this resource.
 [[nodiscard]] std::string touch_objection(ResourceKind resource);
 
-// Why arrays cannot be made as zeros. Beyond the processor's reach the driver alone clears memory, and only new memory.
+// Why arrays cannot be filled with zeros when they are made. Memory that the processor cannot reach is cleared by the
+// driver, and only when it is new.
 [[nodiscard]] std::string zeros_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Why the kernel's advice on pages does not apply to this resource.
+// Why advice to the kernel on pages (madvise) does not apply to this resource.
 [[nodiscard]] std::string advice_objection(ResourceKind resource);
 
-// Why this memory cannot stand below the pool, or be checked as `safety` asks.
+// Why a driver's memory cannot be combined with the pool of `memory`, or with the checks of `safety`.
 [[nodiscard]] std::string driver_objection(const MemorySpec& memory, const SafetySpec& safety);
 
 // Why memory of this kind cannot be trimmed in this way.
