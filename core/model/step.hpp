@@ -1,12 +1,14 @@
-// One step of a scenario, with every axis value and variable already substituted.
+// One step of a scenario, with all axis values and variables substituted.
 //
-// A Step's operation is a closed variant. The struct of an operation is all that the model has of it: its name and
-// meaning, its parameters, and `holds_nothing` if it neither makes nor drops memory.
+// Each operation is a struct with its name, its meaning and its parameters; Operation is the variant of all of them.
 //
-// An operation on the arrays of a name is a template over how it refers to that name. In a scenario that is the name's
-// text, in a compiled program (core/engine/repetition/step_program.hpp) the index of its slot; with() turns one into
-// the other. An operation without names travels to the worker unchanged, so its members are trivially copyable.
-// Units    bytes, elements and counts as named; shapes in elements, slowest-varying dimension first.
+// An operation on named arrays is a template over the type of the reference to the name. In a scenario the reference is
+// a string. In a compiled program (core/engine/repetition/step_program.hpp) it is the index of the name's slot. with()
+// translates the first into the second. Operations without names are sent to the worker unchanged, so all their members
+// are trivially copyable.
+//
+// Units    bytes, elements and counts, as in the names of the fields. Shapes are in elements, with the slowest-varying
+//          dimension first.
 #pragma once
 
 #include <chrono>
@@ -22,19 +24,20 @@
 
 namespace memsweep::model {
 
-// The description of an operation in its struct. Beside it the struct has each of these constants that is true:
+// The description of an operation, in the static member `info` of its struct. The struct also defines those of these
+// constants that are true for it:
 //   holds_nothing    it neither makes nor drops memory
-//   keeps_no_array   the blocks that it makes are gone when it ends, but each counts as an operation of time_per_op
-//   is_for_threads   each thread of a parallel block can do it by itself: it takes no time or point of its own, and
-//                    nothing that belongs to the whole process
+//   keeps_no_array   it makes blocks and frees them before it ends; each counts as an operation of time_per_op
+//   is_for_threads   it may be used in a parallel block, because each thread can run it independently: it measures no
+//                    time and no point, and touches nothing that belongs to the whole process
 struct OperationInfo {
     std::string_view name;
     std::string_view meaning;
     bool is_for_threads{};
 };
 
-// Allocates `count` arrays under one name. A name in use is rebound as in Python: the new arrays are
-// made first, then the old ones dropped.
+// Allocates `count` arrays under one name. If the name is in use, it is rebound as in Python: the new arrays are made
+// first, then the old ones are dropped.
 struct AllocStep {
     static constexpr OperationInfo info{"alloc",
                                         "allocate arrays under a name; a name in use is rebound, new arrays first"};
@@ -47,7 +50,8 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
-// Allocates and frees one block of the memory resource, `times` over: no array, no release mode, nothing written.
+// Allocates a block from the memory resource and frees it, `times` times. It makes no array, uses no release mode and
+// writes nothing.
 struct AllocFreeStep {
     static constexpr OperationInfo info{"alloc_free",
                                         "allocate a block and free it at once, so many times, with nothing between the "
@@ -65,7 +69,7 @@ struct Write {
     static constexpr bool is_for_threads = true;
     Name target{};
     Touch touch{Touch::full};
-    std::uint64_t overrun_bytes{};  // written past the end as well: a planted defect, for guard pages to catch
+    std::uint64_t overrun_bytes{};  // also written past the end: a deliberate defect for guard pages to catch
 
     [[nodiscard]] auto with(const auto& slot) const
     {
@@ -74,7 +78,7 @@ struct Write {
 };
 using WriteStep = Write<std::string>;
 
-// Every byte is read and goes into the repetition's checksum.
+// Reads every byte into the repetition's checksum.
 template <typename Name>
 struct Read {
     static constexpr OperationInfo info{"read", "read every byte of the arrays of a name, into the checksum"};
@@ -86,7 +90,8 @@ struct Read {
 };
 using ReadStep = Read<std::string>;
 
-// as = left (function) right, element by element, into a new array each (NumPy's ufunc into a fresh result).
+// Applies `function` to `left` and `right` element by element and stores the results in new arrays named `as`, like a
+// NumPy ufunc without `out`.
 template <typename Name>
 struct Binary {
     static constexpr OperationInfo info{"binary", "add or multiply two arrays into a new one"};
@@ -95,7 +100,7 @@ struct Binary {
     Name left{};
     Name right{};
 
-    // The operands' slots come before the result's.
+    // The slots of the operands are looked up before the result's.
     [[nodiscard]] auto with(const auto& slot) const
     {
         const auto first = slot(left);
@@ -107,18 +112,19 @@ using BinaryStep = Binary<std::string>;
 
 struct ConcatCase;
 
-// Calls one case of the concatenation sweep, each call timed by itself. Its inputs are made before the first call and
-// live until the repetition ends. Every result is dropped at once, and never freed by hand.
+// Calls one case of the concatenation sweep repeatedly and times each call. The inputs are made before the first call
+// and live until the repetition ends. Each result is dropped right after its call; it is never freed by hand.
 struct ConcatStep {
     static constexpr OperationInfo info{
         "concat", "call a case of the concatenation sweep, each call timed by itself, and check its result"};
     const ConcatCase* what{};
-    std::uint64_t warmup{};  // calls before those that are timed
-    std::uint64_t calls{};   // timed
-    std::string out;         // name of the array that results are written to, if the case has one
+    std::uint64_t warmup{};  // untimed calls before the timed ones
+    std::uint64_t calls{};   // timed calls
+    std::string out;         // name of the existing array for results; empty if the case has none
 };
 
-// as = each array of `of`, rows `start` to `stop` of it: a view that shares its buffer, or a copy of its own.
+// Takes rows `start` up to, but not including, `stop` of each array of `of`. The results, named `as`, are views that
+// share the arrays' buffers, or copies.
 template <typename Name>
 struct View {
     static constexpr OperationInfo info{
@@ -129,7 +135,7 @@ struct View {
     std::uint64_t stop{};
     bool copy{};
 
-    // The slot of the source comes before the view's.
+    // The slot of the source is looked up before the result's.
     [[nodiscard]] auto with(const auto& slot) const
     {
         const auto looked_at = slot(of);
@@ -148,7 +154,7 @@ struct Drop {
 };
 using DropStep = Drop<std::string>;
 
-// The program frees the arrays itself; the names keep their handles. A mode without manual frees disregards it.
+// Frees the arrays by hand; the name keeps its references. Release modes without manual frees ignore this step.
 template <typename Name>
 struct Free {
     static constexpr OperationInfo info{"free", "free the arrays of a name by hand; the name keeps its references"};
@@ -159,7 +165,7 @@ struct Free {
 };
 using FreeStep = Free<std::string>;
 
-// Drops a reference that the program does not hold: a planted defect.
+// Drops a reference that the program does not hold: a deliberate defect.
 template <typename Name>
 struct Release {
     static constexpr OperationInfo info{"release",
@@ -171,7 +177,7 @@ struct Release {
 };
 using ReleaseStep = Release<std::string>;
 
-// Runs a collection. With a finalizer it only queues unreachable arrays.
+// Runs a collection. If the release mode has a finalizer, the collection only queues unreachable arrays.
 struct CollectStep {
     static constexpr OperationInfo info{"collect",
                                         "run a collection: unreachable arrays are found and queued for release"};
@@ -181,7 +187,7 @@ struct DrainStep {
     static constexpr OperationInfo info{"drain", "wait until everything found has been released"};
 };
 
-// The name keeps its arrays.
+// Removes resident pages of the arrays; the arrays themselves remain.
 template <typename Name>
 struct Trim {
     static constexpr OperationInfo info{
@@ -220,16 +226,16 @@ struct Migrate {
 };
 using MigrateStep = Migrate<std::string>;
 
-// Goes once through the arrays of a name, chunk by chunk, with the next chunks on their way.
+// Reads or writes the arrays of a name once, chunk by chunk, and requests the next chunks in advance.
 template <typename Name>
 struct Stream {
     static constexpr OperationInfo info{
         "stream", "go once through the arrays of a name in chunks, the next ones on their way, the last ones dropped"};
     Name target{};
     std::uint64_t chunk_bytes{8U << 20U};
-    std::uint64_t ahead{1};  // chunks asked for before they are needed
-    bool drop_behind{};      // used chunks leave the resident set
-    bool write{};            // instead of reading into the checksum
+    std::uint64_t ahead{1};  // number of chunks requested in advance
+    bool drop_behind{};      // used chunks are removed from the resident set
+    bool write{};            // write; otherwise read into the checksum
 
     [[nodiscard]] auto with(const auto& slot) const
     {
@@ -238,7 +244,7 @@ struct Stream {
 };
 using StreamStep = Stream<std::string>;
 
-// Named shared memory between this process and another: one writes, the other reads and checks.
+// Sends data to a second process through named shared memory: one process writes, the other reads and checks.
 struct ShareStep {
     static constexpr OperationInfo info{
         "share", "named shared memory with a second process: what one writes the other reads and checks"};
@@ -246,11 +252,11 @@ struct ShareStep {
     std::uint64_t rounds{16};
 };
 
-// Several transfers at once, turn after turn.
+// Runs several transfers at the same time, and repeats that TransferOptions::times times.
 struct TransferStep {
     static constexpr OperationInfo info{
         "transfer", "move bytes between places, several at once, by a way chosen or asked for; every byte is checked"};
-    std::vector<TransferJob> jobs;  // at once
+    std::vector<TransferJob> jobs;  // run at the same time
     TransferOptions options;
 };
 
@@ -258,26 +264,27 @@ struct SampleStep {
     static constexpr OperationInfo info{"sample", "take a named point: live bytes, working set, faults, queue depth"};
     static constexpr bool holds_nothing = true;
     std::string name;
-    bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
+    bool counters_only{};  // reads nothing from /proc, so that it is cheap enough for every iteration of a loop
 };
 
-// Allocates and frees as a recorded program did. Within a thread it keeps the order of events, and between threads the
-// order in which blocks went from one to another. Otherwise the recorded order is cut into steps of little memory (a
-// 64th of the peak, at least 64 KiB), and threads run freely within a step. Under release mode immediate the calls go
-// straight to the memory; any other mode gives every block a handle, whose drop is the recorded free.
+// Allocates and frees as a recorded program did. Each thread keeps the order of its events. A block that one thread
+// allocates and another one frees is freed after its allocation. Beyond that, threads are kept together only roughly:
+// the recorded order is divided into sections that allocate little memory (a 64th of the peak, at least 64 KiB), and
+// threads run freely within a section. With release mode `immediate`, the calls go straight to the memory resource.
+// With any other mode each block has a handle, which the recorded free drops.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};
     std::string trace;        // path of the file
-    std::string content;      // checksum of its bytes
-    std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
+    std::string content;      // checksum of the file's bytes
+    std::uint32_t threads{};  // number of threads that share the recorded threads' events; 0: one per recorded thread
     ReplayTouch touch{ReplayTouch::recorded};
     ReplaySpeed speed{ReplaySpeed::maximum};
-    bool latency{};                     // every call is timed by itself; such a replay is no part of time_per_event
-    std::chrono::nanoseconds settle{};  // idle time after the last event, with the blocks then live
-    std::vector<bool> left_out;  // by call stack of the trace: whether the blocks born there are; set by no scenario
-    std::string until;           // the moment that the replay ends at (trace::TraceMoment); likewise
-    std::uint64_t peak_live_bytes{};  // the recording's
+    bool latency{};                     // times every call by itself; time_per_event does not include such a replay
+    std::chrono::nanoseconds settle{};  // idle time after the last event, while the blocks left over are still live
+    std::vector<bool> left_out;         // per call stack: whether its blocks are left out; scenarios cannot set this
+    std::string until;  // the moment at which the replay ends (trace::TraceMoment); scenarios cannot set it
+    std::uint64_t peak_live_bytes{};  // this and the two below: of the recording
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
 };
@@ -302,14 +309,15 @@ struct RepeatStep {
     std::vector<Step> steps;
 };
 
-// A block of the program. Names first allocated in it end with it, and so does an arena's memory.
+// Runs its steps as a block of the program. When the block ends, names first allocated in it end, and an arena frees
+// the memory allocated in it.
 struct ScopeStep {
     static constexpr OperationInfo info{
         "scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"};
     std::vector<Step> steps;
 };
 
-// Runs its steps in several threads at once. Each thread has names of its own, which end with the block.
+// Runs its steps in several threads at once. Each thread has its own names, which end with the block.
 struct ParallelStep {
     static constexpr OperationInfo info{"parallel",
                                         "run nested steps in several threads at once, each with names of its own"};
@@ -317,7 +325,8 @@ struct ParallelStep {
     std::vector<Step> steps;
 };
 
-// In a parallel block: passes the arrays of a name to the next thread of the ring, and takes those of the one before.
+// Only in a parallel block, whose threads form a ring: passes the arrays of a name to the next thread and takes over
+// those of the previous thread.
 template <typename Name>
 struct Pass {
     static constexpr OperationInfo info{
@@ -330,8 +339,8 @@ struct Pass {
 };
 using PassStep = Pass<std::string>;
 
-// Every Nth time it is reached an exception leaves the innermost scope. The names allocated there lose their references
-// without a manual free.
+// Every Nth time that this step is reached, it leaves the innermost scope by an exception. Names allocated in that
+// scope lose their references without a manual free.
 struct ThrowStep {
     static constexpr OperationInfo info{
         "throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"};
@@ -346,12 +355,12 @@ using Operation = std::variant<AllocStep, AllocFreeStep, WriteStep, ReadStep, Bi
 
 struct Step {
     Operation operation;
-    std::string phase;  // empty: a top-level step is its own phase, named after its operation
-    bool timed{};       // wall_time covers only such steps, when a scenario marks any
+    std::string phase;  // empty: a top-level step is a phase of its own, named after its operation
+    bool timed{};       // if any step of a scenario is marked so, wall_time covers only the marked steps
     std::string where;  // file:line:col, for messages; empty in steps made by code
 };
 
-// The steps nested in one, with how often it runs them; {0, nullptr} when it nests none.
+// The steps nested in an operation, and how many times they run; {0, nullptr} if there are none.
 struct Nested {
     std::uint64_t times{};
     const std::vector<Step>* steps{};
@@ -362,11 +371,12 @@ struct Nested {
 [[nodiscard]] std::span<const OperationInfo> operations();
 [[nodiscard]] std::string_view operation_name(const Operation& operation);
 
-// Bytes of one array of this step; empty when the product overflows 64 bits.
+// Size of one array of this step in bytes; empty if it overflows 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
-// Host memory that transfers take while they run: ends, slots, and the memory that the program reads. Devices that are
-// processors hold their memory there too, so it counts.
+// The host memory that the transfers use while they run, in bytes: both ends of each transfer, staging slots of a given
+// chunk size, and the memory that the program itself reads. Ends on devices count too, because the memory of a device
+// that is a processor is host memory.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

@@ -1,16 +1,20 @@
-// A transfer in words: source, mover, destination, as in "host:pinned@node0 -> cpu -> host@node1". Also how a step
-// carries transfers out: how often, and by which of their possible ways.
+// A transfer as text: source, mover, destination, as in "host:pinned@node0 -> cpu -> host@node1". Also the options by
+// which a step runs transfers: how often, and by which strategy.
 //
-// Units    bytes, counts; durations as named.
-// Grammar  end "->" executor "->" end; end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
-//          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". N of a device may be *: each
-//          device; if both ends have it, every pair of two devices. * of an executor is the source's device, if the
-//          source has *, else the destination's. Blanks around words do not matter. null moves nothing at that end:
-//          bytes are only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the
-//          source, or beside the destination of a write. Between ranks MPI moves the bytes, so the executor may be left
-//          out: "rank0:host -> rank1:host@node0".
-// Sources  the triples of TransferBench (AMD), with our own words for the ends.
-// Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
+// Units    bytes, counts; durations are std::chrono.
+// Grammar  transfer = end "->" mover "->" end
+//          end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@node" N] | "gpu" N)
+//          KIND = a name of HostKind
+//          mover = "cpu" [N] | "gpu" N ".ce" [K] | "gpu" N ".sm"
+//          - null: there is no memory at that end, so bytes are only read, or only written.
+//          - gpuN: N may be *, which means every device. With * at both ends: every pair of two devices. With * in the
+//            mover: the device at the end that has *, which is the source if both have it.
+//          - cpuN: the processors of NUMA node N. cpu: the processors near the source, or near the destination if the
+//            source is null.
+//          - rank N: MPI moves the bytes between ranks, so the mover may be left out: "rank0:host -> rank1:host@node0".
+//          - Blanks around words are ignored.
+// Sources  the triples of TransferBench (AMD), with different words for the ends.
+// Errors   invalid_input: the message names the wrong word, its position in the text, and valid words.
 #pragma once
 
 #include <chrono>
@@ -59,16 +63,18 @@ struct TransferEnd {
     Kind kind{};
     HostKind host{};
     std::optional<std::uint32_t>
-        number;  // the NUMA node's or the device's; absent: of a node, the kernel's choice; of a device, each
-    std::optional<std::uint32_t> rank;  // absent: this process's own
+        number;  // of the NUMA node or the device; absent: a node that the kernel chooses, or every device ("gpu*")
+    std::optional<std::uint32_t> rank;  // absent: this process
     friend bool operator==(const TransferEnd&, const TransferEnd&) = default;
 };
+
+// What moves the bytes of a transfer.
 
 struct Mover {
     enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
     Kind kind{};
-    std::optional<std::uint32_t> number;  // the NUMA node's or the device's; absent: as the ends decide
-    std::optional<std::uint32_t> engine;  // which of a device's several engines
+    std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: determined by the ends
+    std::optional<std::uint32_t> engine;  // which copy engine of the device; absent: any
     friend bool operator==(const Mover&, const Mover&) = default;
 };
 
@@ -83,22 +89,23 @@ struct TransferSpec {
 [[nodiscard]] base::Expected<Mover> parse_mover(std::string_view text);
 [[nodiscard]] base::Expected<TransferSpec> parse_transfer(std::string_view text);
 
-// How many MPI ranks a scenario is for.
+// The number of MPI ranks that a scenario needs.
 struct RankNeed {
-    std::uint32_t count{};  // 0: it is for one process
-    bool or_more{};
+    std::uint32_t count{};  // 0: no ranks, the scenario runs in one process
+    bool or_more{};         // more ranks are accepted too
     friend bool operator==(const RankNeed&, const RankNeed&) = default;
 };
 [[nodiscard]] bool is_met(const RankNeed& need, std::uint32_t ranks);
 [[nodiscard]] std::string to_text(const RankNeed& need);  // "2 MPI ranks", "2 or more MPI ranks"
 
-// A mistake that the grammar allows: a transfer from null to null, or a mover that belongs to neither end. Empty: none.
+// What is wrong with a transfer that the grammar allows: it goes from null to null, or its mover belongs to neither
+// end, or processors would have to reach a device's memory. Empty: nothing is wrong.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
 
-// Why MPI cannot carry the transfer between two of so many ranks. Empty: it can.
+// Why MPI cannot run the transfer between two of `ranks` ranks; empty if it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
-// The text as it is parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
+// Text that the parsers accept: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const TransferEnd& end);
 [[nodiscard]] std::string to_text(const Mover& mover);
 [[nodiscard]] std::string to_text(const TransferSpec& spec);
@@ -106,12 +113,12 @@ struct RankNeed {
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
 [[nodiscard]] bool names_rank(const TransferSpec& spec);
 
-// Whether "gpu*" stands at either end. for_each_device() gives the transfers that it stands for with so many devices;
-// no device sends to itself.
+// names_each_device: whether an end is "gpu*". for_each_device: the transfers that result on a machine with `devices`
+// devices; none is from a device to itself.
 [[nodiscard]] bool names_each_device(const TransferSpec& spec);
 [[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
 
-// The way that bytes take.
+// The way in which bytes are moved.
 enum class Strategy : std::uint8_t { automatic, host, local, p2p, pinned, staged, registered, direct };
 
 template <>
@@ -132,37 +139,37 @@ inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
 struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
-    std::uint32_t priority{5};  // 0 to 10: higher ones begin first
-    bool optional{};            // for "each device": left out if this machine lacks its device
+    std::uint32_t priority{5};  // 0 to 10; transfers with a higher one begin first
+    bool optional{};            // from "gpu*": left out on a machine without its devices
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
 
-// The most devices that "gpu*" stands for, and the most transfers of one step.
+// The most devices that "gpu*" can mean, and the most transfers of one step.
 inline constexpr std::uint32_t max_each_devices = 8;
 inline constexpr std::size_t max_transfers_at_once = 64;
 
-// Every extra can be switched off, so that its worth can be measured.
+// How a step runs its transfers. Each optimization can be switched off, so that its effect can be measured.
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};
-    std::uint64_t times{1};        // all of them, one turn after the other
-    std::uint64_t pieces{1};       // copies that each transfer is cut into
+    std::uint64_t times{1};        // turns, one after another; a turn runs all transfers of the step once
+    std::uint64_t pieces{1};       // number of copies into which each transfer is divided
     bool batch{};                  // pieces are gathered in pinned memory and moved by one copy
-    bool sync_each{};              // the program waits for each piece before it asks for the next
-    std::uint64_t chunk_bytes{};   // 0: by the size of the transfer
-    std::uint32_t slots{2};        // in a staging ring, a chunk each
-    std::uint32_t threads{};       // that stage one transfer, each a part through a ring of its own; 0: by the machine
-    bool pipeline{true};           // a slot is filled while another is on its way
-    bool adaptive{};               // chunks grow and shrink with the rate that is seen
-    std::uint32_t concurrency{};   // transfers under way at a time; 0: all
-    std::uint64_t offset_bytes{};  // both ends begin so far into their memory
+    bool sync_each{};              // the program waits for each piece before it starts the next
+    std::uint64_t chunk_bytes{};   // of staging; 0: by the size of the transfer
+    std::uint32_t slots{2};        // in a staging ring; each holds a chunk
+    std::uint32_t threads{};       // that stage a transfer, each one a part of it through its own ring; 0: automatic
+    bool pipeline{true};           // a slot is filled while another one is being copied
+    bool adaptive{};               // the chunk size follows the measured rate
+    std::uint32_t concurrency{};   // most transfers in progress at a time; 0: all
+    std::uint64_t offset_bytes{};  // of the first byte from the start of the memory, at both ends
     std::uint32_t retries{3};
-    std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles, to a second
-    std::uint64_t pinned_budget_bytes{};                                 // 0: a quarter of the available memory
-    bool fresh{};                                                        // memory is made and given back in every turn
-    std::uint64_t chain{};                                               // kernels that the device runs on the data
+    std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles with each retry, up to a second
+    std::uint64_t pinned_budget_bytes{};  // most pinned memory, in ends and slots; 0: a quarter of the available memory
+    bool fresh{};                         // memory of both ends is allocated and freed in every turn
+    std::uint64_t chain{};                // number of kernels that the device runs on the data
     bool keep{true};             // the data stay on the device between these kernels; else they go back and forth
     std::uint64_t work_bytes{};  // bytes that the program itself reads in every turn
-    bool blocking{};             // it reads them after it has waited; else while the transfers are under way
+    bool blocking{};             // it reads them after the transfers have ended; else while they are in progress
     friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
 
