@@ -17,8 +17,8 @@
 
 namespace memsweep::measure {
 
-// The prefix of these keys. They say how figures are judged, not how they were measured. So results whose overrides
-// differ only in these keys count as measured alike.
+// The prefix of these keys. They say how figures are judged, not how they were measured. So two results that differ
+// only in these keys can still be compared.
 inline constexpr std::string_view judged_prefix = "judged.";
 
 [[nodiscard]] std::map<std::string, std::string>

@@ -1,5 +1,5 @@
-// Decides whether a change in a time between two separate runs may come from the machine and not from the case. Within
-// one run the repetitions of both sides alternate, so these rules are not needed there.
+// Decides whether a time that differs between two separate runs may differ because of the machine and not the case.
+// Within one run the repetitions of both sides alternate, so these rules are not needed there.
 //
 // Other work on the machine only adds to a time. Hence the rules:
 //   - Repetitions that waited much longer for a processor than the best one are dropped. If that leaves a side too few,
@@ -10,11 +10,11 @@
 //     drift, it must still be slower than the other side's median by more than the threshold.
 //   - The time of one event (a latency or a pause) depends on how threads take turns. So does, by up to about 25 %,
 //     every time of a case with a finalizer thread. If the sides' shares of time spent waiting for a processor differ
-//     by 2 % or more, a change in such a time is blamed on the machine. A change in the maximum is too, if it is no
-//     larger than the difference in waiting.
+//     by 2 % or more, a change in such a time is blamed on the machine. So is a change in a maximum that is no larger
+//     than the difference in waiting.
 //
 // Units    those of the metrics; shares of wall_time.
-// Sources  the scenario `churn`, in half of its runs beside an intermittent load (a 2-core Xeon VM; docs/results.md).
+// Sources  runs of the scenario `churn`, half of them under an intermittent load (a 2-core Xeon VM; docs/results.md).
 //          435 pairs of runs of one binary were compared: 243 verdicts were false without these rules, 2 with them.
 #pragma once
 

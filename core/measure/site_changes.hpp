@@ -39,7 +39,7 @@ enum class FrameRole : std::uint8_t {
     allocator,
 };
 
-// A place in a stack.
+// A place in a call stack.
 struct SiteFrame {
     std::string function;  // "app+0x1234" if it has no name
     std::string file;      // the source file, without its folders; empty: not known
@@ -67,7 +67,7 @@ class SiteFrames {
 struct SiteFigures {
     std::uint64_t allocations{}, allocated_bytes{};
     std::uint64_t peak_bytes{}, peak_blocks{};  // live at the peak of the run
-    std::uint64_t end_bytes{}, end_blocks{};    // live at its end
+    std::uint64_t end_bytes{}, end_blocks{};    // live at the end of the run
 };
 
 struct RecordedStack {

@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// A line of a function on the way to an allocation, in both programs or in one.
+// A place in the call stacks of allocations: a line of a function, in both programs or in one.
 struct SitePlace {
     std::uint32_t function{};
     std::array<std::uint32_t, 2> frame{no_frame, no_frame};  // in the base, in the candidate

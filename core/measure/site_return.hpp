@@ -68,7 +68,7 @@ struct ReturnedBytes {
     static constexpr std::uint64_t least_errors = 10;  // an estimate is reported if it is this many times its error
 
     std::int64_t bytes{};                         // the difference of the medians
-    std::uint64_t spread{};                       // the widest difference between two such estimates from single runs
+    std::uint64_t spread{};                       // the range of this difference over all pairs of single runs
     std::optional<std::uint64_t> replay_error{};  // absent: the program itself was not measured
 
     [[nodiscard]] std::uint64_t error() const noexcept;

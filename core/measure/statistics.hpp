@@ -74,8 +74,8 @@ struct Shift {
 // Memory   n + m values.
 [[nodiscard]] Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate);
 
-// The k of the interval d(k)..d(n m + 1 - k), where d are the sorted shifts. It is the largest k with 2 P(U < k) <= 5
-// %, or 0 if no k satisfies that.
+// The k of the interval d(k)..d(n m + 1 - k), where d are the sorted shifts: the largest k with 2 P(U < k) <= 5 %, or 0
+// if no k satisfies that.
 [[nodiscard]] std::size_t shift_interval_rank(std::size_t n, std::size_t m);
 
 // The two-sided p of the sign test for n changes, of which `smaller` have the rarer sign. Exact up to 1,000 changes,

@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// Times the median absolute deviation of normally distributed values, this is their standard deviation.
+// The standard deviation of normally distributed values, divided by their median absolute deviation.
 inline constexpr double normal_deviations = 1.4826;
 
 // A value further than this many median absolute deviations from the median is an outlier. For normally distributed

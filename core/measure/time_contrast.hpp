@@ -49,7 +49,8 @@ struct Attribution {
     double unexplained{};             // negative if the parts add up to more than `extra`
     double explained{};               // the parts as a share of `extra`
     double extra_faults{};            // the difference in the number of faults
-    // The average price of one fault; 0: not known. Price times number, in `other` less in `base`, gives `faults`.
+    // The average price of one fault; 0: not known. `faults` is price times number in the other case, less price times
+    // number in the base.
     double base_fault_price{};
     double fault_price{};
 };
@@ -73,7 +74,8 @@ struct MachineContrast {
     double fault_price{};   // never negative
     double price_before{};  // fault_cost of the faster case; 0: unknown
     double price_after{};   // fault_cost of the slower case; 0: unknown
-    // Only for a time per operation: what the parts leave of the extra mean wall time, as a share of the faster mean.
+    // Only for a time per operation: the extra mean wall time that the two parts do not explain, as a share of the
+    // faster case's mean.
     std::optional<double> wall_left;
 };
 

@@ -89,8 +89,8 @@ using CountingAdaptor = Counting<MemoryResource>;
 //
 // Cost     a compare-and-swap per allocation, an atomic subtraction per deallocation.
 // Errors   over_limit, without a call of the upstream. Refusals by the upstream are passed on and do not count.
-// Threads  any. Bytes are counted before the upstream allocates them, and until after it has freed them. So the live
-//          bytes of the upstream never exceed the limit.
+// Threads  any. Bytes count from before the upstream allocates them until after it has freed them. So the live bytes
+//          of the upstream never exceed the limit.
 class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
   public:
     LimitingAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept

@@ -114,7 +114,7 @@ class ClassPool final : public Pool {
     [[nodiscard]] bool put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexcept;
     void put_shared(std::uint32_t index, std::span<void* const> blocks) noexcept;
     void store_or_free(IdleBlock block, std::int64_t now_ns) noexcept;
-    std::uint64_t free_block(IdleBlock block) noexcept;  // returns its bytes
+    std::uint64_t free_block(IdleBlock block) noexcept;  // returns the block's size
 
     void prepare_own_cache() noexcept;
     [[nodiscard]] std::uint32_t thread_capacity(std::uint32_t index) const noexcept;

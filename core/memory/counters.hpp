@@ -8,7 +8,8 @@
 // Threads  sums are exact once the counting threads have been joined. Until then a sum adds up lines that were read one
 //          after another. The peak is exact if only one thread allocates, even if others free. If several threads
 //          allocate, each updates the peak after every 64 KiB of its own allocations. So the peak may be too low by
-//          64 KiB per thread. It may also count bytes twice that pass between threads while it is computed.
+//          64 KiB per thread. It may also be too high, by bytes that pass between threads while it is computed and are
+//          then counted twice.
 #pragma once
 
 #include <algorithm>
@@ -48,10 +49,10 @@ class Counters {
     }
     void count_refused() noexcept;
 
-    [[nodiscard]] std::uint64_t allocations() const noexcept { return sum(&Line::allocations); }  // granted
+    [[nodiscard]] std::uint64_t allocations() const noexcept { return sum(&Line::allocations); }  // without refusals
     [[nodiscard]] std::uint64_t deallocations() const noexcept { return sum(&Line::deallocations); }
     [[nodiscard]] std::uint64_t refusals() const noexcept { return sum(&Line::refusals); }
-    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return sum(&Line::allocated_bytes); }  // gross
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return sum(&Line::allocated_bytes); }  // in total
     [[nodiscard]] std::uint64_t live_bytes() const noexcept;  // allocated minus freed
     [[nodiscard]] std::uint64_t live_bytes_peak() const noexcept { return peak_bytes_.load(relaxed); }
 
@@ -102,7 +103,7 @@ class Counters {
 
     [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
 
-    std::atomic<std::uint32_t> lines_used_{0};      // lines from here on have never been used
+    std::atomic<std::uint32_t> lines_used_{0};      // lines with this index or a higher one were never used
     std::atomic<std::uint32_t> own_lines_used_{0};  // the same, without the shared last line
     std::atomic<std::uint32_t> allocating_{0};      // the number of lines that have counted an allocation
     std::atomic<std::uint64_t> peak_bytes_{0};

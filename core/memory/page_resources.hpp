@@ -23,8 +23,8 @@ namespace memsweep::memory {
 // Cost     one or two system calls per allocation, one per deallocation, and a fault per page at first touch. For an
 //          alignment above the page size, the mapping is made larger and then trimmed, by two more system calls.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. With `thp`, mappings of 2 MiB and more start
-//          at a multiple of 2 MiB, so that the kernel can use huge pages. Reserved huge pages (MAP_HUGETLB) come from
-//          the machine's reserve, and mappings are rounded up to them.
+//          at a multiple of 2 MiB, so that the kernel can use huge pages.
+//          Huge pages of fixed size (MAP_HUGETLB) come from the machine's reserve. Mappings are rounded up to them.
 // Errors   out_of_memory also if the process has too many mappings (vm.max_map_count). no_huge_pages_2m, _1g: too few
 //          reserved pages are free.
 class PageResource final : public MemoryResource {

@@ -56,9 +56,9 @@ class Pool : public MemoryResource {
     // blocks. The result is the number of bytes returned.
     virtual std::uint64_t trim(std::uint64_t keep_bytes) noexcept = 0;
 
-    // For pools that record how long blocks have been idle. age() starts the age of blocks that have not been used
-    // since its last call. release_older() returns blocks to the upstream that have been idle since before `since_ns`;
-    // the result is the number of bytes returned.
+    // For pools that record how long blocks have been idle. age() starts to count the age of blocks that have not been
+    // used since its last call. release_older() returns blocks to the upstream that have been idle since before
+    // `since_ns`; the result is the number of bytes returned.
     virtual void age() noexcept {}
     virtual std::uint64_t release_older(std::int64_t /*since_ns*/) noexcept { return 0; }
 

@@ -1,8 +1,8 @@
 // A thread that trims a pool at intervals.
 //
-// Each pass starts the age of blocks that have not been used since the last pass. It then returns idle blocks to the
-// upstream: those older than PoolSpec::lifetime_ns, those beyond the decay curve, and those beyond the share to keep.
-// If memory is short, it returns all idle blocks.
+// Each pass starts to count the age of blocks that have not been used since the last pass. It then returns idle blocks
+// to the upstream: those older than PoolSpec::lifetime_ns, those beyond the decay curve, and those beyond the share to
+// keep. If memory is short, it returns all idle blocks.
 //
 // Units    nanoseconds of the steady clock; bytes.
 // Cost     a pass visits every class of the pool. If a rule depends on them, it also reads /proc/pressure and the files

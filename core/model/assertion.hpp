@@ -6,7 +6,7 @@
 //            "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
 //            "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
-//          slope: the difference of the metric divided by the difference of the axis values, each second less first.
+//          slope: the change of the metric from the first case to the second, divided by the change of the axis value.
 //          Constant costs that both cases have cancel out.
 // Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
 //          fit the metric.

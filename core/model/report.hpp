@@ -113,7 +113,7 @@ struct CallTimes {
     std::string call;  // allocate, release
     std::uint64_t from_bytes{};
     std::uint64_t to_bytes{};
-    std::vector<double> seconds;        // the lower edges of those steps that are not empty
+    std::vector<double> seconds;        // the lower edges of the histogram's steps, without empty ones
     std::vector<std::uint64_t> counts;  // the number of calls in each of these steps
 };
 
@@ -217,7 +217,7 @@ struct RunInfo {
     Order order{};
     std::uint64_t seed{};
     Isolation isolation{};
-    std::vector<std::uint32_t> duet_processors;  // processors of two programs run at once; empty: one after another
+    std::vector<std::uint32_t> duet_processors;  // used by two programs at the same time; empty: they take turns
     bool interrupted{true};                      // false only in the final write of the result
     std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
     std::string scenario_description;

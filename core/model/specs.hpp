@@ -246,7 +246,7 @@ inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
 // The sizes of a JVM's heap, which determine the size of its young generation.
 struct HeapSizes {
     std::uint64_t initial{};  // 0: the heap does not determine the young generation
-    std::uint64_t min{};      // lower limit for a collection that the program requests, which shrinks the heap
+    std::uint64_t min{};      // a collection that the program requests does not shrink the heap below this
     std::uint64_t max{};      // 0: the same as `initial`
     friend bool operator==(const HeapSizes&, const HeapSizes&) = default;
 };
@@ -275,8 +275,8 @@ struct ManagedBudget {
 struct Pressure {
     PressureRule rule{PressureRule::none};
     std::uint64_t min_budget{4U << 20U};  // coreclr: bytes that may always be added before a collection
-    double max_ratio{10};                 // coreclr: the most by which added over removed bytes multiply the budget
-    std::uint64_t managed_heap{};         // coreclr: size of the managed heap
+    double max_ratio{10};          // coreclr: limit of the factor on the budget, which is added over removed bytes
+    std::uint64_t managed_heap{};  // coreclr: size of the managed heap
     double heap_share{1.0 / 3.0};  // coreclr: this share of the managed heap is another lower limit of the budget
     double duty{5};                // coreclr: least time between collections, in durations of a collection
     bool counts_idle{};            // also counts the idle memory of a pool: a mistake that some programs make
@@ -329,7 +329,7 @@ struct ArenaSpec {
     bool restore_on_throw{};                   // whether an exception frees the scope's memory; not so in Bumper.jl
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: initial size of the main buffer
     std::uint32_t history{5};  // arena_autoscale: number of last resets that determine the buffer's size
-    double headroom{1.1};      // arena_autoscale: size of the buffer over what these resets needed
+    double headroom{1.1};      // arena_autoscale: size of the buffer divided by the most that these used
     friend bool operator==(const ArenaSpec&, const ArenaSpec&) = default;
 };
 

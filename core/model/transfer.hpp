@@ -8,7 +8,7 @@
 //          mover = "cpu" [N] | "gpu" N ".ce" [K] | "gpu" N ".sm"
 //          - null: there is no memory at that end, so bytes are only read, or only written.
 //          - gpuN: N may be *, which means every device. With * at both ends: every pair of two devices. With * in the
-//            mover: the device at the end that has *, which is the source if both have it.
+//            mover: the source's device if the source has *, else the destination's.
 //          - cpuN: the processors of NUMA node N. cpu: the processors near the source, or near the destination if the
 //            source is null.
 //          - rank N: MPI moves the bytes between ranks, so the mover may be left out: "rank0:host -> rank1:host@node0".
@@ -157,7 +157,7 @@ struct TransferOptions {
     bool sync_each{};              // the program waits for each piece before it starts the next
     std::uint64_t chunk_bytes{};   // of staging; 0: by the size of the transfer
     std::uint32_t slots{2};        // in a staging ring; each holds a chunk
-    std::uint32_t threads{};       // that stage a transfer, each one a part of it through its own ring; 0: automatic
+    std::uint32_t threads{};       // per staged transfer, each with a part of it and a ring of its own; 0: automatic
     bool pipeline{true};           // a slot is filled while another one is being copied
     bool adaptive{};               // the chunk size follows the measured rate
     std::uint32_t concurrency{};   // most transfers in progress at a time; 0: all

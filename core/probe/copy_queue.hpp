@@ -1,14 +1,15 @@
-// Copies to, from or between devices that are queued on one stream, with the memory of both ends and the data that
-// proves what arrived.
+// A queue of copies to, from or between devices on one stream. It includes the memory of both ends and a data pattern
+// that proves that the copies arrived.
 //
-// In every sample the destination is poisoned, the copies are queued behind a latch, events time them, and the data
-// that arrived are compared with the pattern where they lie. A driver's queue is bounded and a latch does not hold for
-// ever. So no more than 256 copies are queued behind one, and a larger sample adds up several such batches. The first
-// four copies of a batch warm up. Copies of pageable memory are timed by the processor instead: they may not return
-// until they are done, which never happens behind a latch.
+// For every sample the destination is overwritten, and the copies are queued behind a latch, which holds the stream
+// back until all are queued. Events time them. Then the data at the destination are compared with the pattern. A
+// driver's queue is bounded, and a latch has a timeout. So at most 256 copies are queued behind a latch, and a larger
+// sample is the sum of several such batches. The first four copies of a batch are a warm-up and not timed. Copies of
+// pageable memory are timed by the processor instead, without a latch: such a copy may return only when it is done,
+// which would block for ever behind a latch.
 //
-// Owners   Memory of a device is written, poisoned and checked by that device, whoever moves the data: a mover that
-//          reaches a wrong place would find its own pattern there again.
+// Owners   Memory of a device is written and checked by that device, even if another device moves the data. A mover
+//          that wrote to a wrong place would otherwise find its own pattern there and notice nothing.
 //
 // Units    bytes, seconds.
 //
@@ -31,9 +32,10 @@ namespace memsweep::probe {
 using Meanwhile = std::function<void()>;
 using Enqueue = std::function<base::Expected<void>()>;
 
-// Seconds of the work that `enqueue` puts on a stream, by the device's clock. The work is queued behind a latch between
-// two events, so that the cost of queueing is not timed. Work that `before` puts on the stream is done first, and not
-// timed. `meanwhile` is called while the work is done. Returns when all of it is done, whatever has failed.
+// The time in seconds, by the device's clock, of the work that `enqueue` puts on a stream. The work is queued behind a
+// latch and between two events, so that the time of queueing is not included. `before` puts work on the stream that
+// runs first and is not timed. `meanwhile` is called while the work runs. Returns only after all queued work has ended,
+// even after an error.
 [[nodiscard]] base::Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
                                                           const Enqueue& enqueue, const Meanwhile& meanwhile = {},
                                                           const Enqueue& before = {});
@@ -45,12 +47,12 @@ struct CopyEnd {
 
 struct CopySpec {
     CopyEnd from, to;
-    std::uint32_t stream_device{};  // the device whose engine or kernel moves the bytes
-    bool by_kernel{};
-    std::uint32_t streams_at_once{1};  // streams of that device that copy by kernels
+    std::uint32_t stream_device{};     // the device whose copy engine or kernel moves the bytes
+    bool by_kernel{};                  // a kernel moves them, not a copy engine
+    std::uint32_t streams_at_once{1};  // number of streams on which that device copies by kernels at the same time
     std::uint64_t bytes{};
-    std::uint64_t seed{1};
-    bool renewed{};  // the host writes the source anew before each sample, so that it begins on the host
+    std::uint64_t seed{1};  // of the data pattern
+    bool renewed{};  // the host rewrites the source before each sample, so that managed memory starts on the host
 };
 
 class CopyQueue {
@@ -60,23 +62,23 @@ class CopyQueue {
     [[nodiscard]] const CopySpec& spec() const noexcept { return spec_; }
     [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
     [[nodiscard]] bool is_timed_by_events() const noexcept;
-    [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // of each batch, behind its latch and not timed
-    [[nodiscard]] const std::byte* host_memory() const noexcept;  // of whichever end the processor sees; or nullptr
+    [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // untimed copies at the start of each batch
+    [[nodiscard]] const std::byte* host_memory() const noexcept;  // the end that the processor can read; or nullptr
 
-    [[nodiscard]] base::Expected<void> prepare();  // poisons the destination; waits
+    [[nodiscard]] base::Expected<void> prepare();  // overwrites the destination; returns when that is done
     [[nodiscard]] base::Expected<void> enqueue(std::uint64_t copies);
-    [[nodiscard]] base::Expected<device::Mismatch> verify();          // by the destination's device
-    [[nodiscard]] base::Expected<device::Mismatch> verify_by_host();  // copied to the processor part by part
+    [[nodiscard]] base::Expected<device::Mismatch> verify();          // checks the data where they are
+    [[nodiscard]] base::Expected<device::Mismatch> verify_by_host();  // copies the data to the host to check them
     [[nodiscard]] bool is_between_devices() const noexcept;
 
-    // Seconds of so many copies, one after another. If events time them, `meanwhile` is called while they are in
-    // progress.
+    // The time in seconds of `copies` copies, one after another. If events time them, `meanwhile` is called while they
+    // are in progress.
     [[nodiscard]] base::Expected<double> run(std::uint64_t copies, const sys::Clock& clock,
                                              const Meanwhile& meanwhile = {});
 
   private:
     CopyQueue(device::Runtime& runtime, const CopySpec& spec) : runtime_{&runtime}, spec_{spec} {}
-    // One end of the copies, and the stream of its device if that is not the mover's.
+    // The memory of one end. `owner`: a stream of its device, if the device does not move the bytes itself.
     struct End {
         device::Memory memory;
         device::Stream owner;
@@ -92,18 +94,19 @@ class CopyQueue {
     End from_, to_;
 };
 
-// The time that each of several queues took for its copies while all the others were copying too.
+// The times of several queues that copied at the same time.
 struct AtOnce {
-    std::vector<double> seconds;  // of each queue, by its own device's events
-    bool stayed_busy{true};       // every queue had copies left when the last of the measured ones was done
+    std::vector<double> seconds;  // for each queue, by events of its device
+    bool stayed_busy{true};       // all other queues were still copying whenever a measured queue was done
     AtOnce& operator+=(const AtOnce& next);
 };
 
-// Times so many copies of each queue. Every queue is given `times` as many copies as are timed, so that it still copies
-// while the first `measured` queues finish theirs. A queue that takes less than the `times`th part of the slowest one's
-// time runs dry, and stayed_busy says so.
+// Times `copies` copies of each queue, while all queues copy. Each queue gets `times` times as many copies, so that it
+// still copies while the first `measured` queues finish their timed ones. If a queue is more than `times` times as fast
+// as the slowest one, it runs out of copies, and stayed_busy is false. A single measured queue gets only its timed
+// copies.
 //
-// Sources  nvbandwidth (NVIDIA): the copies that interfere are twice as many.
+// Sources  nvbandwidth (NVIDIA), whose interfering queues get twice as many copies.
 [[nodiscard]] base::Expected<AtOnce> run_at_once(device::Runtime& runtime, std::vector<CopyQueue>& queues,
                                                  std::size_t measured, std::uint64_t copies, std::uint64_t times,
                                                  const Meanwhile& meanwhile = {});
