@@ -1,9 +1,9 @@
-// The loops that move bytes through memory, and how their bytes are counted.
+// The kernels: loops that move bytes through memory. Also how many bytes each of them moves.
 //
-// Units    elements are doubles, 8 bytes; sizes in bytes.
+// Units    elements are doubles, 8 bytes; sizes are in bytes.
 //
-// Sources  the kernels and the counting of stream bytes are those of STREAM (McCalpin); bus bytes add the lines that a
-//          plain store reads before it writes them.
+// Sources  the kernels, and the way of counting stream bytes, come from STREAM (McCalpin). Bus bytes also count the
+//          cache lines that a plain store reads before it writes them.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ enum class Kernel : std::uint8_t {
 
 enum class Store : std::uint8_t {
     none,
-    plain,   // through the caches: a line is read before it is written, unless the kernel reads it anyway
-    nt,      // past the caches, whole lines
-    opaque,  // an instruction or a library decides, out of sight
+    plain,   // through the caches: the processor reads a line before it writes it, if the kernel has not read it
+    nt,      // non-temporal: whole lines, past the caches
+    opaque,  // unknown: the microcode of an instruction or a library decides
 };
 
 struct Operands {
@@ -48,39 +48,39 @@ struct Operands {
     double scalar{};
 };
 
-// Returns the sum of a read; 0 otherwise. Everything is written when it returns.
+// Runs a kernel once. Returns the sum for Kernel::read, 0 for the others. All its stores are complete when it returns.
 using Loop = std::uint64_t (*)(const Operands&) noexcept;
 
 // One implementation of a kernel.
 struct Form {
     Kernel kernel{};
     Store store{};
-    std::string_view level;          // of the processor: scalar, sse2, avx2, avx512, neon; or movdir64b, rep, libc
-    std::uint32_t prefetch_bytes{};  // ahead of the reads; 0: left to the hardware
-    std::uint32_t pages{1};          // of 4 KiB, walked side by side
-    std::uint32_t lines_per_turn{};  // taken from a page before the next one's turn
-    bool alternating{};  // each line is stored before the next is loaded; else all lines of a turn are loaded first
+    std::string_view level;          // vector instructions: scalar, avx2, avx512, neon; or movdir64b, rep, libc
+    std::uint32_t prefetch_bytes{};  // how far ahead of its reads it prefetches; 0: only the hardware prefetches
+    std::uint32_t pages{1};          // how many pages of 4 KiB it walks in turn
+    std::uint32_t lines_per_turn{};  // how many lines it takes from a page before it goes to the next page
+    bool alternating{};  // true: stores each line before it loads the next; false: loads all lines of a turn first
     Loop run{};
 };
 
-// "avx512 nt, 4 lines of 8 pages", "avx512 plain, prefetch 2048 B": unique among the forms of a kernel.
+// "avx512 nt, 8 pages side by side, 4 lines each", "avx512 plain, prefetch 2048 B ahead". No two forms of a kernel have
+// the same description.
 [[nodiscard]] std::string describe(const Form& form);
 
-// Per element, as a program sees them: STREAM's convention.
+// The bytes that a kernel moves for each element, counted in three ways.
 struct ElementBytes {
-    std::uint32_t payload{};           // moved once: bytes that arrive
-    std::uint32_t stream{};            // read and written by the program
-    std::optional<std::uint32_t> bus;  // with the lines read for ownership; absent if the store is opaque
+    std::uint32_t payload{};           // bytes that arrive: 8 for every kernel
+    std::uint32_t stream{};            // bytes that the program reads plus bytes that it writes, as STREAM counts
+    std::optional<std::uint32_t> bus;  // `stream` plus the bytes read for ownership; absent if the store is opaque
 };
 
 [[nodiscard]] ElementBytes bytes_per_element(Kernel kernel, Store store) noexcept;
 
-// The arrays that a kernel touches.
 [[nodiscard]] bool reads_b(Kernel kernel) noexcept;
 [[nodiscard]] bool reads_c(Kernel kernel) noexcept;
 [[nodiscard]] bool writes_a(Kernel kernel) noexcept;
 
-// The byte that memset writes for a scalar that is a whole number and not negative.
+// The byte that Kernel::memset writes: `scalar` modulo 256. `scalar` is a whole number, not negative.
 [[nodiscard]] unsigned char memset_byte(double scalar) noexcept;
 
 }  // namespace memsweep::probe
@@ -94,16 +94,17 @@ std::span<const Named<probe::Store>> names<probe::Store>();
 
 namespace memsweep::probe {
 
-// The forms that this processor can run, level by level: the widest last, and the C library's own after them.
+// The forms that this processor can run: those of vector levels, narrowest first, then movdir64b, rep and libc.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The widest level's form that walks straight on without prefetching; nullptr if the kernel has no such store.
+// The form with this store that reads one page after another, without prefetching, at the widest level that the
+// processor has. nullptr if there is none.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
-// The candidates of a calibration: the forms of the widest level, and those that belong to no level, such as libc.
+// The forms that a calibration tries: those of the widest vector level, and movdir64b, rep and libc.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
 
-// The forms that this build has, one table per level of the processor; runnable_forms() chooses among them.
+// The forms that this build has, one table per level. runnable_forms() takes the tables that the processor can run.
 struct FormTable {
     const Form* forms;
     std::size_t count;

@@ -1,9 +1,11 @@
-// The loops of one level of the processor, to be included by one source file per level and compiled with its flags.
+// The loops of the kernels, compiled once for each level of vector instructions (scalar, avx2, avx512, neon).
 //
-// That file defines MEMSWEEP_VECTOR_BYTES before, and stream_line() of its level in namespace memsweep::probe.
+// Each level has one source file, which includes this header and has its own compiler flags. The file defines
+// MEMSWEEP_VECTOR_BYTES before the #include. It also defines stream_line() and finish_streams() for its level, in
+// namespace memsweep::probe.
 //
-// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep the
-// copy of an inline function that was compiled here for a large processor, and run it on a small one.
+// Everything here has internal linkage and calls nothing of the standard library. Otherwise the linker might keep a
+// copy of an inline function that was compiled here with wide instructions, and use it on processors that lack them.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +30,9 @@ struct Line {
     Vector part[line_vectors];
 };
 
-// Each level has its own: writes a line past the caches, to an address that is a multiple of 64.
+// Writes a line past the caches. `to` is a multiple of 64. Each level defines this function.
 [[maybe_unused]] MEMSWEEP_INLINE void stream_line(double* to, const Line& line);
+// Makes all lines that stream_line() wrote visible before any later store. Each level defines this function.
 [[maybe_unused]] MEMSWEEP_INLINE void finish_streams();
 
 MEMSWEEP_INLINE Line load_line(const double* from)
@@ -101,11 +104,11 @@ MEMSWEEP_INLINE void compute_element(const Operands& on, std::size_t at)
     }
 }
 
-// How a loop goes through memory: see Form.
+// The order in which a loop visits lines. The members are explained at Form.
 struct Walk {
     std::uint32_t prefetch_bytes{}, pages{1}, lines{};
     bool alternating{};
-    bool only_reads{};
+    bool only_reads{};  // this walk is for Kernel::read alone
 };
 
 template <Kernel kernel, std::uint32_t prefetch_bytes>
@@ -120,7 +123,7 @@ MEMSWEEP_INLINE void prefetch_line(const Operands& on, std::size_t at)
     }
 }
 
-// Elements before the first whole line of the array that must be aligned.
+// The number of elements before the first whole line of `array`, at most `elements`.
 MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t elements)
 {
     const std::size_t into_line = reinterpret_cast<std::uintptr_t>(array) % 64 / sizeof(double);
@@ -128,8 +131,9 @@ MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t eleme
     return head < elements ? head : elements;
 }
 
-// Calls turn(first element) for the runs of lines that make up the elements, a page of several at each turn. Returns
-// the number of elements done; the rest is less than a run.
+// Calls turn(i) for each run of `walk.lines` lines, where `i` is the first element of the run. If `walk.pages` is above
+// 1, it takes a run from each of that many pages in turn. Returns the index of the first element that it did not reach.
+// Fewer elements than a run are left.
 template <Walk walk, typename Turn>
 MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
 {
@@ -228,12 +232,13 @@ std::uint64_t run_read(const Operands& given) noexcept
     return sum;
 }
 
-// Walks go straight through, with the hardware's prefetching alone or with our own ahead of it, or over several pages
-// side by side. These differences matter on a Xeon whose cores wait for their own misses (docs/probe.md). On a Xeon of
-// the Granite Rapids kind copies of 8 pages side by side are 1 to 2 % faster if loads and stores alternate. Line by
-// line with a prefetch, reads there are 2 to 4 % and updates 10 % faster than in the best of the other forms. On an
-// EPYC 9005 reads by one thread are 6 to 12 % faster over four pages in turn. So reads also try 2 and 4 pages line by
-// line, with and without a prefetch.
+// The walks that are tried: straight through memory, without or with software prefetching, and over several pages in
+// turn. docs/probe.md says why the differences matter. Measured gains:
+// - Xeon (Granite Rapids), copy over 8 pages: alternating loads and stores are 1 to 2 % faster.
+// - The same Xeon, one line at a time with a prefetch: reads are 2 to 4 % and updates 10 % faster than with any other
+//   walk.
+// - EPYC 9005, reads by one thread: 6 to 12 % faster over four pages in turn. Reads therefore also try 2 and 4 pages,
+//   one line at a time, with and without a prefetch.
 inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
 inline constexpr Walk walks[]{{0, 1, lines_at_once},
                               {0, 1, 1},
@@ -258,8 +263,8 @@ inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Ke
                                   Kernel::add,  Kernel::triad, Kernel::update};
 inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
-// Only kernels that load can prefetch, and only kernels that load and store can alternate. Otherwise the loop would be
-// the same as another walk's.
+// Whether a walk makes a loop of its own for this kernel. Prefetching needs loads; alternating needs loads and stores.
+// Without them the loop would repeat the loop of another walk.
 constexpr bool suits(Kernel kernel, const Walk& walk)
 {
     const bool loads = kernel != Kernel::write;
@@ -279,8 +284,8 @@ constexpr std::size_t form_count(bool streams)
     return count;
 }
 
-// A level's forms: for each kernel the walks that suit it, with plain stores and, if the level has them, with streaming
-// stores.
+// The forms of a level: one for each kernel, each walk that suits the kernel, and each kind of store. `streams`: the
+// level has streaming (non-temporal) stores beside plain ones.
 template <bool streams>
 struct LevelForms {
     static constexpr std::size_t count = form_count(streams);

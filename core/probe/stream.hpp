@@ -1,18 +1,19 @@
-// Kernels over three arrays by a pool of pinned threads, timed and checked.
+// Runs kernels over three arrays a, b and c with a pool of pinned threads. Times the runs and checks the data.
 //
-// Units    elements are doubles; seconds from the first thread's start to the last one's end.
+// Units    elements are doubles; seconds from the start of the first thread to the end of the last.
 //
-// Sources  a is written, b and c are only read. Each thread goes over chunks of its own share of the arrays, from the
-//          place where its last run ended. So memory that a run touches was last touched a whole share ago, however
-//          short the run is.
+// Sources  a is written; b and c are only read. Each thread has a share of the arrays, made of chunks. A run continues
+//          with the chunk after the last one of the run before. So even a short run touches memory that was last
+//          touched a whole share earlier.
 //
-// Memory   three times the bytes asked for, in pages of one size and from one node, touched and filled before make()
-//          returns. The arrays lie 64 KiB further apart than they are long, so that the same element of two shares no
-//          bank of memory; c starts 22 lines into a page, a and b start with one.
+// Memory   three times `bytes_per_array`, in pages of one size and on one node. make() touches and fills all of it.
+//          There are 64 KiB between the end of an array and the start of the next. Otherwise the same element of two
+//          arrays would often lie in the same memory bank. c starts 22 lines into a page, a and b start at a page
+//          boundary.
 //
-// Errors   those of PlacedMemory.
+// Errors   those of sys::PlacedMemory.
 //
-// Threads  The pool that is passed in fills, poisons, checks and runs; the calls belong to one thread.
+// Threads  the caller's pool does all work on the arrays. Make all calls from one thread.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@
 
 namespace memsweep::probe {
 
-// A run of chunks, and how many times each of them was gone over.
+// Consecutive chunks, and how many times a kernel processed each of them.
 struct Visits {
     std::size_t first_chunk{};
     std::vector<std::uint32_t> counts;
@@ -39,13 +40,13 @@ struct Visits {
 
 class StreamArrays {
   public:
-    // `bytes_per_array` is rounded down to whole chunks, at least one of a page. `shares`: the number of equal parts of
-    // the arrays, which is the largest number of threads.
+    // `bytes_per_array` is rounded down to whole chunks, but each share has at least one chunk of 4 KiB. `shares`: into
+    // how many equal parts the arrays are divided; the largest number of threads.
     struct Spec {
         std::uint64_t bytes_per_array{};
         model::PageKind pages{model::PageKind::thp};
-        bool or_small{};                    // base pages will do if there are no huge ones
-        std::optional<std::uint32_t> node;  // absent: wherever the kernel puts it
+        bool or_small{};                    // take base pages if the machine has no pages of this kind
+        std::optional<std::uint32_t> node;  // absent: the kernel chooses
         std::size_t shares{1};
     };
     [[nodiscard]] static base::Expected<StreamArrays> make(const Spec& spec, sys::PinnedThreads& pool);
@@ -56,17 +57,18 @@ class StreamArrays {
     [[nodiscard]] Operands chunk(std::size_t number) const noexcept;
     [[nodiscard]] std::uint64_t sum_of_b(std::size_t chunk) const noexcept { return sums_of_b_[chunk]; }
 
-    // All of a, for a caller that no longer needs its contents.
+    // The whole array a. The caller may overwrite it if no later run is checked.
     [[nodiscard]] std::span<double> whole_a() noexcept { return {a_, chunks_ * chunk_elements_}; }
 
-    // Writes values into a, from that chunk on, that no kernel leaves there.
+    // Writes poison_at() into `count` chunks of a, from `first_chunk` on. No kernel writes these values.
     void poison(std::size_t first_chunk, std::size_t count, sys::PinnedThreads& pool);
 
-    // Says what is wrong with a, and where, after the kernel has gone over poisoned chunks as often as `visits` says
-    // (0: not at all). Empty if every element is right.
+    // Compares a with what the kernel must have left there. Call poison() on these chunks before the kernel runs.
+    // `visits`: how often it processed each chunk; 0: the chunk must still be poisoned. Returns what is wrong and
+    // where; empty: every element is right.
     [[nodiscard]] std::string check(Kernel kernel, double scalar, const Visits& visits, sys::PinnedThreads& pool) const;
 
-    // The mapping of all three arrays.
+    // One mapping that holds all three arrays.
     [[nodiscard]] const sys::PlacedMemory& memory() const noexcept { return memory_; }
 
   private:
@@ -82,38 +84,37 @@ class StreamArrays {
     std::vector<std::uint64_t> sums_of_b_;
 };
 
-// The contents of the arrays: whole numbers below 2^22, different at every position. So arithmetic on them is exact,
-// and data at a wrong place is noticed.
+// The contents of the arrays at each element: whole numbers below 2^22, so that arithmetic on them is exact. Elements
+// at different positions have different values with high probability, so misplaced data are noticed.
 [[nodiscard]] double b_at(std::size_t element) noexcept;
 [[nodiscard]] double c_at(std::size_t element) noexcept;
 [[nodiscard]] double poison_at(std::size_t element) noexcept;
 
-// The bits that the kernel must leave in a after going over a poisoned element so many times.
+// The bits that an element of a must have after it was poisoned and the kernel processed it `visits` times.
 [[nodiscard]] std::uint64_t expected_bits(Kernel kernel, std::size_t element, double scalar,
                                           std::uint32_t visits) noexcept;
 
 struct StreamRun {
     double seconds{};
     std::uint64_t elements{};
-    std::string problem;  // what is wrong with the data that were checked; empty: nothing
+    std::string problem;  // what the check of the data found wrong; empty: nothing
 };
 
-// The scalar of probes, and the length of one run of a calibration.
-inline constexpr double stream_scalar = 3;
-inline constexpr double seconds_per_trial = 0.002;
+inline constexpr double stream_scalar = 3;          // the scalar that probes pass to kernels
+inline constexpr double seconds_per_trial = 0.002;  // the length of one run of a calibration
 
 class Stream {
   public:
     Stream(StreamArrays& arrays, sys::PinnedThreads& pool) : arrays_{arrays}, pool_{pool}, next_chunk_(pool.size()) {}
 
-    // Runs every thread over so many chunks of its share. Compares the sum of a read with the contents of the arrays.
+    // Each thread processes `chunks_per_thread` chunks of its share. For Kernel::read the sum is checked.
     [[nodiscard]] StreamRun run(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // The same over poisoned memory. It checks every element afterwards, and the chunk behind each thread's last one,
-    // which must still be poisoned.
+    // Poisons the chunks, does run(), and checks every element that was written. It also checks that the chunk after
+    // each thread's last one is still poisoned.
     [[nodiscard]] StreamRun run_checked(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // The number of chunks that take about this long, by one run.
+    // How many chunks each thread can process in about `seconds`, by one timed run.
     [[nodiscard]] std::size_t chunks_for(const Form& form, double seconds);
 
     [[nodiscard]] std::size_t threads() const noexcept { return pool_.size(); }
@@ -124,16 +125,16 @@ class Stream {
 
     StreamArrays& arrays_;
     sys::PinnedThreads& pool_;
-    std::vector<std::size_t> next_chunk_;  // of each thread, within its share
+    std::vector<std::size_t> next_chunk_;  // of each thread: the index within its share
 };
 
-// Finds the fastest of several candidates. All of them run in two rounds, then the better half goes on, until one is
-// left. Each keeps its best round: a disturbance only makes a run slower, and rarely hits one candidate in both rounds.
-// `rate` is called once for each round and candidate.
+// Finds the fastest of several candidates. All run in two rounds, then the better half in two more, until one is left.
+// `rate` measures a candidate once, and is called once per round for each candidate that is left. The best rate of each
+// counts, because a disturbance only makes a run slower, and rarely hits both rounds of one candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
-// The form of a kernel that is fastest on these arrays with this pool now; with `store`, only among forms of that
-// store. nullptr if there is no such form.
+// Measures the candidates for a kernel and returns the fastest form on the arrays and the pool of `stream`. `store`, if
+// given, limits the forms to that kind of store. nullptr: there is no such form.
 [[nodiscard]] const Form* calibrate(Stream& stream, Kernel kernel, std::optional<Store> store, double seconds_per_run);
 
 }  // namespace memsweep::probe

@@ -1,7 +1,7 @@
-// Estimates how long a probe still takes, from the usual times of its parts and the real times of those that have
-// ended.
+// Estimates how much longer a probe will take, from the usual times of its parts and the real times of the parts that
+// have ended.
 //
-// Units    seconds. The estimate is for people who wait; no measurement rests on it.
+// Units    seconds. The estimate is only shown to the user; no measurement depends on it.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,18 @@ struct Part {
     double usual_seconds{};
 };
 
-// The parts of a whole probe in their order, with these settings and as the costs in probe.hpp say: "topology",
-// "latency", "bandwidth", "faults", "device", "transfers".
+// The parts of a whole probe in their order: "topology", "latency", "bandwidth", "faults", "device", "transfers". Their
+// usual times are the costs in probe.hpp, adapted to these settings.
 [[nodiscard]] std::vector<Part> usual_parts(const ProbeContext& context, const device::Runtime& runtime);
 
 class TimeLeft {
   public:
     TimeLeft(const sys::Clock& clock, std::vector<Part> parts);
 
-    // Call when the parts before it have ended. A name that is not among the parts changes nothing.
+    // Call when `part` begins, after all parts before it have ended. A name that is no part, or an earlier one, is
+    // ignored.
     void begin(std::string_view part);
-    // Never negative; 0 if the parts have taken longer than usual, or there are none.
+    // The time left; never negative. 0 if there are no parts.
     [[nodiscard]] double seconds() const;
 
   private:
@@ -38,9 +39,9 @@ class TimeLeft {
     const sys::Clock& clock_;
     std::vector<Part> parts_;
     std::size_t now_{};
-    std::chrono::nanoseconds began_;  // the part now
-    double usual_before_{};
-    double took_before_{};
+    std::chrono::nanoseconds began_;  // when the present part began
+    double usual_before_{};           // usual time of the parts before it
+    double took_before_{};            // real time of the parts before it
 };
 
 }  // namespace memsweep::probe

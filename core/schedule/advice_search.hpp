@@ -1,14 +1,18 @@
 // The search for the setting under which a program needs the least memory without running longer than allowed.
 //
-// The first case is the program as it is. The others are settings, the most promising first. The program as it is runs
-// three times. Then the settings race: each runs once, until half of the budget is spent, or as many have run as were
-// asked for. While no setting gains anything, the race has the whole budget. The best few then run twice more, if that
-// ends within three quarters of the budget. Settings that are slower than allowed, beyond the noise, are dropped; the
-// rest are ranked by memory. The best one then runs in pairs with the program as it is, in random order. The pairs go
-// on until its gain is proven and its price is known, or the budget ends. If they refute it, the next best takes its
-// place.
+// The first case is the unchanged program. The others are settings, the most promising first. The search has four
+// steps:
 //
-// If two settings gain about as much, one that keeps the program's allocator beats one that replaces it.
+//   standing    The unchanged program runs three times.
+//   racing      Each setting runs once, until half of the budget is spent or `most_raced` settings have run. As long as
+//               no setting saves memory, the race may take the whole budget.
+//   rerunning   The best few settings run twice more, if that ends within three quarters of the budget. Settings that
+//               are slower than allowed, noise included, are dropped. The others are ranked by memory.
+//   confirming  The best setting runs in pairs with the unchanged program; the order within a pair is random. The pairs
+//               go on until its saving is proven and its slow-down is known, or until the budget ends. If the pairs
+//               refute it, the next best setting is confirmed.
+//
+// If two settings save about as much, one that keeps the program's allocator is preferred to one that replaces it.
 //
 // Units    bytes, seconds.
 // Threads  one.
@@ -28,46 +32,48 @@
 
 namespace memsweep::schedule {
 
-// How settings are told apart: by real runs of them all, or by replays of a recording, and real runs of the best.
+// How settings are compared. race: each one is really run; replay: a recording is replayed under each one, and only the
+// best are really run.
 enum class AdviceWay : std::uint8_t { race, replay };
 
 struct AdviceCost {
-    std::chrono::nanoseconds run{};   // of the program
-    std::chrono::nanoseconds rest{};  // of that, the idle time that was asked for (rss@idle): a replay waits as long
+    std::chrono::nanoseconds run{};   // one run of the program
+    std::chrono::nanoseconds rest{};  // the part of a run that waits for rss@idle; a replay waits just as long
     std::size_t settings{};
     std::optional<std::chrono::nanoseconds> budget;
 };
 
-// Real runs are dear if a run works for more than some 10 s, or if all settings would take more than half of the
-// budget. Below that, a replay gains nothing. A replay gains nothing either if half of a run or more is `rest`.
+// Chooses replay if real runs are expensive: a run works for more than 10 s (`run` without `rest`), or all settings
+// together would take more than half of the budget. Chooses race otherwise, and always if `rest` is half of a run or
+// more, because replays would save nothing.
 [[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
 
-// The number of real runs if settings are replayed: one look at the program, one recording, three runs of the unchanged
-// program, one run of each of the best settings, and three pairs.
+// The number of real runs if settings are replayed: one first look at the program, one recording, three runs of the
+// unchanged program, one run of each of the `raced_beside_replays` best settings, and three pairs.
 inline constexpr std::uint32_t runs_beside_replays = 15;
 inline constexpr std::size_t raced_beside_replays = 4;
 
 struct AdviceTerms {
-    std::string memory;  // metrics
-    std::string time;
-    double at_most{1.05};  // how much longer the program may take, as a ratio
+    std::string memory;    // the metric to reduce
+    std::string time;      // the metric that may grow by `at_most`
+    double at_most{1.05};  // largest allowed time, as a ratio to the unchanged program
     measure::LeastGain least;
     std::optional<std::chrono::nanoseconds> budget;
-    std::chrono::nanoseconds usual_run{};  // before any has run
+    std::chrono::nanoseconds usual_run{};  // estimated time of a run, used until one has run
     std::uint32_t most_runs{110};
     std::size_t most_raced{SIZE_MAX};
-    double share_of_race{0.5};  // of the budget
+    double share_of_race{0.5};  // the part of the budget that the race may spend
     std::uint64_t seed{1};
 };
 
 // Why a setting is not the advice.
 enum class AdviceDrop : std::uint8_t {
     none,
-    failed,       // the report says how
-    slower,       // it takes longer than is allowed
-    no_gain,      // its gain is not worth having
-    unconfirmed,  // it looked better in the race than in pairs
-    outrun,       // another one gains more, or about as much and is preferred
+    failed,       // a run failed; the report has the reason
+    slower,       // it takes longer than allowed
+    no_gain,      // it saves less than AdviceTerms::least
+    unconfirmed,  // it saved memory in the race, but not in the pairs
+    outrun,       // another setting saves more, or saves about as much and is preferred
 };
 
 struct AdviceOption {
@@ -76,19 +82,19 @@ struct AdviceOption {
 };
 
 struct AdviceOutcome {
-    std::optional<std::size_t> best;  // a case; empty: nothing gains
-    measure::Judged gain;
-    measure::Judged price;
-    std::vector<AdviceOption> options;  // by case; the first is the program as it is
+    std::optional<std::size_t> best;    // the index of the advised case; absent: no setting saves memory
+    measure::Judged gain;               // the memory saved by `best`
+    measure::Judged price;              // the time added by `best`
+    std::vector<AdviceOption> options;  // by case; the first is the unchanged program
     std::uint32_t runs{};
-    bool has_default{};  // the program as it is could be measured at all
+    bool has_default{};  // the unchanged program could be measured
     bool ran_out{};      // the budget ended the search
-    bool raced_all{};    // every setting had its turn before the budget ended
+    bool raced_all{};    // every setting had its turn in the race
 };
 
 class AdviceSearch final : public Schedule {
   public:
-    // `keeps_allocator`: for each case, whether it keeps the program's own allocator.
+    // `keeps_allocator`: whether each case keeps the program's own allocator.
     AdviceSearch(std::vector<bool> keeps_allocator, AdviceTerms terms, const sys::Clock& clock);
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
@@ -128,18 +134,18 @@ class AdviceSearch final : public Schedule {
     std::vector<AdviceOption> options_;
     std::uint32_t runs_{};
     bool ran_out_{};
-    std::size_t raced_{};               // cases up to this one have had their turn in the race
-    std::size_t since_standing_{};      // races since the last run of the unchanged program
-    std::vector<std::size_t> reruns_;   // the last comes first
-    std::optional<std::size_t> asked_;  // the case whose turn it was
-    std::uint32_t had_{};               // the repetitions of that case before its turn
-    std::optional<std::size_t> leader_;
-    std::size_t leaders_{};  // leaders so far, this one included
+    std::size_t raced_{};                // the last case that has had its turn in the race
+    std::size_t since_standing_{};       // turns of the race since the last run of the unchanged program
+    std::vector<std::size_t> reruns_;    // a stack: the case at the back runs next
+    std::optional<std::size_t> asked_;   // the case of the last turn
+    std::uint32_t had_{};                // the number of repetitions of that case before its turn
+    std::optional<std::size_t> leader_;  // the setting that is being confirmed
+    std::size_t leaders_{};              // the number of leaders so far, including the present one
     struct Pair {
-        std::optional<std::uint32_t> base;  // repetitions
-        std::optional<std::uint32_t> candidate;
+        std::optional<std::uint32_t> base;       // number of the repetition of the unchanged program
+        std::optional<std::uint32_t> candidate;  // number of the repetition of the leader
     };
-    std::vector<Pair> pairs_;  // of the leader
+    std::vector<Pair> pairs_;  // of the present leader
 };
 
 }  // namespace memsweep::schedule

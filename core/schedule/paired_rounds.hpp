@@ -1,7 +1,7 @@
-// Rounds that compare two families of cases while they run: until every verdict is sure, or a budget ends them. If the
-// machine disturbed a round, it is taken again.
+// Rounds that compare two sets of cases. After each round the comparison is judged; the rounds end when every verdict
+// is sure, or when the budget is spent. A round that other work on the machine disturbed is repeated.
 //
-// Cost     some 2 ms of canary before each turn and at the end of a round.
+// Cost     a canary (a fixed computation that shows disturbance) before each turn and at the end of a round: some 2 ms.
 #pragma once
 
 #include <chrono>
@@ -26,15 +26,15 @@ class PairedRounds final : public Schedule {
         measure::Criteria criteria;
     };
     struct Limits {
-        bool until_sure{};  // else as many rounds as were planned
-        std::optional<std::chrono::nanoseconds> budget;
+        bool until_sure{};  // true: stop as soon as every verdict is sure; false: run all planned rounds
+        std::optional<std::chrono::nanoseconds> budget;  // absent: no limit
     };
 
     PairedRounds(Rounds rounds, Pair pair, Limits limits, const sys::Clock& clock);
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
 
-    // Warnings about rounds that were measured again, and about a budget that ended them.
+    // Warnings about rounds that were repeated, and about a budget that ended the rounds.
     [[nodiscard]] std::vector<model::Warning> warnings() const;
 
   private:
@@ -48,11 +48,11 @@ class PairedRounds final : public Schedule {
     Limits limits_;
     const sys::Clock& clock_;
     measure::CanaryRule canary_;
-    std::vector<double> canary_times_;  // this round's
-    std::uint64_t canary_sum_{};        // so that its work is not optimised away
+    std::vector<double> canary_times_;  // of the present round, in seconds
+    std::uint64_t canary_sum_{};        // keeps the compiler from removing the canary's computation
     std::chrono::nanoseconds began_;
     std::chrono::nanoseconds round_began_;
-    std::optional<std::uint32_t> ended_round_;  // not judged yet
+    std::optional<std::uint32_t> ended_round_;  // the round that has ended and has not been judged yet
     std::string last_repeat_;
     bool ran_out_{};
 };

@@ -1,5 +1,6 @@
-// A plan's own schedule: its warm-ups and repetitions in rounds. In a round each group of cases has one turn, in the
-// plan's order or in an order drawn for each round. With sequential order one group has all its rounds before the next.
+// The schedule of a plan: its warm-ups and repetitions, in rounds. In a round each group of cases has one turn, in the
+// plan's order or in a random order that is drawn for each round. In sequential order, a group takes all its turns
+// before the next group begins.
 #pragma once
 
 #include <optional>
@@ -10,25 +11,26 @@
 
 namespace memsweep::schedule {
 
-// Cases that differ in this axis alone.
+// Puts cases that differ only in this axis into one group.
 [[nodiscard]] std::vector<Group> groups_over(const std::vector<model::Case>& cases, std::string_view axis);
 
 class Rounds final : public Schedule {
   public:
-    // Cases of one sweep share a worker; every other case goes alone.
+    // The cases of a sweep form a group and share a worker process. Every other case is a group of its own.
     explicit Rounds(const model::Plan& plan);
 
-    // The values of this axis run at the same time.
+    // Cases that differ only in the axis `at_once_over` form a group and run at the same time.
     Rounds(const model::Plan& plan, std::string_view at_once_over);
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
 
-    [[nodiscard]] std::optional<Turn> next_turn();  // empty: the last has been taken
+    [[nodiscard]] std::optional<Turn> next_turn();  // absent: all turns have been taken
 
-    // Whether the turn before was the last one of a round that counts.
+    // Whether the turn that next_turn() returned last was the last one of a round, other than a warm-up. Never in
+    // sequential order.
     [[nodiscard]] bool has_ended_round() const { return ended_round_; }
 
-    // Call after such a turn: the same round comes once more.
+    // Repeats the round that has just ended. Call only if has_ended_round().
     void repeat_round();
 
   private:
@@ -40,9 +42,9 @@ class Rounds final : public Schedule {
     model::Settings settings_;
     std::vector<Group> groups_;
     bool at_once_{};
-    std::vector<std::size_t> order_;  // places of groups
-    std::uint32_t round_{};           // warm-ups come first
-    std::size_t place_{};             // in order_
+    std::vector<std::size_t> order_;  // indices into groups_
+    std::uint32_t round_{};           // warm-ups are counted too, and come first
+    std::size_t place_{};             // index into order_
     std::size_t first_place_{};
     bool ended_round_{};
 };

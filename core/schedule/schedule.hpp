@@ -1,15 +1,16 @@
-// Which cases run next. A schedule is asked for one turn after the other, and sees the report that earlier turns have
-// filled. So it may end early, repeat a round, or choose its next case by what was measured.
+// A schedule decides which cases run next. The runner (engine::Runner) asks it for one turn after another, and passes
+// in the report with the results of all earlier turns. So a schedule may end early, repeat a round, or choose the next
+// case by what was measured.
 //
-// In the report each repetition adds a value to the metrics of its case, empty if it was not measured. A metric has its
-// summary only when the case has ended. Before that, use measure::summarize(values). Every case begins as `skipped`.
-// After its first turn that is no warm-up, a case that is not `ok` cannot go on.
+// Each repetition adds one value to each metric of its case in the report, absent if it was not measured. A metric has
+// a summary only after its case has ended; before that, use measure::summarize(values). The status of a case is
+// `skipped` until its first turn that is no warm-up. If it is not `ok` after that turn, the case cannot run any more.
 //
-// A case takes no more repetitions than Settings::repetitions. A turn beyond them, or of a case that has ended, is
-// passed over, and the report stays as it was. A schedule that waits for a repetition there would wait forever.
+// A case has at most Settings::repetitions repetitions. The runner ignores a turn beyond them, and a turn of a case
+// that has ended: the report does not change. A schedule must not wait for a repetition that such a turn would add.
 //
-// Units    repetitions and places from 0; cases by their place in the plan, which is the same in the report.
-// Errors   none: the taker of a turn leaves out cases that cannot run any more.
+// Units    repetitions and places count from 0; a case is its index in the plan, and the report has the same indices.
+// Errors   none: the runner leaves out cases that cannot run any more.
 // Threads  one.
 #pragma once
 
@@ -26,23 +27,23 @@ namespace memsweep::schedule {
 // Cases that take their turn together.
 using Group = std::vector<std::size_t>;
 
-// One repetition of a group: one case after the other in one worker, or all at the same time.
+// One repetition of each case of a group: one case after another in one worker process, or all at the same time.
 struct Turn {
-    std::span<const std::size_t> cases;  // lives as long as the schedule
-    std::uint32_t repetition{};          // counts the warm-ups when `is_warmup`
+    std::span<const std::size_t> cases;  // valid as long as the schedule
+    std::uint32_t repetition{};          // the number of the repetition, or of the warm-up
     bool is_warmup{};
-    bool at_once{};             // the programs run at the same time
-    std::size_t first_place{};  // if they run at once: the place of the first; the others follow
-    bool notes_pace{};          // the machine's pace is noted before it
-    bool is_compared{};         // its round is judged as a whole, so a value of one case needs those of all
+    bool at_once{};             // the programs of the group run at the same time
+    std::size_t first_place{};  // with at_once: the place (set of processors) of the first case; the others follow
+    bool notes_pace{};          // the machine's speed (sys::MachinePace) is recorded before this turn
+    bool is_compared{};         // cases are compared with each other: if one needs call counts, all are counted
 };
 
-// The repetition of this number no longer counts, for all cases: its round is taken again.
+// Repetition `repetition` of every case no longer counts; its round will be run again.
 struct Discard {
     std::uint32_t repetition{};
 };
 
-// Nothing follows. Cases with fewer repetitions than planned end with those.
+// There are no more turns. A case with fewer repetitions than planned keeps the ones it has.
 struct End {};
 
 using Next = std::variant<Turn, Discard, End>;
@@ -51,7 +52,7 @@ class Schedule {
   public:
     virtual ~Schedule() = default;
 
-    // Asked before the first turn, and again when its answer has been carried out.
+    // The next step. The runner calls this for the first turn, and again whenever it has done what next() returned.
     [[nodiscard]] virtual Next next(const model::RunReport& report) = 0;
 };
 

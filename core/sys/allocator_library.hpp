@@ -1,4 +1,4 @@
-// Libraries that serve malloc: finds them, says which one serves, and starts a program under one.
+// Libraries that provide malloc: finds them, says which one this process uses, and makes a program use one.
 #pragma once
 
 #include <cstddef>
@@ -13,70 +13,69 @@
 
 namespace memsweep::sys {
 
-// Finds an allocator's library on this machine, and the library that serves malloc in this process.
+// Finds the library of an allocator on this machine. `name` is an allocator's name or a path. Returns the path to
+// preload; empty: the C library's own malloc.
 //
-// Sources  the C library's own folder and the usual ones, LD_LIBRARY_PATH first; dladdr on the malloc in use.
-// Errors   invalid_input: the library is not there, or no shared library; the message names the package to install.
-// The path to preload; empty for the C library's own malloc.
+// Sources  the folders of LD_LIBRARY_PATH, then /usr/local/lib, the C library's folder and the other usual ones.
+// Errors   invalid_input: the allocator is unknown or not installed (the message names the package to install), or the
+//          file is no shared library.
 [[nodiscard]] base::Expected<std::string> find_allocator_library(const std::string& name);
 
-// The file that malloc comes from.
+// The file that contains the malloc of this process, as dladdr gives it.
 [[nodiscard]] std::string serving_library();
 
-// The version of the malloc that serves this process, in its own notation: "2.36", "5.3.0-0-g54eaed1", "2.0.9",
+// The version of the allocator of this process, as the allocator writes it: "2.36", "5.3.0-0-g54eaed1", "2.0.9",
 // "gperftools 2.10".
 //
-// Sources  jemalloc: mallctl("version"); mimalloc: mi_version; gperftools: tc_version; else the C library's own.
+// Sources  jemalloc: mallctl("version"); mimalloc: mi_version; gperftools: tc_version; else the C library's version.
 [[nodiscard]] std::string allocator_version();
 
-// Whether two paths name one file.
+// Whether two paths name the same file. False if one cannot be looked up.
 [[nodiscard]] bool is_same_file(const std::string& one, const std::string& other);
 
-// The C library itself.
+// The path of the C library.
 [[nodiscard]] std::string c_library();
 
-// The statistics of the allocator that serves this process, in its own format.
+// The statistics that the allocator of this process prints about itself, in its own format.
 //
 // Sources  jemalloc: malloc_stats_print (JSON, without its tables of arenas and sizes); mimalloc: mi_stats_print_out;
-//          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). Found by name in the running process.
-// Cost     the allocator may allocate memory for it, so ask after everything has been measured.
+//          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). These functions are looked up by name
+//          in the running process.
+// Cost     the allocator may allocate memory meanwhile, so call this after everything has been measured.
 struct AllocatorStatistics {
-    std::string_view format;  // json, xml or text; empty: the library offers none that memsweep knows
-    std::size_t length{};     // bytes written, cut at the end of `into`
+    std::string_view format;  // json, xml or text; empty: memsweep knows no statistics of this allocator
+    std::size_t length{};     // bytes written to `into`; longer statistics are cut
 };
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);
 
-// Asks this process's malloc, by its own call for that, to return idle memory to the system.
+// Asks the allocator of this process to return unused memory to the system. False: it has no call for that, or the call
+// failed.
 //
-// Sources  malloc_trim(3); jemalloc's arena.<all>.purge after thread.tcache.flush; mi_collect; tcmalloc's
-//          MallocExtension_ReleaseFreeMemory.
+// Sources  the C library: malloc_trim(3); jemalloc: thread.tcache.flush, then arena.<all>.purge; mimalloc: mi_collect;
+//          tcmalloc: MallocExtension_ReleaseFreeMemory.
 // Cost     up to some tens of milliseconds for 256 MiB of small blocks.
-// Threads  any; caches of other threads stay theirs.
-
-// False: it offers no such call.
+// Threads  any. The thread caches of other threads are not flushed.
 bool trim_allocator() noexcept;
 
-// Starts a program under another malloc.
+// Changes `spawn` so that the program gets this allocator. Does nothing if `allocator` has no name.
 //
-// The program's malloc comes from the specification alone: variables of our own environment about allocators,
-// LD_PRELOAD included, are not passed on. The dynamic linker only warns of a library that it cannot load. So ask in the
-// program which library really serves malloc (serving_library).
-
-// Does nothing for a specification without a name.
+// The program's malloc depends on the specification alone. Variables of our environment that concern allocators,
+// LD_PRELOAD included, are not passed on. If the dynamic linker cannot load a library, it only prints a warning, so
+// call serving_library() in the program to see which malloc it really has.
 void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 
-// The answer of serving_library() in the program if put_under took effect.
+// What serving_library() returns in the program if put_under() took effect.
 [[nodiscard]] std::string expected_library(const model::AllocatorSpec& allocator);
 
-// Whether the recorder can be preloaded into a program. This is checked before the program runs, because the dynamic
-// linker says nothing.
+// Checks that the recorder can be preloaded into a program. Call it before the program runs, because the dynamic linker
+// gives no error.
 //
-// Sources  trace::preload_obstacle. Programs that env(1) and its like start are not checked: the recorder is in env(1).
-// Errors   not_supported: why not (`where` is the program).
+// Sources  trace::preload_obstacle. If the program is a starter such as env(1), only the starter is checked.
+// Errors   not_supported, with the reason (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 
-// The program's path as execvp finds it; empty when it does not.
+// The path that execvp would run for `name`; empty: it would find none.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace memsweep::sys

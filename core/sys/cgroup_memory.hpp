@@ -1,10 +1,11 @@
-// The memory limits that control groups put over this process: its own group's and those of all groups above.
+// The memory limits of this process's control group and of all groups above it.
 //
 // Units    bytes.
-// Sources  /proc/self/cgroup and /proc/self/mountinfo say where the groups lie. v1: memory.limit_in_bytes,
-//          memory.usage_in_bytes, total_inactive_file of memory.stat. v2: memory.max, memory.high, memory.current,
-//          inactive_file. On a hybrid system memory belongs to one of the two, so both are read.
-// Errors   none: a limit that cannot be read counts as absent. A container shows only the levels that are mounted.
+// Sources  /proc/self/cgroup and /proc/self/mountinfo give the directories of the groups.
+//          v1: memory.limit_in_bytes, memory.usage_in_bytes, total_inactive_file of memory.stat.
+//          v2: memory.max, memory.high, memory.current, inactive_file of memory.stat.
+//          A hybrid system has the memory controller in v1 or in v2, so both are read.
+// Errors   none: a limit that cannot be read counts as absent. In a container only the mounted levels are seen.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,24 @@ namespace memsweep::sys {
 
 struct CgroupLevel {
     std::string directory;
-    std::optional<std::uint64_t> limit_bytes;     // beyond it the out-of-memory killer comes; absent: none is set
-    std::optional<std::uint64_t> headroom_bytes;  // to that limit, or to memory.high, beyond which tasks stall
+    std::optional<std::uint64_t> limit_bytes;  // beyond it the out-of-memory killer acts; absent: no limit is set
+    // What may still be charged before limit_bytes is reached, or memory.high, beyond which tasks stall. Page cache
+    // that can be dropped at once is not counted as charged. Absent: neither limit is set.
+    std::optional<std::uint64_t> headroom_bytes;
 };
 
 struct CgroupMemory {
-    std::string version;              // v1, v2, hybrid, none: what is mounted
+    std::string version;              // the mounted cgroup versions: v1, v2, hybrid, none
     std::vector<CgroupLevel> levels;  // from this process's group upwards
 };
 
-// `root` ends with a slash.
+// `root` is the folder that contains proc/ and sys/, here and below. It ends with a slash.
 [[nodiscard]] CgroupMemory cgroup_memory(const std::string& root);
 
+// The smallest limit_bytes of all levels; absent: no level has a limit.
 [[nodiscard]] std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory);
 
-// How often the out-of-memory killer has come: in this process's control group, and on the whole machine.
+// How many processes the out-of-memory killer has killed: in this process's control group, and on the whole machine.
 //
 // Sources  oom_kill of memory.events (v2) or memory.oom_control (v1), and of /proc/vmstat (Linux 4.13).
 struct OomKills {
@@ -42,51 +46,50 @@ struct OomKills {
 };
 [[nodiscard]] OomKills oom_kills(const std::string& root);
 
-// The places of this process's control groups in the file system.
+// A mounted cgroup hierarchy.
 //
 // Sources  /proc/self/mountinfo: mount root, mount point, file system type and options, blanks escaped as \040;
 //          /proc/self/cgroup: one path per hierarchy, seen from this process's cgroup namespace.
 struct CgroupMount {
     bool v2{};
-    bool memory{};      // v1: the memory controller is mounted here
-    std::string root;   // the part of the hierarchy that is mounted: "/", or a container's group
-    std::string point;  // without a slash at its end
+    bool memory{};      // v1 only: this is the hierarchy of the memory controller
+    std::string root;   // the group at the mount point: "/", or a container's group
+    std::string point;  // the mount point, without a slash at its end
 };
 
 [[nodiscard]] std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
 
-// This process's path in the hierarchy of v1's memory controller, or in v2's.
+// The path of this process's group in the v2 hierarchy, or in the hierarchy of v1's memory controller.
 [[nodiscard]] std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2);
 
-// The directory of the group `path` below the mount, relative to the mount point: "" or "/a/b". For a path outside the
-// mounted part (another namespace's view) it is the mount point, which is the nearest group that can be seen.
+// The directory of group `path`, relative to the mount point: "" or "/a/b". If the path is outside the mounted part, as
+// a path of another namespace may be, returns "": the mount point is the nearest visible group.
 [[nodiscard]] std::string directory_in_mount(const CgroupMount& mount, std::string_view path);
 
-// Asking this process's control group to give up memory.
+// Reclaim: the kernel takes memory away from this process's control group.
 //
 // Units    bytes.
-// Sources  memory.reclaim of cgroup v2 (Linux 5.19), in the group of this process. It takes whatever the group holds:
-//          page cache of any of its processes first, anonymous memory only where there is swap.
-// Errors   not_supported: there is no such file here (cgroup v1, or no memory controller); os: it cannot be written.
+// Sources  memory.reclaim of cgroup v2 (Linux 5.19), of this process's group or of the nearest group above it that has
+//          this file. The kernel reclaims memory of any process in the group: page cache first, and anonymous memory
+//          only if there is swap.
+// Errors   not_supported: no group has the file (cgroup v1, or no memory controller); os: it is not writable.
 
-// The file to write to, checked to be writable. `root` ends with a slash.
+// The path of memory.reclaim, checked to be writable.
 [[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);
 
-// True if the kernel reclaimed that many bytes; false if it found fewer.
+// True if the kernel reclaimed that many bytes; false if it reclaimed fewer, or if the file cannot be written.
 [[nodiscard]] bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept;
 
-// How short of memory the machine and this process's control group are.
+// Pressure: how scarce memory and other resources are.
 //
-// Units    percent of time; a share from 0 to 1.
-// Sources  avg10 of "some" in /proc/pressure; memory.current over memory.max of the control groups.
-// Cost     reads two to a dozen small files.
-// Errors   absent: the kernel keeps no pressure figures, or no control group has a limit.
+// Cost     reads 2 to 12 small files.
 
-// How much of the last ten seconds some task waited for this resource: "cpu", "memory" or "io". `root` ends with a
-// slash.
+// The percentage of the last ten seconds in which at least one task waited for `resource`: "cpu", "memory" or "io". The
+// source is avg10 of "some" in /proc/pressure. Absent: the kernel keeps no such figures.
 [[nodiscard]] std::optional<double> stalled_percent(const std::string& root, const std::string& resource);
 
-// How much of the tightest limit above this process is used.
+// The used share, from 0 to 1, of the control group that is closest to its limit: memory.current over memory.max.
+// Absent: no group has a limit.
 [[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 
 }  // namespace memsweep::sys

@@ -1,7 +1,8 @@
 // The time: a steady clock to measure durations, and the time of day.
 //
-// Units    std::chrono; now() counts from an arbitrary start that all processes of one machine share.
-// Sources  now: CLOCK_MONOTONIC; process_cpu: CLOCK_PROCESS_CPUTIME_ID, of all threads together; utc: CLOCK_REALTIME.
+// Units    std::chrono; now() counts from an arbitrary start that is the same for all processes of a machine.
+// Sources  now: CLOCK_MONOTONIC; process_cpu: CLOCK_PROCESS_CPUTIME_ID, the sum over all threads; utc_now:
+//          CLOCK_REALTIME.
 // Cost     now: about 20 ns through the vDSO (2-core AMD EPYC VM); process_cpu: a system call.
 // Memory   the Clock allocates nothing.
 #pragma once
@@ -22,7 +23,7 @@ class Clock {
     [[nodiscard]] virtual std::chrono::nanoseconds now() const noexcept = 0;
     [[nodiscard]] virtual std::chrono::nanoseconds process_cpu() const noexcept = 0;
 
-    // Sleeps at least this long, whatever signals arrive; a negative duration returns at once.
+    // Sleeps for at least `duration`, even if signals arrive. Returns at once if it is negative.
     virtual void sleep_for(std::chrono::nanoseconds duration) const noexcept = 0;
 };
 
@@ -38,10 +39,10 @@ class SystemClock final : public Clock {
     return std::chrono::duration<double>(time).count();
 }
 
-// The time as the kernel takes it; `time` is not negative.
+// Converts a duration for system calls; `time` is not negative.
 [[nodiscard]] timespec to_timespec(std::chrono::nanoseconds time) noexcept;
 
-// "2026-01-31T12:00:00.123Z": UTC, milliseconds cut off rather than rounded, so that no time lies in the future.
+// "2026-01-31T12:00:00.123Z", in UTC. Milliseconds are rounded down, so that the text is never later than the time.
 [[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);
 [[nodiscard]] std::string utc_now();
 

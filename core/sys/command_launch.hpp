@@ -1,15 +1,18 @@
-// Starts foreign programs: programs that are measured, and a command that its user waits for.
+// Starts foreign programs: programs that are measured, and a command that runs in the foreground for its user.
 //
-// Sources  posix_spawn(3) of core/sys/launcher, which says why it is there; pidfd_open (Linux 5.3).
-// Cost     two more processes, small and without a dynamic linker: about 0.3 ms before the program's time begins.
-// Errors   os: the kernel refused, or the program cannot be run (`where` is the file or the folder in question).
+// Two small helper processes are made from core/sys/launcher, which explains why it exists. The launcher starts the
+// program. The guard is the ancestor of the program and of everything that the program starts, and kills them in the
+// end.
+//
+// Sources  posix_spawn(3) of the launcher; pidfd_open (Linux 5.3).
+// Cost     the two processes are small and statically linked: about 0.3 ms before the program's time begins.
+// Errors   os: the kernel refused, or the program cannot be run (`where` is the file or the folder concerned).
 // Threads  one at a time.
-// Ownership  a launcher that was not told to start its program ends with this object. The program and all that it has
-//          started end with the GuardedProgram. They also end with this process, even if SIGKILL ends it: they are
-//          children of the guard, which kills them.
+// Ownership  if start() was not called, destroying the CommandLaunch ends the launcher. Destroying the GuardedProgram
+//          ends the program and its descendants. They also end if this process is killed, even by SIGKILL.
 //
-// The program begins with the default action for the usual signals, an empty mask, a session of its own without a
-// terminal, and no descriptor of ours but its standard three.
+// A measured program begins with the default action for the usual signals, an empty signal mask, and a session of its
+// own without a terminal. It has no descriptors but standard input, output and error.
 #pragma once
 
 #include <sys/types.h>
@@ -29,20 +32,20 @@
 namespace memsweep::sys {
 
 struct LaunchOptions {
-    SpawnOptions program;  // `inherit` is not looked at
-    std::string cwd;       // empty: ours
-    int input{0};          // descriptors of ours
-    int output{1};
-    int error{2};
+    SpawnOptions program;  // `inherit` is ignored
+    std::string cwd;       // working directory; empty: ours
+    int input{0};          // our descriptor that becomes the program's standard input
+    int output{1};         // likewise for standard output
+    int error{2};          // likewise for standard error
 };
 
-// How a program ended, and what it left behind.
+// How a program ended, and the processes that it left behind.
 struct Ended {
     ExitStatus status;
     Cleared left;
 };
 
-// The process that stands between us and a program.
+// The guard: a process of the launcher's program that is the ancestor of a foreign program.
 class Guard {
   public:
     Guard(pid_t pid, UniqueFd orders) noexcept : pid_{pid}, orders_{std::move(orders)} {}
@@ -51,17 +54,20 @@ class Guard {
     // Ends the guarded program and its descendants, unless leave() was called.
     ~Guard();
 
-    [[nodiscard]] pid_t pid() const noexcept { return pid_; }  // the program and what it starts descend from it
+    // The program and its descendants are descendants of this process.
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    // The process that waits for the order to start the program. Errors: os, it could not be made.
+    // Receives the pid of the launcher, which waits for the order to start the program. Errors: os, it could not be
+    // made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
-    // How the guard's child, the program, has ended; told once. Empty: it runs. Code -1: the guard is lost.
+    // How the program, a child of the guard, has ended. The status is given only once. Absent: the program runs. Code
+    // -1: the guard does not answer.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
-    // Kills all descendants of the guard, and ends the guard. Takes six seconds at most, even if the kernel refuses.
-    // The code -1: the program runs on.
-    // Errors: os, the guard was lost; its descendants have been killed as far as they could be found.
+    // Kills all descendants of the guard and ends the guard, within about six seconds. Code -1: the program was still
+    // running when clear() was called. Errors: os, the guard has died or does not answer; all of its descendants that
+    // could be found have been killed.
     [[nodiscard]] base::Expected<Ended> clear(pid_t program);
-    // Ends the guard and leaves its descendants alone.
+    // Ends the guard and lets its descendants run on.
     void leave() noexcept;
 
   private:
@@ -83,7 +89,7 @@ class GuardedProgram {
     [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
     // For poll(): readable once the program has ended.
     [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
-    // Waits for the program at most so long, then ends it and all processes that it has left behind. As Guard::clear.
+    // Waits for the program's end for at most `patience`, then does Guard::clear().
     [[nodiscard]] base::Expected<Ended> end(std::chrono::nanoseconds patience);
 
   private:
@@ -94,12 +100,12 @@ class GuardedProgram {
 
 struct Launched {
     GuardedProgram program;
-    std::chrono::nanoseconds begun{};  // on the steady clock, just before its process was made
+    std::chrono::nanoseconds begun{};  // steady clock, just before the program's process was made
 };
 
-// The cheapest program that there is: the launcher, told to start none.
+// The launcher without a program to start: the cheapest program, to measure the cost of starting a process.
 //
-// Errors   not_supported: it is missing.
+// Errors   not_supported: the launcher's file is missing.
 struct IdleProgram {
     std::string path;
     int exit_code{};
@@ -108,19 +114,19 @@ struct IdleProgram {
 
 class CommandLaunch {
   public:
-    // The launcher waits, so counters of a process and its children can be attached to it before the program begins.
-    // The guard has nothing left to do then, so it takes no processor from the program.
+    // Makes the guard and the launcher. The launcher waits until start(), so counters that cover a process and its
+    // children can be attached to it first. The guard is idle by then and takes no processor time from the program.
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
     [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
 
-    // Starts the program, once. Returns when the program runs, or could not be run.
+    // Starts the program and returns when it runs. Call it once. Errors: os, the program could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
-    // Use this in place of start() if another process gives the word, such as one that starts several programs at once.
-    // The owner of the gate, or of a copy of it, calls release(). started() waits for that, and is otherwise as
-    // start().
+    // Use these three in place of start() if another process gives the order, as one that starts several programs at
+    // once. That process inherits gate() and calls release(). Meanwhile we call started(): it waits for release(), then
+    // returns what start() returns.
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
@@ -135,25 +141,26 @@ class CommandLaunch {
 };
 
 struct ForegroundOptions {
-    SpawnOptions program;  // `inherit` is not looked at
-    bool as_child{};       // as if we had started it: a child of this process, whose orphans nobody adopts;
-                           // else it and its orphans belong to the guard
-    std::function<void(pid_t launcher, pid_t guard)> before;  // called while the launcher waits to start it; or empty
+    SpawnOptions program;  // `inherit` is ignored
+    bool as_child{};       // true: a child of this process, and nobody adopts its orphans;
+                           // false: a child of the guard, which adopts its orphans
+    std::function<void(pid_t launcher, pid_t guard)> before;  // called before the command is started; may be empty
 };
 
 // A command that runs as if its user had started it alone: in our process group and on our terminal.
 //
 // Sources  core/sys/launcher; signalfd(2); pidfd_open (Linux 5.3); wait4.
-// Errors   os: it cannot be started (`where` is the command); not_supported: there is no launcher.
-// Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
-// Ownership  if we are killed, the command and its descendants at that time end with us. If it ends by itself, the
-//          processes that it leaves behind run on: they are its user's.
+// Errors   os: the command cannot be started (`where` is the command); not_supported: the launcher's file is missing.
+// Threads  call from the main thread, before other threads exist: SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked while
+//          the command runs.
+// Ownership  if we are killed, the command and its descendants are killed too. If the command ends by itself, the
+//          processes that it left behind run on, because they belong to the user.
 //
-// Signals of the terminal (Ctrl-C) reach the command by themselves; signals sent to us alone are passed on. We end when
-// the command does; from then on signals are for us.
+// The terminal sends its signals (Ctrl-C) to the command too. We pass on signals that were sent to us alone. After the
+// end of the command, signals have their usual effect on us.
 class ForegroundCommand {
   public:
-    // The command does not inherit our largest resident set.
+    // The launcher forks the command, so the peak resident set of the command does not include ours.
     [[nodiscard]] static base::Expected<ForegroundCommand> start(const ForegroundOptions& options);
 
     ForegroundCommand(const ForegroundCommand&) = delete;
@@ -163,12 +170,12 @@ class ForegroundCommand {
     ~ForegroundCommand();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // When the command began, on the steady clock, just before its process was made.
+    // The steady clock just before the command's process was made.
     [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
-    // The process that the command and its orphans descend from. Not for a command that is our own child.
+    // The guard, from which the command and its orphans descend. Only if `as_child` is false.
     [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
 
-    // Waits until the command has ended, once. Calls `each` about every `interval` meanwhile, if there is one.
+    // Waits until the command has ended. Call it once. If `each` is given, calls it about every `interval` meanwhile.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
 
   private:

@@ -1,4 +1,4 @@
-// File descriptors: owned, waited for, and used by system calls that a signal may interrupt.
+// File descriptors: an owner that closes one, a wait until one is readable, and retries of interrupted system calls.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace memsweep::sys {
 
 // A file descriptor that is closed exactly once.
 //
-// Ownership  the descriptor given to the constructor becomes this object's; get() lends, release() gives it away.
+// Ownership  the object owns the descriptor that was given to its constructor, until release().
 class UniqueFd {
   public:
     UniqueFd() = default;
@@ -37,7 +37,7 @@ class UniqueFd {
     {
         const int old = std::exchange(fd_, fd);
         if (old >= 0 && old != fd) {
-            ::close(old);  // never retried: on Linux the descriptor is gone even after EINTR
+            ::close(old);  // not retried: on Linux the descriptor is closed even after EINTR
         }
     }
 
@@ -45,9 +45,7 @@ class UniqueFd {
     int fd_{-1};
 };
 
-// System calls that signals interrupt, and the wait for a descriptor, finished properly.
-
-// Repeats a system call for as long as a signal cuts it short.
+// Repeats a system call as long as signals interrupt it (EINTR).
 template <typename Call>
 auto retry_interrupted(Call call) noexcept(noexcept(call()))
 {
@@ -58,8 +56,8 @@ auto retry_interrupted(Call call) noexcept(noexcept(call()))
     return result;
 }
 
-// True as soon as `fd` is readable or at its end; false when `timeout` has passed first. No timeout: waits for ever.
-// A negative timeout is one that has passed. Errors: os, as poll gives them.
+// Waits until `fd` is readable or at its end, and returns true. Returns false if `timeout` passes first. Without a
+// timeout it waits for ever; a negative timeout counts as 0. Errors: os, those of poll(2).
 [[nodiscard]] base::Expected<bool> wait_readable(int fd, std::optional<std::chrono::nanoseconds> timeout) noexcept;
 
 }  // namespace memsweep::sys

@@ -1,20 +1,21 @@
-// Looks at a process at its exit, while the kernel holds it with all its memory still there.
+// Stops a process at its exit, while all of its memory is still mapped, and calls a function that looks at it.
 //
-// Sources  ptrace(2): PTRACE_SEIZE stops nothing by itself, PTRACE_O_TRACEEXIT stops the main thread early in exit(2),
-//          whatever brought it there: exit, _exit, abort, or a signal that kills it. PTRACE_O_TRACEFORK: a child is
-//          traced before its first instruction.
-// Cost     a thread of ours that sleeps; each signal that the main thread of the process gets is passed on by us, some
-//          20 us later. The start of the process takes some 50 us more. Signals that it ignores interrupt its system
-//          calls (ptrace(2), BUGS), and nobody else can trace it: neither a debugger nor LeakSanitizer at its exit.
+// Sources  ptrace(2). PTRACE_SEIZE attaches without stopping the process. PTRACE_O_TRACEFORK: a child is traced before
+//          its first instruction. PTRACE_O_TRACEEXIT: the main thread stops early in its exit, whether the cause is
+//          exit, _exit, abort, or a signal that kills the process.
+// Cost     a sleeping thread of ours, and some 50 us at the start of the process. We pass on each signal to the main
+//          thread of the process, which delays it by some 20 us. Signals that the process ignores interrupt its system
+//          calls (ptrace(2), BUGS). Nothing else can trace the process, neither a debugger nor LeakSanitizer at its
+//          exit.
 // Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
-// Threads  `look` is called once, from a thread of this object. Until wait() is true, nobody may wait for the
-//          process, nor ask its parent how it ended: its status may still be ours to pass on.
+// Threads  `look` is called at most once, from a thread of this object. Until wait() returns true, do not wait for the
+//          process (waitpid), and do not ask its parent how it ended: the tracer gets the exit status first.
 //
-// The main thread may end before its process does: by pthread_exit(3), or because another thread executes a program.
-// Then is_outlived() is true, and `look` is not called.
+// The main thread may end before its process does, by pthread_exit(3) or because another thread calls execve(2). Then
+// is_outlived() is true, and `look` is not called.
 //
-// A program that is traced before it begins gains no privileges by set-user-id, unless we may trace everybody
-// (execve(2)). Leave such programs alone.
+// Do not use this for set-user-id programs: a program that is traced from its start gains no privileges, except if we
+// may trace every process (execve(2)).
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +30,8 @@ namespace memsweep::sys {
 
 class ExitStop {
   public:
-    // Attaches to the next process that `parent` itself makes. Then it lets `parent` go. `look` gets that process.
+    // Traces `parent` until it forks its next child, then detaches from `parent` and traces the child. `look` gets the
+    // child's pid.
     [[nodiscard]] static base::Expected<std::unique_ptr<ExitStop>> attach_to_child_of(pid_t parent,
                                                                                       std::function<void(pid_t)> look);
 
@@ -37,9 +39,10 @@ class ExitStop {
     ExitStop& operator=(const ExitStop&) = delete;
     ~ExitStop();
 
-    // Waits until the process has been looked at, or has ended without that. False: neither happened within this time.
+    // Waits until `look` has returned, or the process has ended without a call of `look`. False: neither happened
+    // within `patience`.
     [[nodiscard]] bool wait(std::chrono::nanoseconds patience) const;
-    // Whether another thread still ran 0.3 s after the main thread's end. Call after wait().
+    // Whether another thread of the process still ran 0.3 s after the end of the main thread. Call it after wait().
     [[nodiscard]] bool is_outlived() const;
 
   private:

@@ -1,4 +1,4 @@
-// Files as text: whole files that a user names, and what the kernel prints in /proc and /sys.
+// Reads files as text: whole files that a user names, and the files of the kernel in /proc and /sys.
 #pragma once
 
 #include <cstdint>
@@ -14,66 +14,66 @@
 
 namespace memsweep::sys {
 
-// Reading what the kernel prints in /proc and /sys.
+// Files in /proc and /sys.
 //
 // Units    bytes; "kB" in the kernel's texts is 1024 bytes.
-// Memory   functions over string_view and pread_text allocate nothing: probes are built on them.
+// Memory   pread_text and the functions that return a string_view or a number allocate nothing, because they run in the
+//          measured process.
 using base::trimmed;
 
-// The first line of `text`, taken off it. A last line without its newline counts.
+// Removes the first line from `text` and returns it. The last line may lack its newline.
 [[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;
 
-// The first word of `text`, taken off it together with the blanks around; empty at the end.
+// Removes the first word and the blanks around it from `text`, and returns the word. Empty: `text` has no more words.
 [[nodiscard]] std::string_view take_word(std::string_view& text) noexcept;
 
-// The text after "key:" in the first complete line that starts so, trimmed ("1644 kB" for "Rss"). A line that the end
-// of the text cuts off does not count: its number may be cut as well.
+// The trimmed text after "key:" in the first line that begins with it: "1644 kB" for "Rss". A last line without a
+// newline is ignored, because its number may be incomplete.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view text, std::string_view key) noexcept;
 
-// The same as bytes: "1644 kB" is 1683456.
+// The value of find_field() in bytes: "1644 kB" is 1683456.
 [[nodiscard]] std::optional<std::uint64_t> find_kib_field(std::string_view text, std::string_view key) noexcept;
 
-// The number in a line "key 123", as memory.stat has them.
+// The number in a line "key 123", the form of memory.stat.
 [[nodiscard]] std::optional<std::uint64_t> find_counter(std::string_view text, std::string_view key) noexcept;
 
-// The numbers in a list such as "0-3,8"; empty: it is no such list.
+// The numbers in a list such as "0-3,8"; absent: the text is no such list.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list);
 
-// Reads an open /proc file from its start, as much as fits; empty with errno set on failure.
+// Reads an open /proc file from its start, as much as fits into `buffer`. Absent, with errno set: it cannot be read.
 [[nodiscard]] std::optional<std::string_view> pread_text(int fd, std::span<char> buffer) noexcept;
 
-// A whole small file; empty when it cannot be read. read_word: its text without surrounding blanks, "" when unreadable.
+// Reads a whole small file; absent: it cannot be read.
 [[nodiscard]] std::optional<std::string> read_kernel_text(const std::string& path);
+// Reads a whole small file and trims its text; "": it cannot be read.
 [[nodiscard]] std::string read_word(const std::string& path);
 
-// The folder below which /proc and /sys lie, with a slash at its end.
+// Adds a slash to the end of `root` if it has none. `root` is the folder that contains proc/ and sys/.
 [[nodiscard]] std::string with_slash(const std::string& root);
 
 // An io error for `where` with errno's text: "cannot write: No space left on device".
 [[nodiscard]] base::Error io_error(std::string_view what, int errno_value, const std::string& where);
 
-// Opens a file that a user names, to read; "-" is standard input. For a FIFO it waits until somebody opens it to write,
-// but not for ever: nobody might.
+// Opens a file that a user names for reading; "-" is standard input. If the file is a FIFO, waits up to five seconds
+// for a process that opens it for writing.
 //
 // Errors   io: it cannot be opened, or is a directory; timeout: a FIFO without a writer. `where` is the path, or
 //          "standard input".
 [[nodiscard]] base::Expected<UniqueFd> open_input(const std::string& path);
 
-// Opens a regular file to read; invalid for everything else. A FIFO is not even opened: its writer would take us for a
-// reader, and write to nobody.
+// Opens a regular file for reading. Returns an invalid descriptor if the path names anything else. It does not open a
+// FIFO even for a moment, because the writer would take us for the reader and lose its data.
 [[nodiscard]] UniqueFd open_regular_file(const std::string& path) noexcept;
 
-// The limit for a text that is no regular file, and so may have no end. No program passes on a longer text, and a small
-// machine's memory holds this much.
+// The largest text that is read from a pipe or a device, which may have no end. Real texts are shorter, and the memory
+// of a small machine holds this much.
 inline constexpr std::uint64_t largest_streamed_text_bytes = 64U << 20U;
 
-// Reads a whole text into a string. A text holds no zero byte, so the first one ends the reading. So neither a device
-// nor a file of holes is read to its end.
+// Reads a whole text file; "-" is standard input. A regular file may have up to `max_bytes`. A pipe or a device is read
+// to its end, and may give up to `max_bytes` or largest_streamed_text_bytes, whichever is less. Reading stops with an
+// error at the first zero byte, because no text has one. So /dev/zero or a sparse file is not read to its end.
 //
-// Errors   those of open_input; io: it cannot be read; invalid_input: it is larger than allowed, or no text.
-
-// "-" is standard input. Pipes and other files without a size are read to their end, up to `max_bytes` or to
-// largest_streamed_text_bytes.
+// Errors   those of open_input; io: it cannot be read; invalid_input: it is too large, or it has a zero byte.
 [[nodiscard]] base::Expected<std::string> read_file(const std::string& path, std::uint64_t max_bytes);
 
 }  // namespace memsweep::sys

@@ -1,8 +1,8 @@
-// A file that is worth keeping before it is whole: it grows piece by piece under a temporary name, and takes its final
-// name at the end.
+// A file that is useful even if it is never completed. It grows under a temporary name, piece by piece, and gets its
+// final name at the end.
 //
-// Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
-// Ownership  the file stays, whatever becomes of this object.
+// Errors   functions return 0 or the errno of the call that failed. The caller knows which path to name.
+// Ownership  the destructor does not remove the file.
 // Threads  one at a time.
 #pragma once
 
@@ -21,18 +21,18 @@ namespace memsweep::sys {
 
 class GrowingFile {
   public:
-    // Empty with errno set when it cannot be made, or is there already. Its mode is what the umask leaves of rw-rw-rw-.
+    // Makes the file, with mode rw-rw-rw- minus the umask. Absent, with errno set: it cannot be made, or it exists.
     [[nodiscard]] static std::optional<GrowingFile> create(const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Appends the content whole or, after an error, not at all. The kernel begins to write each MiB to the disk as soon
-    // as it is full, so that little is left to wait for at the end.
+    // Appends all of `content`, or nothing if there is an error. After each MiB it asks the kernel to begin writing to
+    // the disk, so that the final flush is short.
     [[nodiscard]] int append(std::string_view content) noexcept;
-    // Writes over the beginning.
+    // Overwrites the first bytes of the file.
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
-    // Flushes the file to the disk, then gives it that name too, in place of an existing file. Returns EXDEV on another
-    // file system. If the file system has no hard links, the file then has that name alone.
+    // Flushes the file to the disk, then makes `path` a second name of it, replacing an existing file. If the file
+    // system has no hard links, the file is renamed to `path`. Returns EXDEV if `path` is on another file system.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

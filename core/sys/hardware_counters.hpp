@@ -1,8 +1,9 @@
-// Instructions and cycles that a program and everything it starts have spent in user space.
+// Counts the instructions and cycles that a program and its descendants execute in user space.
 //
-// Sources  perf_event_open(2): inherit, enable_on_exec; kernel.perf_event_paranoid up to 2 lets everybody count this.
-// Cost     some microseconds at the start and the end; nothing in between.
-// Errors   none: if the processor, the hypervisor, the kernel or a sandbox refuses, there are no counts.
+// Sources  perf_event_open(2): inherit, enable_on_exec. Every user may count this if kernel.perf_event_paranoid is at
+//          most 2.
+// Cost     some microseconds at the start and at the end; nothing in between.
+// Errors   none: if the processor, the hypervisor, the kernel or a sandbox refuses, the counts are absent.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +16,19 @@
 namespace memsweep::sys {
 
 struct HardwareCounts {
-    std::optional<std::uint64_t> instructions;  // empty: not counted, or counted for a part of the time only
-    std::optional<std::uint64_t> cycles;
+    std::optional<std::uint64_t> instructions;  // absent: not counted, or counted only part of the time
+    std::optional<std::uint64_t> cycles;        // likewise
 };
 
-// Whether this process may count at all; asked of the kernel once.
+// Whether this process may count. The first call tries it; later calls return the same.
 [[nodiscard]] bool has_hardware_counters() noexcept;
 
 class HardwareCounters {
   public:
-    // Counts the work of this process's descendants from their exec on.
+    // `process` has not started the program yet. Counting begins with the program's execve.
     explicit HardwareCounters(pid_t process) noexcept;
 
-    // Call after these descendants have ended.
+    // Call it after the program and its descendants have ended.
     [[nodiscard]] HardwareCounts read() const noexcept;
 
   private:

@@ -17,69 +17,70 @@
 
 namespace memsweep::sys {
 
-// A socket between two processes that keeps messages apart and can carry a file descriptor along.
+// A socket between two processes that preserves message boundaries. A message can carry one file descriptor.
 //
-// Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS, close-on-exec on arrival.
-// Cost     a system call each for send and receive, two for a receive with a timeout. A message longer than the
-//          socket's buffer (about 200 KiB) is refused by the kernel.
+// Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS. A received descriptor is close-on-exec.
+// Cost     a system call for send() and for receive(), two for receive() with a timeout. The kernel refuses a message
+//          that is longer than the socket's buffer (about 200 KiB).
 // Memory   allocates nothing on success.
-// Errors   worker: the peer has closed (send), or a message does not fit its buffer or carries more than one
-//          descriptor. A timeout is no error, nor is a peer that has closed while we receive.
-// Threads  one sender and one receiver at a time. send waits while the peer's queue is full.
-// Ownership  a sent descriptor stays the sender's; a received one is the receiver's.
+// Errors   worker: send() to a peer that has closed; or a received message that does not fit the buffer or carries more
+//          than one descriptor. For receive(), neither a timeout nor a closed peer is an error. invalid_input: an empty
+//          message to send.
+// Threads  one sender and one receiver at a time. send() waits while the peer's queue is full.
+// Ownership  the sender still owns a descriptor that it has sent; the receiver owns the copy that it gets.
 struct Message {
-    bool timed_out{};        // nothing came in time: `bytes` is empty, the channel still open
-    bool closed{};           // the peer has closed, or died: nothing will ever come again
-    std::string_view bytes;  // into the buffer given to receive; empty only in the two cases above
-    UniqueFd fd;             // valid when a descriptor came along
+    bool timed_out{};        // no message came in time; the channel is still open
+    bool closed{};           // the peer has closed or died; no message will come any more
+    std::string_view bytes;  // points into the buffer given to receive(); empty if timed_out or closed
+    UniqueFd fd;             // valid if the message carried a descriptor
 };
 
 class Channel {
   public:
-    // The two connected ends, both close-on-exec; a child gets its end by SpawnOptions::inherit.
+    // Makes two connected ends, both close-on-exec. A child gets its end by SpawnOptions::inherit.
     [[nodiscard]] static base::Expected<std::pair<Channel, Channel>> pair();
 
-    // Whether the descriptor is such a socket.
+    // Whether the descriptor is an end of a channel.
     [[nodiscard]] static bool is_end(int fd) noexcept;
 
-    // Takes over an end, such as a descriptor that this process was started with.
+    // Takes ownership of an end, such as a descriptor that this process inherited.
     explicit Channel(UniqueFd end) noexcept : end_{std::move(end)} {}
     explicit Channel(int end) noexcept : end_{end} {}
 
-    // At least one byte: an empty message could not be told from the peer's end.
+    // Sends a message of at least one byte. The receiver could not distinguish an empty one from a closed peer.
     [[nodiscard]] base::Expected<void> send(std::string_view bytes, std::optional<int> fd = std::nullopt) noexcept;
 
-    // Waits for the next message; without a timeout, it waits for ever.
+    // Waits for the next message. Without a timeout it waits for ever.
     [[nodiscard]] base::Expected<Message> receive(std::span<char> buffer,
                                                   std::optional<std::chrono::nanoseconds> timeout) noexcept;
 
-    // For poll(): readable when receive would not wait.
+    // For poll(): readable if receive() would not wait.
     [[nodiscard]] int fd() const noexcept { return end_.get(); }
 
   private:
     UniqueFd end_;
 };
 
-// Memory that two processes map: how a worker's records reach the driver without either calling the other.
+// Memory that two processes map. A worker writes its records there, and the driver reads them without any message.
 //
 // Units    bytes.
-// Sources  memfd_create, MAP_SHARED; zero-filled. Its size is sealed, so that no peer can shrink it under a reader,
-//          which would be a SIGBUS.
-// Memory   touched pages count in the resident set of every process that touches them.
+// Sources  memfd_create, MAP_SHARED; zero-filled. The size is sealed: if a peer could shrink the memory, a reader would
+//          get SIGBUS.
+// Memory   a page counts in the resident set of every process that has touched it.
 // Errors   os: memfd_create, ftruncate or mmap refused; invalid_input: an empty region, or a file that is too small.
 // Ownership  the region owns its descriptor and its mapping; moving it leaves the memory where it is.
 class SharedRegion {
   public:
-    // `name` is what /proc/PID/maps shows.
+    // `name` appears in /proc/PID/maps.
     [[nodiscard]] static base::Expected<SharedRegion> create(std::uint64_t bytes, const std::string& name);
 
-    // Maps all of a region that another process has created; `least_bytes` is what the caller is going to read.
+    // Maps a whole region that another process created. `least_bytes`: the smallest size that the caller accepts.
     [[nodiscard]] static base::Expected<SharedRegion> map(UniqueFd fd, std::uint64_t least_bytes = 1);
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-    // The region seen as a T at its start; a bug when it is too small for one.
+    // The T at the start of the region. The region must be large enough for it.
     template <typename T>
     [[nodiscard]] T* data() const noexcept
     {

@@ -1,12 +1,12 @@
-// Temporary files and folders, under names that say so. The process that makes them removes them. A stop signal that
-// ends it removes its files. If SIGKILL leaves some behind, the next process that makes one in that folder removes
-// them.
+// Temporary files and folders with recognizable names. The process that makes one removes it. If a stop signal ends
+// that process, a signal handler removes the file. If SIGKILL ends it, the next process that makes a temporary file in
+// the same folder removes the old one.
 //
-// Names    consist of BEFORE, the boot, a random hexadecimal number and AFTER: ".memsweep-BOOT-NUMBER.partial".
-// Sources  flock(2) on the file or folder: its owner holds the lock, so a process that can take it knows that there is
-//          no owner. If locks may hold on one machine only (a network file system), the boot must be ours as well.
-//          Folders are removed only from a folder in which nobody else can rename ours.
-// Errors   none: a file stays if it cannot be locked, is another user's, a link, or of another kind.
+// Names    BEFORE, the boot id, a random hexadecimal number, AFTER: ".memsweep-BOOT-NUMBER.partial".
+// Sources  flock(2): the owner holds a lock on the file or folder. If another process can take the lock, the owner has
+//          ended. On a network file system a lock may be unknown to other machines, so there the boot id must be ours
+//          too. A folder is removed only if no other user can rename it.
+// Errors   none: a file is kept if it cannot be locked, belongs to another user, or is a link or a special file.
 // Threads  any.
 #pragma once
 
@@ -23,26 +23,26 @@ namespace memsweep::sys {
 struct PassingShape {
     std::string_view before;
     std::string_view after;
-    bool tells_boot{true};
-    std::size_t digits{16};  // digits of the number between them
+    bool tells_boot{true};   // the name contains the boot id
+    std::size_t digits{16};  // digits of the random number
 };
 inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
-// The owner calls this as soon as the file is made. The lock lasts as long as the descriptor `file` is open. False:
-// somebody is removing the file, so make another. True also if the file system has no locks.
+// Locks a file that the caller has just made. The lock lasts as long as the descriptor `file` is open. False: another
+// process is removing the file, so make another one. True also if the file system has no locks.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
-// Removes files and whole folders that nobody holds. It has to list the folder, so it does this only once per process
-// for each folder and shape.
+// Removes the files and folders of this shape in `folder` whose owner has ended. Later calls for the same folder and
+// the same `shape.before` do nothing, because the folder may be large.
 void remove_left_behind(const std::string& folder, const PassingShape& shape);
 
-// Removes shared memory /dev/shm/memsweep-PID-... that nobody holds. A process holds it as long as it has it mapped.
+// Removes shared memory /dev/shm/memsweep-PID-... that no process holds. A process that has it mapped holds it.
 void remove_left_shared_memory();
 
-// A path that a stop signal unlinks before it ends this process (SIGINT, SIGTERM and SIGHUP, if they have their default
-// effect). Make it before the file, and destroy it after the file's name is gone.
+// A path that is unlinked if SIGINT, SIGTERM or SIGHUP ends this process. Signals that are ignored or have a handler
+// are left alone. Construct this before making the file, and destroy it after the file was renamed or removed.
 class RemovedAtStop {
   public:
     explicit RemovedAtStop(const std::string& path) noexcept;
@@ -56,10 +56,10 @@ class RemovedAtStop {
     int slot_{-1};
 };
 
-// A folder inside parent(). The destructor removes it with all that is in it.
+// A temporary folder inside parent(). The destructor removes it and its contents.
 class PassingFolder {
   public:
-    // Empty with errno set when it cannot be made.
+    // Absent, with errno set: the folder cannot be made.
     [[nodiscard]] static std::optional<PassingFolder> make(const PassingShape& shape);
     PassingFolder(const PassingFolder&) = delete;
     PassingFolder& operator=(const PassingFolder&) = delete;
@@ -71,7 +71,7 @@ class PassingFolder {
     ~PassingFolder();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // The folder in which such folders are made: $TMPDIR, or /tmp.
+    // The folder for temporary folders: $TMPDIR, or /tmp.
     [[nodiscard]] static std::string parent();
 
   private:

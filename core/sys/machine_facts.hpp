@@ -1,10 +1,9 @@
-// Facts of this machine that bear on measured memory costs. Every result records them.
+// Facts about this machine that affect the measured cost of memory. Every result records them.
 //
 // Units    bytes and counts.
-// Sources  /proc and /sys below `root`, one per field, named in machine_facts.cpp; the page size alone comes from
-//          sysconf. A fact that the system does not show is "unknown", or what model::Machine says.
-// Cost     some 50 small files, a few milliseconds: once a run.
-// Errors   none: a fact that cannot be read is missing.
+// Sources  files in /proc and /sys below `root`, named in machine_facts.cpp; sysconf for the page size.
+// Cost     reads some 50 small files in a few milliseconds, once per run.
+// Errors   none: a fact that cannot be read is "unknown", or has the value that model::Machine gives for it.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +15,35 @@
 
 namespace memsweep::sys {
 
-// Devices and fingerprint are left empty: they are known elsewhere.
+// All facts except the devices and the fingerprint, which the caller adds.
 [[nodiscard]] model::Machine machine_facts(const std::string& root = "/");
 
-// The memory that can be touched before something is swapped, throttled or killed: MemAvailable, or less if a control
-// group over this process allows less (its limit, less the charged memory that cannot be dropped at once). 0 if
-// unknown.
+// The memory that can be touched before the kernel swaps, throttles or kills: the minimum of MemAvailable and of
+// CgroupLevel::headroom_bytes of every control group above this process. 0: not known.
 [[nodiscard]] std::uint64_t available_memory(const std::string& root = "/");
 
-// The size of a transparent huge page; 0 when this kernel has none.
+// The size of a transparent huge page; 0: this kernel has none.
 [[nodiscard]] std::uint64_t huge_page_bytes(const std::string& root = "/");
 
-// The hypervisor or container around this process, if any: both change the cost of a page fault.
+// The hypervisor and the container around this process; both change the cost of a page fault. Examples: "kvm",
+// "vmware", "kvm+docker", "docker", "none"; "hypervisor": a hypervisor without a known name. `root` ends with a slash.
 //
-// Sources  /sys/hypervisor/type, the makers' names in /sys/class/dmi/id, the "hypervisor" flag of /proc/cpuinfo (x86),
-//          "microsoft" in the kernel's release (WSL); for containers /.dockerenv, /run/.containerenv,
+// Sources  hypervisors: /sys/hypervisor/type, the vendor names in /sys/class/dmi/id, the "hypervisor" flag in
+//          /proc/cpuinfo (x86), "microsoft" in the kernel's release (WSL). Containers: /.dockerenv, /run/.containerenv,
 //          /run/systemd/container, and the path in /proc/1/cgroup.
-
-// "kvm", "vmware", "kvm+docker", "docker", "none"; "hypervisor" for one that gives no name. `root` ends with a slash.
 [[nodiscard]] std::string virtualisation(const std::string& root, std::string_view cpuinfo);
 
-// The work of DAMON, the kernel's access monitor, on this machine. If it pages memory out, it decides the cost of a
-// first touch or a re-touch, and not the allocator.
+// What DAMON, the kernel's access monitor, does on this machine: "off", "paddr: pageout", "vaddr: stat, cold; reclaim",
+// or "unknown" if we may not read a monitor's state. If DAMON pages memory out, then DAMON and not the allocator
+// decides the cost of touching memory. `root` ends with a slash.
 //
-// Sources  /sys/kernel/mm/damon/admin/kdamonds/*: state, operations and the schemes' actions; "enabled" of the modules
-//          damon_reclaim and damon_lru_sort. Most of these only root may read.
-
-// "off", "paddr: pageout", "vaddr: stat, cold; reclaim", or "unknown" when there are monitors that we may not look at.
-// `root` ends with a slash.
+// Sources  /sys/kernel/mm/damon/admin/kdamonds/*: state, operations and the actions of the schemes; "enabled" of the
+//          modules damon_reclaim and damon_lru_sort. Only root may read most of these.
 [[nodiscard]] std::string damon(const std::string& root);
 
-// How much more memory this process may map within its limits.
+// How many bytes this process may still map within its resource limits. Absent: there is no limit.
 //
-// Units    bytes.
-// Sources  getrlimit(2): RLIMIT_AS and RLIMIT_DATA, less VmSize and VmData of /proc/self/status.
-
-// Empty: no limit.
+// Sources  RLIMIT_AS minus VmSize, and RLIMIT_DATA minus VmData (getrlimit(2), /proc/self/status); the smaller counts.
 [[nodiscard]] std::optional<std::uint64_t> address_space_left();
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// Short measurements of this machine as it is now: how much it varies, and what its page faults cost.
+// Short measurements of the present state of this machine: how much its speed varies, and what page faults cost.
 #pragma once
 
 #include <chrono>
@@ -15,35 +15,36 @@
 
 namespace memsweep::sys {
 
-// A short measurement of fixed work, repeated. It shows by how much the times of unchanging work vary on this machine
-// now.
+// The canary: fixed work, measured again and again. It shows how much the time of unchanging work varies on this
+// machine.
 //
 // Units    seconds per round.
-// Sources  one round computes a fixed chain of integer operations, then copies 4 MiB within memory touched before;
-//          steal time from /proc/stat below `root`.
+// Sources  a round computes a fixed chain of integer operations, then copies 4 MiB within memory that was touched
+//          before. Steal time is read from /proc/stat below `root`.
 // Memory   8 MiB while it runs.
-// Errors   none: without memory nothing is copied, without /proc/stat there is no steal time.
+// Errors   none: if memory cannot be mapped, copy_seconds is empty. Without /proc/stat, steal_share is absent.
 struct CanaryReadings {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
-    std::optional<double> steal_share;  // share of all processors' time that the hypervisor took meanwhile
+    std::optional<double> steal_share;  // share of the time of all processors that the hypervisor took meanwhile
 };
 
 struct CanaryLimits {
     int rounds{600};
     int fewest_rounds{10};
-    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // ends early, after the fewest rounds
+    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // after it no round begins beyond fewest_rounds
 };
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
 
-// The pace of this machine at this moment. A reading does one round of the work of run_canary(). It then touches fresh
-// memory page by page, and gives memory back to the kernel.
+// The present speed of this machine. A reading does one round of the canary's work, touches fresh memory page by page,
+// and returns memory to the kernel.
 //
-// Units    seconds. compute: the chain of integer operations; copy: 4 MiB within memory touched before; fault: the
-//          first touch of 1 MiB by pages; release: the unmapping of 8 MiB that were touched.
+// Units    seconds. compute: the chain of integer operations; copy: 4 MiB within memory that was touched before; fault:
+//          first touch of 1 MiB, page by page; release: munmap of 8 MiB that were touched.
 // Cost     some 4 ms.
-// Memory   8 MiB as long as the object lives, 9 more during read(). Without this memory nothing is measured.
+// Memory   8 MiB as long as the object lives, and 9 MiB more during read(). If memory cannot be mapped, read() returns
+//          nothing.
 class MachinePace {
   public:
     struct Reading {
@@ -56,7 +57,7 @@ class MachinePace {
     explicit MachinePace(const Clock& clock);
     [[nodiscard]] std::optional<Reading> read();
 
-    // Source and destination of the copy: data and no zeroes. Empty if there is no memory.
+    // Source and destination of the copy; the bytes are not all zero. Empty if memory could not be mapped.
     [[nodiscard]] std::span<const std::byte> copied() const noexcept
     {
         return memory_ ? std::span<const std::byte>{memory_->data(), memory_->size()} : std::span<const std::byte>{};
@@ -65,27 +66,28 @@ class MachinePace {
   private:
     const Clock& clock_;
     base::Expected<Mapping> memory_;
-    std::uint64_t result_{};  // so that nothing is optimised away
+    std::uint64_t result_{};  // keeps the compiler from removing the computation
 };
 
-// Measures on this machine now what one minor fault of each kind costs a program that fills the page.
+// Measures what one minor fault of each kind costs a program that writes the whole page.
 //
-// A program seldom touches one byte of a page. It writes the page whole, and finds it in the cache after the kernel has
-// cleared it. So each cost is the time to write 16 MiB whole while every page faults, less the time to write them
-// again, per fault. If that many faults take more than 4 ms, less is written, down to 1 MiB.
+// The time to write 16 MiB while every page faults, minus the time to write them again, divided by the number of
+// faults. Whole pages are written because programs seldom touch just one byte of a page, and because a page is in the
+// cache after the kernel has cleared it. If 16 MiB of base pages take more than 4 ms, less is written, but at least 1
+// MiB.
 //
-// Both ways were compared with the time that a concatenation into fresh pages lost. Touching one byte per page gave 119
-// to 139 % of that loss, writing whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
+// Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost. Writing whole
+// pages gave 80 to 105 % of it, touching one byte per page 119 to 139 % (2-core Xeon VM, 31 rounds each).
 //
-// Units    seconds; pages as the kernel faults them: base pages, or huge ones.
-// Cost     20 to 60 ms a kind: a round of 1 MiB that decides how much is filled, then six rounds of two passes. The
-//          first of the six does not count.
-// Errors   os: memory is refused; not_supported: the kernel gave no huge pages.
+// Units    seconds per fault; a fault maps a base page or a huge page.
+// Cost     20 to 60 ms for each kind: one round of 1 MiB to choose the size (base pages only), a warm-up round, and
+//          five rounds that count. Each round writes its memory twice.
+// Errors   os: memory cannot be mapped; not_supported: the kernel gave no huge pages.
 enum class FaultKind : std::uint8_t {
-    small_page,    // private memory, first touch of a base page
-    huge_page,     // private memory, first touch of a transparent huge page
-    shared_page,   // shared memory, first touch of a base page: the kernel makes the page
-    shared_again,  // shared memory, the page is there and only its page-table entry is missing
+    small_page,    // private memory: first touch of a base page
+    huge_page,     // private memory: first touch of a transparent huge page
+    shared_page,   // shared memory: first touch of a base page, which the kernel must allocate
+    shared_again,  // shared memory: the page exists, but its page-table entry is missing
 };
 
 struct FaultCost {
@@ -96,23 +98,23 @@ struct FaultCost {
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
-// Measures whether this machine's memory is warm. It compares the first touch of fresh memory with a touch after the
-// memory was given back. A guest that has not used memory yet, or has returned it to its host, must first get it from
-// there.
+// Measures whether this machine must get memory from its host. The host gives memory to a virtual machine at the first
+// touch, and again if the guest had returned the memory. So the first touch of fresh memory is compared with the touch
+// of memory that this process has just returned to its kernel.
 //
 // Units    seconds per page.
-// Sources  private anonymous memory without huge pages, in chunks. All chunks are kept until the end, so that each gets
-//          memory that no chunk before it had.
+// Sources  private anonymous memory without huge pages, in chunks. All chunks stay mapped until the end, so that each
+//          chunk gets other memory.
 // Memory   up to `most_bytes` resident while it measures, none afterwards.
-// Errors   os: no memory can be mapped at all.
+// Errors   os: not even one chunk can be mapped.
 inline constexpr std::uint64_t touched_chunk_bytes = 8U << 20;
 
 struct TouchedChunk {
     double first_seconds{};  // first touch of a page
-    double again_seconds{};  // touch of a page that this process has just given back
+    double again_seconds{};  // touch of a page that this process has just returned (MADV_DONTNEED)
 };
 
-// Ends early when `most_time` has passed.
+// Measures one chunk after another, up to `most_bytes`. No chunk begins after `most_time`.
 [[nodiscard]] base::Expected<std::vector<TouchedChunk>>
 measure_first_touch(const Clock& clock, std::uint64_t most_bytes, std::chrono::nanoseconds most_time);
 

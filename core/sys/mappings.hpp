@@ -1,15 +1,16 @@
-// The address space of a process: its mappings, and which of their pages are resident and of what kind.
+// The address space of a process: its mappings, and the state of their pages.
 //
-// Units    bytes; addresses of that process.
-// Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst); PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
-//          Documentation/admin-guide/mm/pagemap.rst), and before it the entries of pagemap. Both need only rights over
-//          the process. The frames of pages would need more, and are not read.
-// Exact    for a process that is stopped: then the pages of a mapping are what its Rss says. A page that the kernel is
-//          just moving is in Rss, but is not found here. So if rss_bytes() and resident_bytes() differ, all is read
-//          again, at most twice.
-// Cost     smaps: 3 to 5 us a mapping. PAGEMAP_SCAN: some 0.1 ms a resident GiB in huge pages, 4 ms in small ones.
-// Memory   some 200 bytes a mapping, and 24 a run of pages in one state.
-// Errors   os: the process is gone, or belongs to somebody else; invalid_input: a text that no kernel prints.
+// Units    bytes; addresses in the address space of that process.
+// Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst). PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
+//          Documentation/admin-guide/mm/pagemap.rst), or the entries of pagemap on older kernels. A process that may
+//          trace the other one may read these. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
+// Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: a page
+//          that the kernel is just migrating is in Rss, but is not found as a page. So if rss_bytes() and
+//          resident_bytes() differ, everything is read again, at most twice.
+// Cost     smaps: 3 to 5 us per mapping. PAGEMAP_SCAN: per resident GiB, some 0.1 ms with huge pages and 4 ms with base
+//          pages.
+// Memory   some 200 bytes per mapping, and 24 per PageRun.
+// Errors   os: the process has ended, or we may not read it; invalid_input: the text is not in the kernel's format.
 // Threads  any.
 #pragma once
 
@@ -36,7 +37,7 @@ struct MappedArea {
     std::uint64_t anon_huge_bytes{};
     std::uint64_t swapped_bytes{};
     bool is_left_out_of_dumps{};  // MADV_DONTDUMP
-    bool is_of_device{};          // its pages are counted nowhere: VM_IO, VM_PFNMAP
+    bool is_of_device{};          // VM_IO or VM_PFNMAP: its pages are in no Rss, and not in AddressSpace::pages
 
     [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
     [[nodiscard]] bool is_shared() const noexcept { return permissions.size() == 4 && permissions[3] == 's'; }
@@ -46,12 +47,12 @@ struct MappedArea {
 
 enum class PageState : std::uint8_t {
     anonymous,
-    file,     // of a file, or of shared memory
+    file,     // a page of a file or of shared memory
     swapped,  // not resident
-    zero,     // the kernel's page of zeroes, which is nobody's and in no Rss
+    zero,     // the kernel's shared page of zeroes, which is in no Rss
 };
 
-// Pages in one state that lie side by side in one mapping.
+// Consecutive pages of a mapping that are in the same state.
 struct PageRun {
     std::uint64_t begin{};
     std::uint64_t end{};
@@ -71,28 +72,28 @@ struct AddressSpace {
     std::vector<MappedArea> areas;  // by address
     std::vector<PageRun> pages;     // by address
     std::uint64_t page_tables_bytes{};
-    std::uint64_t peak_rss_bytes{};  // VmHWM: the most that was resident since it began; 0: not known
+    std::uint64_t peak_rss_bytes{};  // VmHWM: the largest resident set so far; 0: not known
     PagesFrom from{};
 
     [[nodiscard]] std::uint64_t rss_bytes() const noexcept;
-    [[nodiscard]] std::uint64_t resident_bytes() const noexcept;  // by the pages; equals rss_bytes() if nothing moved
+    [[nodiscard]] std::uint64_t resident_bytes() const noexcept;  // sum over `pages`; see Exact above
 };
 
-// The text of a whole smaps file.
+// Parses the text of a whole smaps file.
 [[nodiscard]] base::Expected<std::vector<MappedArea>> parse_smaps(std::string_view text);
 
 // How the state of pages is found. `best` uses PAGEMAP_SCAN if the kernel has it, else the entries of pagemap.
 //
-// The entries of pagemap do not say which pages are huge. They also show the kernel's page of zeroes as if it were the
-// process's own. So a mapping may have more pages in pagemap than in smaps. Then that many of its all-zero pages are
-// reported as PageState::zero, if the memory of the process may be read.
+// The entries of pagemap do not say which pages are huge. They show the kernel's page of zeroes as an anonymous page of
+// the process, so a mapping may have more resident pages in pagemap than its Rss. Then that many of the mapping's
+// all-zero pages are reported as PageState::zero. This needs the right to read the memory of the process.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 
-// A process's memory, read from outside.
+// Reads the memory of another process.
 class ForeignMemory {
   public:
-    // Errors: os, because only a process that may trace this one may open /proc/PID/mem.
+    // Errors: os, /proc/PID/mem cannot be opened. Only a process that may trace the other one may open it.
     [[nodiscard]] static base::Expected<ForeignMemory> open(pid_t process);
     ForeignMemory(const ForeignMemory&) = delete;
     ForeignMemory& operator=(const ForeignMemory&) = delete;
@@ -100,7 +101,7 @@ class ForeignMemory {
     ForeignMemory& operator=(ForeignMemory&&) = delete;
     ~ForeignMemory();
 
-    // How many of the bytes could be read.
+    // Returns how many bytes could be read, from `address` on.
     [[nodiscard]] std::size_t read(std::uint64_t address, void* into, std::size_t bytes) const noexcept;
 
   private:

@@ -1,10 +1,11 @@
-// Controls and tells where pages lie: policies for a range, moving resident pages, and the kernel's word on every page.
+// Places pages on NUMA nodes: sets the policy of a memory range, moves resident pages, and asks on which node pages
+// are.
 //
 // Units    node numbers; bit n of a mask is node n.
-// Sources  mbind(2), move_pages(2) and get_mempolicy(2) by their numbers: neither library nor headers of libnuma are
-//          needed. hwloc binds memory by the same calls, but needs its topology for it, which a worker must not load.
-// Memory   set_memory_policy and migrate_pages allocate nothing: they run in the process that is measured.
-// Errors   os: the kernel refused; not_supported: it knows no NUMA.
+// Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers: libnuma is not needed. hwloc
+//          is not used, because it needs its topology, which a worker must not load.
+// Memory   set_memory_policy and migrate_pages allocate nothing, because they run in the measured process.
+// Errors   os: the kernel refused; not_supported: the kernel has no NUMA support; invalid_input: no such node number.
 // Threads  any.
 #pragma once
 
@@ -19,24 +20,24 @@
 
 namespace memsweep::sys {
 
-// Nodes that have memory and that this process may use, in the order of their numbers; node 0 if the kernel knows no
-// NUMA.
+// The nodes with memory that this process may use, in ascending order. Node 0 alone if the kernel has no NUMA support.
 [[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
 
-// Sets the policy for pages of the range that do not exist yet; nodes 0 to 63. `page_bytes` is the page size of the
-// mapping. The range is extended to whole pages, because the kernel refuses a part of a huge page. False: the kernel
-// refuses these nodes or does not know the policy.
+// Sets the policy for pages of the range that are not resident yet, for nodes 0 to 63. `page_bytes` is the page size of
+// the mapping. `bytes` is rounded up to whole pages, because the kernel refuses a part of a huge page. False: the
+// kernel refuses the nodes or does not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
-// Pages of [ptr, ptr + bytes) that are touched from now on come from this node alone. Page-aligned.
+// Pages of [ptr, ptr + bytes) that are touched for the first time after this call come only from `node`. `ptr` must lie
+// on a page boundary.
 [[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
 
-// Takes pages for the calling thread from one node alone: those that it touches first, and those that a driver locks
-// during a call. The destructor restores the former policy.
+// Makes the kernel take all new pages of the calling thread from one node: pages that the thread touches first, and
+// pages that a driver pins during a call. The destructor restores the former policy.
 //
 // Sources  set_mempolicy(2).
-// Threads  a ThreadPages belongs to the thread that made it.
+// Threads  use an object only in the thread that made it.
 class ThreadPages {
   public:
     ThreadPages() = default;
@@ -48,27 +49,27 @@ class ThreadPages {
 
   private:
     static constexpr std::size_t mask_words = 16;
-    int mode_before_{-1};  // negative: nothing to put back
+    int mode_before_{-1};  // negative: there is no policy to restore
     std::array<std::uint64_t, mask_words> nodes_before_{};
 };
 
-// How many base pages of [ptr, ptr + bytes) lie on each node, by the kernel's word.
+// How many base pages of [ptr, ptr + bytes) lie on each node, as move_pages(2) reports.
 struct PagesByNode {
     std::map<std::uint32_t, std::uint64_t> pages;
     std::uint64_t not_resident{};
 };
 [[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
-// Moves the resident pages of the range to `node`. Pages that other processes have mapped too stay.
+// Moves the resident pages of the range to `node`. Pages that other processes have also mapped are not moved.
 struct Migration {
-    std::uint64_t pages_there{};   // on the node afterwards
-    std::uint64_t pages_left{};    // elsewhere: the node is full, or the page cannot be moved
-    std::uint64_t pages_absent{};  // nothing to move
-    bool refused{};                // no such node, or none that this process may use
+    std::uint64_t pages_there{};   // pages on `node` afterwards
+    std::uint64_t pages_left{};    // pages on other nodes: `node` is full, or they cannot be moved
+    std::uint64_t pages_absent{};  // pages that are not resident
+    bool refused{};                // there is no such node, or this process may not use it
 };
 [[nodiscard]] Migration migrate_pages(void* ptr, std::size_t bytes, std::uint32_t node) noexcept;
 
-// Whether this kernel interleaves by weights (Linux 6.9).
+// Whether this kernel has weighted interleaving (Linux 6.9).
 [[nodiscard]] bool has_weighted_interleave() noexcept;
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// Output files: resolving their paths, and writing them whole or not at all.
+// Output files: resolves their paths, and writes a file completely or not at all.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,77 +19,77 @@ namespace memsweep::sys {
 
 // The target of an output path: a file that can be replaced, or something that can only be written to.
 //
-// Errors   io: the path is empty or names a directory, its links go in circles, a parent cannot be searched, or
-//          somebody else may have planted a part of it (below). `where` is the path as given.
+// Errors   io: the path is empty or names a directory, its links form a loop, a parent cannot be searched, or another
+//          user may have planted a part of it. `where` is the path as given.
 //
-// In a sticky folder that others may write to (/tmp), a link, a file or a pipe is refused if it belongs neither to us
-// nor to the folder's owner. Somebody may have put it there for us to write through. The kernel's
-// fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)) have the same rule, but are not on everywhere, and do not
-// see links that we follow ourselves. Somebody may exchange a folder on the way for a link after our check. Only the
-// kernel can prevent that.
+// Planted: in a sticky folder that others may write to, such as /tmp, another user may put a link, a file or a pipe to
+// redirect our output. It is refused if it belongs neither to us nor to the folder's owner. The kernel has the same
+// rule in fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)). But not every machine enables it, and it does
+// not cover links that we follow ourselves. We cannot prevent that a user replaces a folder of the path by a link after
+// our check.
 struct OutputTarget {
-    std::string path;                     // symbolic links of the last component followed
-    std::optional<int> descriptor;        // "-", /dev/stdout, /dev/fd/N: open already, used at its present offset
-    std::optional<struct stat> existing;  // absent: nothing is there yet
+    std::string path;                     // if the last component is a symbolic link, the path that it leads to
+    std::optional<int> descriptor;        // for "-", /dev/stdout, /dev/fd/N: the open descriptor, with its offset
+    std::optional<struct stat> existing;  // absent: nothing exists at this path
 
-    // A regular file or none: a rename may put another file in its place.
+    // True for a regular file and for a path where nothing exists: rename(2) may put a new file there.
     [[nodiscard]] bool replaceable() const noexcept;
     [[nodiscard]] std::string directory() const;
 };
 
 [[nodiscard]] base::Expected<OutputTarget> find_output_target(const std::string& path);
 
-// Opens an output that is written piece by piece under its own name: a log, a pipe, a device, an open descriptor. If
-// there is no file, one is made.
+// Opens an output that is not replaced at once but written piece by piece: a log, a pipe, a device, an open descriptor.
+// Makes the file if it does not exist.
 //
-// Errors   as find_output_target; os, as open gives them.
+// Errors   those of find_output_target; os: those of open(2).
 enum class Start { anew, at_its_end };
 [[nodiscard]] base::Expected<UniqueFd> open_output(const std::string& path, Start start);
 
-// Whether two paths lead to one regular file: by device and inode if it exists, else by its folder and name. Pipes and
-// devices never count as the same, since several may write to them.
+// Whether two paths lead to the same regular file. Existing files are compared by device and inode, others by folder
+// and name. Always false for pipes and devices, because several writers may share them.
 [[nodiscard]] bool is_same_output(const std::string& one, const std::string& other);
 
-// Replaces files: whatever happens in between, a file is the old one or the new one, and whole.
+// Atomic replacement: at every moment the path names either the complete old file or the complete new one.
 //
-// Errors   io: `where` is the path, the message names the cause ("cannot write: No space left on device").
-// Threads  any number; of two that write one path, the later wins.
-// Ownership  neither a failure nor a stop signal leaves anything behind. If SIGKILL leaves a file, the next write to
-//            that directory removes it (left_behind.hpp).
+// Errors   io: `where` is the path, and the message names the cause ("cannot write: No space left on device").
+// Threads  any. If two threads write the same path, the file of the later one remains.
+// Ownership  after a failure or a stop signal, no temporary file remains. One that SIGKILL left is removed by the next
+//            write to that directory (left_behind.hpp).
 
-// A content too long for memory. It hands over its pieces in order, until one is not taken.
+// A content that may be too long for memory: a function that passes its pieces to `PieceTaker` in order. It stops if
+// the taker returns false.
 using PieceTaker = std::function<bool(std::string_view)>;
 using Content = std::function<void(const PieceTaker&)>;
 
 // Writes a new file in the same directory, flushes it to the disk and renames it over `path`.
 //
-// The new file has the permissions of the file that it replaces, and its owner if that is allowed. Without such a file
-// it has the permissions that the umask leaves. A write-protected file is refused, as by a plain write. A symbolic link
-// stays, and its target is replaced. A pipe or a device is written straight through; "-", /dev/stdout, /dev/stderr and
-// /dev/fd/N are the descriptors themselves.
+// The new file gets the permissions of the old one, and its owner if the kernel allows that. If there was no file, the
+// permissions are rw-rw-rw- minus the umask. A write-protected file is refused. If `path` is a symbolic link, its
+// target is replaced. Pipes, devices and the open descriptors "-", /dev/stdout, /dev/stderr and /dev/fd/N are written
+// directly.
 //
-// Existing::keep: a file that exists, or appears meanwhile, stays, and the error's message says so.
+// Existing::keep: if a file exists or appears meanwhile, it is not replaced, and the error's message says so.
 enum class Existing { replace, keep };
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, const Content& content,
                                                          Existing existing = Existing::replace);
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, std::string_view content);
 
-// Shows that write_file_atomically is going to work, before hours are spent on the content. It makes missing
-// directories, makes a temporary file and reserves `expected_bytes` for it. On success the directories stay, and
-// nothing else does. It does not touch an existing file.
+// Checks that write_file_atomically will work, before hours are spent on the content. It makes missing directories,
+// makes a temporary file, reserves `expected_bytes` for it, and removes it. On success the new directories remain. An
+// existing file is not touched.
 [[nodiscard]] base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes);
 
-// Takes over the permissions of the file that is going to be replaced, and its owner if that is allowed. Returns the
-// errno, or 0.
+// Gives `file` the permissions of another file, and its owner if the kernel allows that. Returns the errno, or 0.
 [[nodiscard]] int take_mode_of(int file, const struct stat& other) noexcept;
 
-// A file under a temporary name. It is renamed to its real name, or removed.
+// A file with a temporary name. commit_as() gives it its final name; otherwise the destructor removes it.
 //
-// Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
-// Ownership  removed by the destructor unless it has been renamed; else as with write_file_atomically.
+// Errors   functions return 0 or the errno of the call that failed. The caller knows which path to name.
+// Ownership  after a stop signal or SIGKILL, the same holds as for write_file_atomically.
 class TempFile {
   public:
-    // Empty with errno set when it cannot be made. Its mode is what the umask leaves of rw-rw-rw-.
+    // Makes the file, with mode rw-rw-rw- minus the umask. Absent, with errno set: it cannot be made.
     [[nodiscard]] static std::optional<TempFile> create_in(const std::string& directory);
 
     TempFile(const TempFile&) = delete;
@@ -100,15 +100,15 @@ class TempFile {
 
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept;
     [[nodiscard]] int write(std::string_view content) noexcept;
-    [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // room on the disk that others can no longer take
-    // Flushes the file to the disk, then renames it. Existing::keep: EEXIST if a file exists.
+    [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // allocates disk space for the file
+    // Flushes the file to the disk, then renames it. Existing::keep: returns EEXIST if a file exists.
     [[nodiscard]] int commit_as(const std::string& path, Existing existing = Existing::replace) noexcept;
 
   private:
     TempFile(std::string path, RemovedAtStop at_stop, UniqueFd file) noexcept;
 
     std::string path_;
-    RemovedAtStop at_stop_;  // is destroyed after ~TempFile has unlinked the name
+    RemovedAtStop at_stop_;  // a member, so that it is destroyed after ~TempFile has unlinked the name
     UniqueFd file_;
 };
 

@@ -12,17 +12,18 @@
 
 namespace memsweep::sys {
 
-// Opens a pipe or a device, but no regular file and no link, to write to. If a pipe has no reader yet, it waits for
-// one. It gives up as soon as a stop signal is pending (see signals.hpp). If a stop signal was taken before, it gives
-// up after two seconds of waiting. Returns an invalid descriptor with errno set if it cannot open.
+// Opens a pipe or a device for writing; a symbolic link is refused. If the pipe has no reader, waits for one. The wait
+// ends as soon as a stop signal is pending (signals.hpp), or after two seconds if a stop signal was taken before; errno
+// is then EINTR. Returns an invalid descriptor, with errno set, if it could not open the pipe or device.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
-// Writes all of `content`, in as many parts as the kernel takes; returns the errno, or 0. If no reader takes it, it
-// waits as open_stream does, then returns EINTR. Beyond a file size limit (RLIMIT_FSIZE) it returns EFBIG, in place of
-// the signal that would end the process.
+// Writes all of `content`, with as many calls of write(2) as needed. Returns the errno, or 0. If the reader of a pipe
+// reads nothing, waits as open_stream does, then returns EINTR. Beyond the file size limit (RLIMIT_FSIZE) it returns
+// EFBIG and suppresses SIGXFSZ, which would end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
-// Holds back SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as the object lives.
+// Suppresses SIGXFSZ in this thread as long as the object lives. The kernel sends that signal to a thread that writes
+// beyond RLIMIT_FSIZE.
 class NoFileSizeSignal {
   public:
     NoFileSizeSignal() noexcept

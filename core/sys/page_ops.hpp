@@ -1,10 +1,10 @@
-// Pages: mapping them, advising the kernel about them, touching them.
+// Operations on pages: maps them, advises the kernel about them, touches them.
 //
-// Units    bytes; a page is page_size() bytes, also within a huge page.
-// Memory   allocates nothing on success (no heap: mappings come from the kernel).
-// Errors   os: mmap or madvise refused; not_supported: this kernel does not know the advice, or not for this mapping;
-//          invalid_input: an empty mapping, or advice for memory that does not start on a page.
-// Threads  every function may run in several threads at once; minor faults are counted for the whole process.
+// Units    bytes; a page has page_size() bytes, even inside a huge page.
+// Memory   allocates nothing on the heap on success.
+// Errors   os: mmap or madvise failed; not_supported: the kernel does not know the advice, or does not accept it for
+//          this mapping; invalid_input: an empty mapping, or advice for memory that does not start on a page boundary.
+// Threads  any.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace memsweep::sys {
 
 [[nodiscard]] std::uint64_t page_size() noexcept;
 
-// A mapping of a file, or of zero-filled memory whose pages nobody has touched yet. The destructor unmaps it.
+// A mapping of a file, or of zero-filled memory. The destructor unmaps it.
 class Mapping {
   public:
     // `bytes` is rounded up to whole pages.
     [[nodiscard]] static base::Expected<Mapping> anonymous(std::uint64_t bytes) noexcept;
 
-    // Shared anonymous memory: if its page-table entries go, its pages stay.
+    // Shared anonymous memory. Its pages keep their contents even if their page-table entries are dropped (dont_need).
     [[nodiscard]] static base::Expected<Mapping> shared(std::uint64_t bytes) noexcept;
 
-    // Passes these on to mmap; maps a file from its start.
+    // Calls mmap with these arguments and offset 0.
     [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int protection, int flags,
                                                      int fd = -1) noexcept;
 
@@ -49,39 +49,41 @@ enum class Advice : std::uint8_t {
     no_huge_pages,
     huge_pages,
     dont_need,       // anonymous private memory loses its contents and reads as zeros; shared memory keeps them
-    free,            // anonymous private memory may lose its contents, page by page, until it is written again
-    cold,            // reclaimed first when memory runs short, contents kept; Linux 5.4
-    page_out,        // reclaimed now, contents kept; anonymous and shared memory only where there is swap; Linux 5.4
-    populate_write,  // faults every page in for writing, contents kept; Linux 5.14
-    populate_read,   // the same for reading
-    will_need,       // starts to read pages in, of files, shared memory and swap
-    sequential,      // read far ahead, of files
+    free,            // a page of anonymous private memory may lose its contents until it is written again
+    cold,            // the pages are reclaimed first if memory runs short; contents kept; Linux 5.4
+    page_out,        // reclaims the pages now; contents kept; anonymous and shared memory needs swap; Linux 5.4
+    populate_write,  // maps every page for writing; contents kept; Linux 5.14
+    populate_read,   // maps every page for reading; contents kept; Linux 5.14
+    will_need,       // starts to read pages of files, shared memory or swap
+    sequential,      // a file will be read in order: the kernel reads further ahead
 };
 
 // `ptr` must lie on a page boundary; the kernel rounds `bytes` up to whole pages.
 [[nodiscard]] base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept;
 
-// Makes every page resident and writable. Call it only for memory that nobody has written yet: before Linux 5.14 it
-// writes a zero byte into each page. Returns false if there is no memory left.
+// Makes every page resident and writable. Use it only for memory that has no data yet: before Linux 5.14 it writes a
+// zero byte into each page. False: the kernel refused, as when memory is exhausted.
 [[nodiscard]] bool populate(void* ptr, std::uint64_t bytes) noexcept;
 
-// Writes a zero byte into every page that [ptr, ptr + bytes) overlaps, at its first byte inside the range. Returns the
-// number of pages. It never reads before it writes: reading first would fault twice, for the zero page and for its
+// Writes a zero byte into every page that overlaps [ptr, ptr + bytes), at the first byte inside the range. Returns the
+// number of pages. It does not read: reading first would cause two faults, one for the page of zeroes, one for its
 // copy.
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 
-// Maps every page of the program and of the libraries it has loaded. Then code that runs for the first time later
-// neither faults nor grows the resident set. The kernel maps 16 pages of a file at a fault (fault_around_bytes): one
-// function that was not called before would show as 64 KiB. Needs Linux 5.14; before it nothing is done.
+// Maps every page of the program and of its loaded libraries, so that code which first runs later causes no fault and
+// does not increase the resident set. Otherwise one new function could add 64 KiB, because the kernel maps 16 pages of
+// a file at each fault (fault_around_bytes). Does nothing before Linux 5.14.
 void populate_program() noexcept;
 
-// Maps `bytes`, writes every page, unmaps; returns the bytes written. Call it before anything is timed, so that a
-// virtual machine owns that memory.
+// Maps `bytes`, touches every page, and unmaps them again. Returns the bytes touched, which is `bytes` rounded up to
+// whole pages. Call it in a virtual machine before anything is timed, so that the host has given the memory to the
+// machine.
 //
-// A guest may never have used some memory, or have returned it by free-page reporting. Its first touch then takes the
-// memory from the host, and costs several times a plain minor fault (9-17 us a page against 0.8-2 us on one cloud VM).
-// The caller keeps `bytes` below available_memory(): touching memory that is not there calls the out-of-memory killer
-// and gives no error. The process's minor faults grow by the pages written; its resident set is afterwards as before.
+// The host gives memory to a guest at its first touch, and again after free-page reporting has returned it. Such a
+// touch costs several times as much as a plain minor fault (9-17 us per page, not 0.8-2 us, on one cloud VM).
+//
+// `bytes` must be less than available_memory(): otherwise the out-of-memory killer acts, and no error is returned. The
+// call adds one minor fault per page to the process. It does not change the resident set.
 [[nodiscard]] base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexcept;
 
 }  // namespace memsweep::sys

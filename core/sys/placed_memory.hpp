@@ -1,12 +1,12 @@
-// Memory mapped on pages of a chosen kind, bound to a node, touched, and proven by the kernel's word.
+// Memory on pages of a chosen kind, bound to a chosen NUMA node. The kernel is asked for proof of both.
 //
 // Units    bytes.
 // Sources  mmap and madvise; numa.hpp; /proc/self/smaps; /sys/kernel/mm/hugepages below `root`.
 //
-// Errors   os: the kernel refused; not_supported: it has no such pages, or none on that node; budget: too few of
-//          them are reserved, with the number that is needed.
+// Errors   os: the kernel refused; not_supported: the machine has no pages of that kind, or no memory on that node;
+//          budget: too few huge pages are reserved, and the message says how many are needed.
 //
-// Ownership  PlacedMemory unmaps in its destructor.
+// Ownership  the destructor of PlacedMemory unmaps the memory.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +23,21 @@
 
 namespace memsweep::sys {
 
-// The kinds of the resident pages of a range.
+// The resident bytes of a range, by kind of page.
 struct PagesGot {
-    std::uint64_t resident_bytes{};
+    std::uint64_t resident_bytes{};  // Rss: without hugetlb pages, with transparent huge pages
     std::uint64_t thp_bytes{};
     std::uint64_t hugetlb_bytes{};
 };
 
-// The kernel's word on the place and the pages of memory: "512 pages on node 0 (move_pages)", "thp".
+// What the kernel says about a memory range.
 struct PlacementProof {
-    std::string text{"none"};
-    std::string pages{"none"};
-    bool wrong{};  // on another node than asked
+    std::string text{"none"};   // on which nodes it lies: "512 pages on node 0 (move_pages)"
+    std::string pages{"none"};  // its kinds of pages, as describe() writes them: "thp"
+    bool wrong{};               // a part of it lies on another node than requested
 };
+// `asked`: the requested node, if any. prove_placement() asks the kernel; placement_proof() uses an answer that the
+// caller has, and leaves `pages` alone.
 [[nodiscard]] PlacementProof placement_proof(const base::Expected<PagesByNode>& pages,
                                              std::optional<std::uint32_t> asked);
 [[nodiscard]] PlacementProof prove_placement(const void* ptr, std::uint64_t bytes, std::optional<std::uint32_t> asked);
@@ -43,20 +45,20 @@ struct PlacementProof {
 struct PlacedRequest {
     std::uint64_t bytes{};
     model::PageKind pages{};
-    bool or_small{};                    // base pages will do, if this machine has none of that kind
-    std::optional<std::uint32_t> node;  // absent: wherever the kernel puts it
+    bool or_small{};                    // take base pages if this machine has no pages of that kind
+    std::optional<std::uint32_t> node;  // absent: the kernel chooses
 };
 
 class PlacedMemory {
   public:
-    // Memory that is bound, with every page resident.
+    // Bound memory; every page is resident.
     [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
 
-    // Memory that is bound, with no page resident: for callers that touch it by several threads, or time the touch.
+    // Bound memory; no page is resident. For callers that touch it with several threads, or that time the first touch.
     [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
 
-    // Memory that is neither bound nor touched. It starts on a page of that kind, and `bytes` is rounded up to whole
-    // ones.
+    // Memory that is neither bound nor touched. It starts at a boundary of pages of this kind; `bytes` is rounded up to
+    // whole pages of this kind. `root` ends with a slash.
     [[nodiscard]] static base::Expected<PlacedMemory> map(std::uint64_t bytes, model::PageKind pages,
                                                           const std::string& root = "/");
 
@@ -79,21 +81,22 @@ class PlacedMemory {
     std::optional<std::uint32_t> node_;
 };
 
-// The huge pages that this machine has reserved, smallest pages first.
+// The reserved huge pages (hugetlb) of this machine, one pool per page size, smallest size first.
 struct HugePagePool {
     std::uint64_t page_bytes{};
-    std::uint64_t reserved{};
-    std::uint64_t free{};
+    std::uint64_t reserved{};  // pages in the pool
+    std::uint64_t free{};      // pages of them that no process uses
 };
 [[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
 
-// The bytes of one page, which one fault brings in.
+// The size of a page of this kind, which is what one fault maps. 0: the kernel has no such pages.
 [[nodiscard]] std::uint64_t bytes_of(model::PageKind pages, const std::string& root = "/");
 
-// The page kinds of the mappings that begin in [ptr, ptr + bytes).
+// The pages of all mappings whose start lies in [ptr, ptr + bytes).
 [[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
 
-// "thp", "4k and thp": the kinds as a short word for a report. Empty if nothing is resident.
+// The kinds of pages as a short text for a report: "4k", "thp", "4k, 37 % of it thp", "hugetlb". Empty: none is
+// resident.
 [[nodiscard]] std::string describe(const PagesGot& got);
 
 }  // namespace memsweep::sys

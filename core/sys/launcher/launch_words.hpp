@@ -1,12 +1,13 @@
-// The messages between memsweep, its launcher and the guard, over two sockets of whole messages.
+// The messages between memsweep, the launcher (which starts a program) and the guard (which kills the program and its
+// descendants in the end). There are two sockets; both preserve message boundaries.
 //
-// The launcher's socket carries one byte from memsweep, launch_go; then a LaunchWord from the launcher. If the
-// program's process cannot execute the program, it sends a second LaunchWord. If it can, the socket closes without a
-// second message.
+// The launcher's socket: memsweep sends launch_go, one byte. The launcher makes a process for the program and sends a
+// LaunchWord. If that process cannot execute the program, it sends a second LaunchWord. Otherwise the socket closes
+// without a second message.
 //
-// The guard's socket carries first a GuardWord with the launcher's process. Then memsweep sends orders; the comment of
-// an order says whether it is answered. When memsweep's side closes, for whatever reason, the guard ends the processes
-// that it guards, says GuardCleared, and ends.
+// The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends orders; their
+// comments say which ones are answered. When memsweep closes its end or dies, the guard kills the guarded processes,
+// sends GuardCleared, and ends.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no other
@@ -16,25 +17,25 @@ namespace memsweep::sys {
 inline constexpr int could_not_launch = 127;  // the launcher's exit code, as in shells
 inline constexpr char launch_go = 'g';
 
-// The launcher's first word, for what it starts a program:
+// The first argument of memsweep-launch: how the program is started.
 inline constexpr const char* launch_measured = "measured";  // in a session of its own
-inline constexpr const char* launch_watched = "watched";    // in ours
-inline constexpr const char* launch_recorded = "recorded";  // in ours, and its process is a child of memsweep's: the
-                                                            // guard stands beside it and adopts no orphan
+inline constexpr const char* launch_watched = "watched";    // in memsweep's session
+inline constexpr const char* launch_recorded = "recorded";  // in memsweep's session, and as a child of memsweep: the
+                                                            // guard is not its ancestor and adopts no orphans
 
 struct LaunchWord {
-    int pid;           // the program's process; 0: none could be made, or it cannot execute the program
-    int error;         // errno of what went wrong; 0: nothing
+    int pid;           // pid of the program's process; 0: it could not be made, or cannot execute the program
+    int error;         // errno of the call that failed; 0: none failed
     int64_t begun_ns;  // CLOCK_MONOTONIC, just before the process was made
 };
 
 struct GuardWord {
-    int launcher;  // the launcher's process; 0: none could be made
-    int error;     // why none could be made: errno
+    int launcher;  // pid of the launcher; 0: it could not be made
+    int error;     // if `launcher` is 0: errno
 };
 
-inline constexpr int guard_wait = 1;   // answered with GuardEnd: how `pid` ended, if it has; once
-inline constexpr int guard_leave = 2;  // the guard ends, and what it guards runs on
+inline constexpr int guard_wait = 1;   // answered with GuardEnd for `pid`. The end of a process is told only once
+inline constexpr int guard_leave = 2;  // not answered: the guard ends, and the guarded processes run on
 
 struct GuardOrder {
     int what;
@@ -42,15 +43,15 @@ struct GuardOrder {
 };
 
 struct GuardEnd {
-    int ended;  // 0: it runs
-    int status;
-    int64_t usage[18];  // struct rusage of wait4(2), as the kernel has it on 64 bits
+    int ended;          // 1: the process has ended; 0: it runs
+    int status;         // as wait4(2) gives it
+    int64_t usage[18];  // struct rusage of wait4(2), in the kernel's layout for 64 bits
 };
 
 struct GuardCleared {
-    int64_t killed;       // processes
-    int64_t max_rss_kib;  // by the largest that ended
-    int survivor;         // a process that did not end in time; 0: none
+    int64_t killed;       // how many processes the guard killed
+    int64_t max_rss_kib;  // peak resident set of the largest process that the guard reaped
+    int survivor;         // pid of a process that did not end in time; 0: none
 };
 
 }  // namespace memsweep::sys
