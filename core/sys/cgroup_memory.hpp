@@ -88,7 +88,7 @@ struct CgroupMount {
 // source is avg10 of "some" in /proc/pressure. Absent: the kernel keeps no such figures.
 [[nodiscard]] std::optional<double> stalled_percent(const std::string& root, const std::string& resource);
 
-// The used share, from 0 to 1, of the control group that is closest to its limit: memory.current over memory.max.
+// The used share, from 0 to 1, of the control group that is closest to its limit: 1 - headroom_bytes / limit_bytes.
 // Absent: no group has a limit.
 [[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 

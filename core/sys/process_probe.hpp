@@ -1,4 +1,4 @@
-// The memory and the page faults of this process and of another one; and the descendants of a process.
+// Reads the memory and the page faults of this process and of other processes, and lists the descendants of a process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,31 +14,32 @@
 
 namespace memsweep::sys {
 
-// The kernel's figures of this process's memory, read at one instant. If it has to read /proc/self/smaps, it reads
-// mapping after mapping: mappings that other threads make or remove meanwhile are counted or not.
+// The memory of this process at one instant, as the kernel counts it. If /proc/self/smaps must be read (see
+// read_smaps), the mappings are read one after another: a mapping that another thread makes or removes meanwhile may be
+// missed.
 //
-// Units    bytes and event counts since process start; every field name carries its unit.
-// Sources  one per field, named beside it; no field is ever estimated.
-// Cost     snapshot walks the page tables: 3.5 ms per resident GiB of 4 KiB pages, 46 us with huge pages, so snapshots
-//          are taken between timed sections, never inside one. faults: 0.3 us; run_delay: 0.6 us; peak_bytes: 4 us,
-//          whatever the size. (Measured on a quiet 2-core VM, Linux 6.18.)
-// Memory   allocates nothing on success: a probe must not disturb what it measures.
+// Units    bytes; event counts since process start.
+// Sources  named beside each field. No field is estimated.
+// Cost     snapshot() walks the page tables: per resident GiB, 3.5 ms with 4 KiB pages and 46 us with huge pages. So
+//          take snapshots only between timed sections. The others do not depend on the size: kernel_use() 0.3 us,
+//          run_delay() 0.6 us, peak_bytes() 4 us. (Measured on an otherwise idle 2-core VM, Linux 6.18.)
+// Memory   allocates nothing on success, because that would change the measured memory.
 // Errors   os: a /proc file is missing or unreadable; invalid_input: its text lacks a field (`where` names both).
-// Threads  a probe belongs to the thread that samples; it reads the whole process. It does not survive a fork: the
-//          files it holds are those of the process that opened them.
+// Threads  use a probe only in the thread that opened it; it reads the figures of the whole process. Do not use it in a
+//          fork: its open files belong to the process that opened them.
 struct MemorySnapshot {
-    std::uint64_t rss_bytes{};        // smaps_rollup: Rss (the counters behind statm and VmRSS may lag)
-    std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which Rss leaves out
-    std::uint64_t anon_bytes{};       // smaps_rollup: Anonymous, a part of Rss: neither of files nor shared memory
-    std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of that
+    std::uint64_t rss_bytes{};        // smaps_rollup: Rss, which is exact; the counters in statm and VmRSS may lag
+    std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which are not in Rss
+    std::uint64_t anon_bytes{};       // smaps_rollup: Anonymous, the part of Rss that is neither file nor shared memory
+    std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of anon_bytes
     std::uint64_t minor_faults{};     // getrusage(RUSAGE_SELF).ru_minflt
     std::uint64_t major_faults{};     // getrusage(RUSAGE_SELF).ru_majflt
 
     [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
 };
 
-// The kernel's work for all threads of this process: getrusage(RUSAGE_SELF)'s ru_minflt, ru_majflt, ru_stime. If the
-// kernel samples its time at ticks (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it are known to some 3 %.
+// The kernel's work for all threads of this process: ru_minflt, ru_majflt and ru_stime of getrusage(RUSAGE_SELF). A
+// kernel with CONFIG_TICK_CPU_ACCOUNTING only samples `time`: the error is some 3 % of 0.5 s.
 struct KernelUse {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
@@ -57,7 +58,7 @@ struct KernelUse {
     }
 };
 
-[[nodiscard]] std::uint64_t minor_faults() noexcept;  // by this process, from getrusage
+[[nodiscard]] std::uint64_t minor_faults() noexcept;  // of this process, from getrusage
 
 class ProcessProbe {
   public:
@@ -66,16 +67,16 @@ class ProcessProbe {
     [[nodiscard]] virtual base::Expected<MemorySnapshot> snapshot() noexcept = 0;
     [[nodiscard]] virtual KernelUse kernel_use() const noexcept = 0;
 
-    // How long the thread that opened the probe has been ready to run without a processor since it began: the second
-    // field of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). Empty: the kernel does not keep
-    // it.
+    // How long the thread that opened the probe has waited for a processor, since the start of the thread. The source
+    // is the second field of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). Absent: the kernel
+    // does not count it.
     [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> run_delay() const noexcept = 0;
 
-    // Resets the high-water mark of the resident set to the present size.
+    // Sets the peak of the resident set to its present size.
     virtual void reset_peak() noexcept = 0;
 
-    // The highest resident set since the last reset_peak (or process start), plus the hugetlb pages mapped now.
-    // Errors: not_supported if the last reset_peak was refused, since the mark would be an older one.
+    // The largest resident set since the last reset_peak() or the process's start, plus the hugetlb pages mapped now.
+    // Errors: not_supported, the last reset_peak() failed, so the kernel's peak may be an older one.
     [[nodiscard]] virtual base::Expected<std::uint64_t> peak_bytes() noexcept = 0;
 
   protected:
@@ -97,44 +98,43 @@ class OwnProcessProbe final : public ProcessProbe {
   private:
     OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept;
 
-    UniqueFd smaps_;       // smaps_rollup, or smaps where that is wrong at times: read_smaps
+    UniqueFd smaps_;       // smaps_rollup, or smaps on kernels whose smaps_rollup may be wrong: see read_smaps
     UniqueFd status_;      // VmHWM, HugetlbPages
-    UniqueFd clear_refs_;  // writing 5 resets VmHWM; not open where the sandbox refuses it
-    UniqueFd schedstat_;   // for the thread that opened it; not open where the kernel lacks it
-    bool peak_stale_{};
+    UniqueFd clear_refs_;  // writing 5 resets VmHWM; invalid if a sandbox refuses to open it
+    UniqueFd schedstat_;   // of the thread that opened it; invalid if the kernel has no such file
+    bool peak_stale_{};    // the last reset_peak() failed
 };
 
-// The resident part of this process's memory: /proc/self/smaps_rollup, or the sums of /proc/self/smaps if the kernel
-// does not add them up correctly itself.
-//
-// Sources  Documentation/filesystems/proc.rst. From Linux 6.1 on smaps_rollup leaves out the next mapping whenever
-//          another thread, or khugepaged, waits to change the address space: beside a thread that maps and unmaps, 19
-//          of 20 readings in 6.1 miss up to half of the resident memory, none in 6.12.95 and 6.18. The kernels between
-//          were not tried.
-// Cost     the walk through the page tables; of smaps also 3 to 5 us a mapping, nearly all of it the kernel's (6.18).
-// Memory   allocates nothing on success.
-// Errors   os: the file cannot be read; invalid_input: a field is missing; `where` names file and field.
-
 // Whether the smaps_rollup of a kernel may leave out mappings. `release` is as uname gives it: "6.1.0-28-amd64".
+//
+// Sources  from Linux 6.1 on, smaps_rollup skips a mapping whenever another thread, or khugepaged, waits to change the
+//          address space. Measured beside a thread that maps and unmaps: in 6.1, 19 of 20 readings missed up to half of
+//          the resident memory; in 6.12.95 and 6.18 none did. Kernels between these were not tried.
 [[nodiscard]] bool rollup_may_skip_mappings(std::string_view release) noexcept;
 
-// Reads an open file from its start, and sums its mappings. The fault counts are not in it, and stay 0.
+// Reads an open smaps_rollup or smaps file from its start, and returns the sum over its mappings. The fault counts stay
+// 0.
+//
+// Sources  Documentation/filesystems/proc.rst.
+// Cost     a walk through the page tables. smaps also costs 3 to 5 us per mapping, nearly all of it in the kernel
+//          (6.18).
+// Memory   allocates nothing on success.
+// Errors   os: the file cannot be read; invalid_input: a field is missing. `where` names the file and the field.
 [[nodiscard]] base::Expected<MemorySnapshot> read_smaps(int fd, const char* path) noexcept;
 
-// The working set of another process, read from outside while it runs.
+// The working set (resident memory) of another process, read while it runs.
 //
 // Units    bytes.
-// Sources  /proc/PID/status: VmRSS + HugetlbPages. VmRSS may lag behind by some pages per thread of the process.
-// Cost     one pread, about 4 us whatever the process's size (2-core VM, Linux 6.18); the watched process
-//          does nothing.
+// Sources  /proc/PID/status: VmRSS + HugetlbPages. VmRSS may lag by some pages per thread of the process.
+// Cost     one pread, about 4 us for a process of any size (2-core VM, Linux 6.18). The watched process is not slowed.
 // Memory   sampling allocates nothing.
-// Errors   os: the process is gone already, or belongs to somebody else under hidepid.
-// Ownership  holds the process's own status file, so a later process with the same number is never mistaken for it.
+// Errors   os: the process has ended, or belongs to another user and /proc is mounted with hidepid.
+// Ownership  keeps the process's status file open, so a later process with the same pid is never read instead.
 class ProcessWatch {
   public:
     [[nodiscard]] static base::Expected<ProcessWatch> open(pid_t pid);
 
-    // Empty once the process has ended, reaped or not.
+    // Absent: the process has ended; it need not have been reaped.
     [[nodiscard]] std::optional<std::uint64_t> working_set_bytes() noexcept;
 
   private:
@@ -143,22 +143,24 @@ class ProcessWatch {
     UniqueFd status_;
 };
 
-// The folder of the program file that this process runs.
+// The folder that contains the program file of this process.
 //
-// Errors   not_supported: /proc is not mounted, or shows another pid namespace (pid_namespaces(7)), whose numbers
-//          belong to other processes.
+// Errors   not_supported: /proc is not mounted, or it shows another pid namespace, in which our pids name other
+//          processes (pid_namespaces(7)).
 [[nodiscard]] base::Expected<std::string> own_program_folder();
 
-// All descendants of a process, parents before children, ended ones included. Empty if own_program_folder() refuses.
+// All descendants of a process, parents before children, including those that have ended and were not reaped. Empty if
+// own_program_folder() returns an error.
 //
-// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it nothing is seen).
+// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it the result is empty).
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
 
-// From here on descendants whose parents end become children of ours, and so stay descendants (PR_SET_CHILD_SUBREAPER).
+// After this call, descendants whose parents end become children of this process, so they remain its descendants
+// (PR_SET_CHILD_SUBREAPER).
 void adopt_orphans() noexcept;
 
-// How long some task has waited for memory since the machine started, in microseconds: `total` of "some" in
-// /proc/pressure/memory. Empty: the kernel keeps no such figures.
+// The time in which at least one task waited for memory, since the start of the machine, in microseconds: `total` of
+// "some" in `pressure_text`, the text of /proc/pressure/memory. Absent: the text has no such figure.
 [[nodiscard]] std::optional<std::uint64_t> memory_stall_us(std::string_view pressure_text);
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// Reads the kernel's one line about a process.
+// Reads /proc/PID/stat, the kernel's line of figures about a process.
 //
 // Sources  proc_pid_stat(5).
 // Cost     some 15 us: the kernel writes 52 fields.
@@ -14,20 +14,21 @@
 namespace memsweep::sys {
 
 struct ProcessStat {
-    char state{};  // 'Z' once it has ended and nobody has waited for it; 'X' while it goes
+    char state{};  // 'Z': it has ended and was not reaped; 'X': it is being removed
     pid_t parent{};
     std::uint64_t flags{};         // PF_*
-    std::uint64_t minor_faults{};  // page faults, of the process alone
+    std::uint64_t minor_faults{};  // page faults of the process without its children
     std::uint64_t major_faults{};
-    std::uint64_t children_minor_faults{};  // of the children that it has waited for, and of theirs
+    std::uint64_t children_minor_faults{};  // of all descendants that were waited for (reaped)
     std::uint64_t children_major_faults{};
     std::uint64_t
-        env_end{};  // where its environment ends; 0: the kernel is setting it up, has ended it, or does not say
+        env_end{};  // end address of its environment; 0: the process is just starting, has ended, or hides it from us
 
     [[nodiscard]] bool has_ended() const noexcept { return state == 'Z' || state == 'X'; }
 };
 
-// Works also for a process that has ended and was not waited for. `folder` is "/proc/41/".
+// `folder` is "/proc/41/". Also works for a process that has ended and was not reaped. Absent: there is no such
+// process.
 [[nodiscard]] std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
 }  // namespace memsweep::sys

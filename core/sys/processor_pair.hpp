@@ -1,4 +1,4 @@
-// Chooses two processors for two programs that are measured at the same time.
+// Chooses two equal processors for two programs that are measured at the same time.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace memsweep::sys {
 
-// Two processors that this process may run on and that no program can tell apart: cores of one kind, with caches alike
-// in sizes and in the number of processors that share them. Two cores are preferred to one, then the fastest kind, then
-// one node, then the lowest numbers. Empty: there are no two.
+// Two processors on which this process may run. They have the same kind of core, and caches of the same sizes that are
+// shared by the same numbers of processors. Preferred are, in this order: two different cores, the fastest kind of
+// core, two processors of one NUMA node, the lowest numbers. Absent: no two processors are equal.
 //
-// Cost     O(n^2) in processors.
+// Cost     O(n^2) in the number of processors.
 [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> two_of_one_kind(const Topology& topology);
 
 }  // namespace memsweep::sys

@@ -1,4 +1,4 @@
-// The processors of this machine as the kernel lists and governs them, and limits of a thread to some of them.
+// The processors of this machine as the kernel lists them, their frequency settings, and the affinity of threads.
 #pragma once
 
 #include <cstdint>
@@ -11,48 +11,49 @@
 
 namespace memsweep::sys {
 
-// Reads the kernel's lists below /sys/devices/system: the processors and nodes that are online, the processors of a
-// node, and how the clock of processors is governed. hwloc does not tell some of these. Others are for workers, which
-// must not load a topology. No other source file reads there.
+// Files below /sys/devices/system: online processors and nodes, the processors of a node, frequency settings. Only this
+// file reads there. hwloc is not used, because it lacks some of these facts, and because a worker must not load a
+// topology.
 //
 // Sources  cpu/online, node/online, node/nodeN/cpulist, cpu/cpuN/cpufreq, cpu/intel_pstate, cpu/cpufreq below
 //          `root`/sys/devices/system.
-// Errors   none: what is not shown is absent.
-// "/sys/devices/system/cpu/cpufreq/boost", for "cpu/cpufreq/boost".
+// Errors   none: a fact that the kernel does not show is absent.
+
+// The path of such a file: "/sys/devices/system/cpu/cpufreq/boost" for "cpu/cpufreq/boost".
 [[nodiscard]] std::string system_device_path(const std::string& name, const std::string& root = "/");
 
+// The numbers of online processors and of online nodes.
 [[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
 [[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
 
-// The processors of the node, whether or not this process may use them; empty for a node of memory alone.
+// The processors of a node, including those that this process may not use. An empty list: a node without processors.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
                                                                            const std::string& root = "/");
 
-// The governor of one processor ("": its frequency is not scaled), and the governors of all processors.
+// The frequency governor of one processor, and the governors of all processors. "": the kernel does not scale
+// frequencies.
 [[nodiscard]] std::string governor(std::uint32_t cpu, const std::string& root = "/");
 [[nodiscard]] std::set<std::string> governors(const std::string& root = "/");
 
-// Whether the processor may go beyond its nominal frequency, and the command that forbids it.
+// Whether the processors may exceed their nominal frequency.
 struct Turbo {
     bool is_on{};
-    std::string command;
+    std::string command;  // the shell command that switches it off
 };
 [[nodiscard]] std::optional<Turbo> turbo(const std::string& root = "/");
 
-// The processors that this process may run on, and a limit for the calling thread that holds for a while.
-//
-// Sources  sched_getaffinity and sched_setaffinity of the calling thread. The destructor restores the former set. hwloc
-//          binds threads by the same calls, but needs its topology for it, which a worker must not load.
-// Cost     a system call if the processors change, and a migration if the thread is on none of them.
-// Errors   os: the kernel refused, as for processors that a cpuset keeps from this process.
-// Threads  an Affinity belongs to the thread that made it.
-
-// The processors that the calling thread may run on; a cpuset of its control group counts.
+// The processors on which the calling thread may run. The cpuset of its control group is taken into account.
 [[nodiscard]] std::vector<std::uint32_t> allowed_cpus();
 
-// Limits the calling thread to these processors, at least one. Returns 0, or the errno of the refusal.
+// Limits the calling thread to these processors, at least one. Returns 0, or the errno of the failure.
 [[nodiscard]] int run_on(const std::vector<std::uint32_t>& cpus);
 
+// Limits a thread to some processors. The destructor restores the former set.
+//
+// Sources  sched_getaffinity(2) and sched_setaffinity(2). hwloc is not used, because a worker must not load a topology.
+// Cost     a system call if the set of processors changes, and a migration if the thread runs outside the new set.
+// Errors   os: the kernel refused, as for processors that are not in the cpuset of this process.
+// Threads  use an object only in the thread that made it.
 class Affinity {
   public:
     Affinity() = default;
@@ -60,12 +61,12 @@ class Affinity {
     Affinity& operator=(const Affinity&) = delete;
     ~Affinity();
 
-    // Limits the thread to these processors from now on. Empty: to the processors of before the first call.
+    // Limits the thread to these processors. An empty list restores the processors from before the first call.
     [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
 
   private:
     std::vector<std::uint32_t> before_;
-    std::vector<std::uint32_t> now_;  // empty: as before
+    std::vector<std::uint32_t> now_;  // empty: the thread is not limited
 };
 
 }  // namespace memsweep::sys

@@ -1,10 +1,10 @@
-// Settings of this machine that spoil measured memory costs: their values, why they matter, and commands to change
-// them.
+// Checks settings of this machine that distort the measured cost of memory. A check has the value of a setting, why it
+// matters, and commands to change it.
 //
-// Sources  /proc and /sys below `root`, one or two files per check, named in setting_checks.cpp; the process's own
-//          (limits, capabilities, control groups) from /proc/self.
-// Cost     some 50 small files, a few milliseconds.
-// Errors   none: a setting that cannot be read is a note without a value, never a verdict.
+// Sources  one or two files per check in /proc and /sys below `root`, named in setting_checks.cpp. Limits, capabilities
+//          and control groups of this process come from /proc/self.
+// Cost     reads some 50 small files in a few milliseconds.
+// Errors   none: a setting that cannot be read gives a note without a value, and no verdict.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace memsweep::sys {
 
-// `root` as in machine_facts(). The same checks in the same order on every machine.
+// `root` is the folder that contains proc/ and sys/. Every machine gets the same checks in the same order.
 [[nodiscard]] std::vector<model::MachineCheck> setting_checks(const std::string& root = "/");
 
 }  // namespace memsweep::sys

@@ -1,10 +1,10 @@
-// Checks that the allocator installed here knows the settings that a program is to get. Three of four allocators say
-// nothing of a name that they do not know. So a wrong name would look like a setting without effect.
+// Checks that the installed allocator knows the settings that a program will get. Three of the four known allocators
+// silently ignore an unknown setting, so a misspelt one would look like a setting without effect.
 //
-// Sources  glibc: `ld.so --list-tunables` (2.33). jemalloc: what it prints about an invalid MALLOC_CONF. mimalloc: its
-//          options under MIMALLOC_VERBOSE. gperftools: the names in its library.
-// Cost     one process that does nothing, or one read of the library.
-// Errors   not_supported: the allocator does not know a name, or refuses a value; os: it could not be asked.
+// Sources  glibc: `ld.so --list-tunables` (2.33). jemalloc: its messages about an invalid MALLOC_CONF. mimalloc: the
+//          options that it prints under MIMALLOC_VERBOSE. gperftools: the names in its library file.
+// Cost     one process that does nothing, or one read of the library file.
+// Errors   not_supported: the allocator does not know a name, or refuses a value; os: the check could not be made.
 #pragma once
 
 #include "core/base/expected.hpp"
@@ -12,7 +12,7 @@
 
 namespace memsweep::sys {
 
-// `allocator.library`: where it lies; empty for the C library's own.
+// `allocator.library` is the path of the library; empty: the C library's own malloc.
 [[nodiscard]] base::Expected<void> check_settings_taken(const model::AllocatorSpec& allocator);
 
 }  // namespace memsweep::sys

@@ -1,12 +1,12 @@
-// Measures named shared memory between this process and another: how fast one reads what the other wrote, how long a
-// word takes to be seen there, and whether every byte arrives.
+// Measures named shared memory between this process and a second one that it forks: how fast each reads or writes it,
+// how long a store takes until the other process sees it, and whether every byte arrives.
 //
-// Units    bytes, nanoseconds of the steady clock.
-// Sources  shm_open(3), posix_fallocate(3), fork(2): the second process opens the memory anew, by its name.
-// Cost     two mappings of the size, one process; `rounds` passes over the memory on each side.
-// Errors   shm_full, no_memory, no_process, peer_ended: see Sharing::Outcome. Nothing is left behind in /dev/shm: the
-//          name goes as soon as both have the memory.
-// Threads  any; the second process runs the calling thread alone, and allocates nothing.
+// Units    bytes; nanoseconds of the steady clock.
+// Sources  shm_open(3), posix_fallocate(3), fork(2). The second process opens the memory by its name.
+// Cost     a process, and a mapping of the memory in each process. Each process passes over the memory `rounds` times.
+// Errors   see Sharing::Outcome. No file stays in /dev/shm: the name is removed as soon as both processes have mapped
+//          the memory.
+// Threads  any. The second process has only the calling thread, and allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace memsweep::sys {
 struct Sharing {
     enum class Outcome : std::uint8_t {
         done,
-        shm_full,    // /dev/shm has no room
-        no_memory,   // it cannot be mapped
-        no_process,  // no second process can be started
-        peer_ended,  // the second process died on the way
+        shm_full,    // /dev/shm has no space left
+        no_memory,   // the shared memory cannot be made or mapped
+        no_process,  // the second process cannot be started
+        peer_ended,  // the second process died before the end
     };
     Outcome outcome{Outcome::done};
-    std::uint64_t bytes{};        // read and checked by the second process, over all rounds
-    std::uint64_t wrong_bytes{};  // the part of them that differs from what was written
-    std::int64_t write_ns{};      // this process, over all rounds
-    std::int64_t read_ns{};       // the second process, over all rounds
-    std::int64_t turn_ns{};       // from a store here to its sight there: half of a round trip, the mean of many
+    std::uint64_t bytes{};        // bytes that the second process has read and checked, over all rounds
+    std::uint64_t wrong_bytes{};  // how many of them differ from the bytes written
+    std::int64_t write_ns{};      // time that this process wrote, over all rounds
+    std::int64_t read_ns{};       // time that the second process read, over all rounds
+    std::int64_t turn_ns{};       // time until the other process sees a store: half of the mean round trip
 };
 
-inline constexpr std::uint64_t sharing_turns = 2000;  // turn_ns is the mean of so many round trips
+inline constexpr std::uint64_t sharing_turns = 2000;  // the number of round trips behind turn_ns
 
 [[nodiscard]] Sharing share_with_a_process(std::uint64_t bytes, std::uint64_t rounds) noexcept;
 

@@ -1,4 +1,4 @@
-// Signals: those that ask this process to stop, and those of a faulting access.
+// Signals that ask this process to stop, and signals caused by an access to inaccessible memory.
 #pragma once
 
 #include <csignal>
@@ -8,14 +8,16 @@
 
 namespace memsweep::sys {
 
-// Stop signals, such as Ctrl-C, that the program asks for; they interrupt nothing.
+// Receives stop signals, such as Ctrl-C, at the moment when the program asks for them. They do not interrupt anything.
 //
-// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. A signal that is ignored stays so: under
-//          nohup, or in a shell's background job, it is not for us.
-// Errors   none: without a descriptor to spare fd() is -1, which poll() passes over, and pending() works all the same.
-// Threads  blocks in the constructing thread, and in those it starts later: make it in main, before any thread.
-// Ownership  the destructor restores the thread's signal mask; a signal that nobody has asked for by then takes effect
-//          at once, which by default ends the process.
+// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. A signal that is ignored remains ignored,
+//          as under nohup or in a background job of a shell.
+// Errors   none: if no descriptor is free, fd() is -1, which poll() ignores, and pending() still works.
+// Threads  the signals are blocked in the constructing thread and in threads that it starts later. So construct it in
+//          main, before any thread.
+// Ownership  the destructor restores the thread's signal mask. A signal that is still pending then takes effect at
+//            once;
+//          by default it ends the process.
 class StopSignals {
   public:
     StopSignals() noexcept;
@@ -23,27 +25,27 @@ class StopSignals {
     StopSignals& operator=(const StopSignals&) = delete;
     ~StopSignals();
 
-    // Takes the next stop signal that has arrived (SIGINT, ...); empty when there is none. Never waits.
+    // Takes one stop signal that has arrived (SIGINT, ...). Absent: none has arrived. Never waits.
     [[nodiscard]] std::optional<int> pending() const noexcept;
 
-    // The signal that pending gave last, 0 before the first.
+    // The last signal that pending() returned; 0: none so far.
     [[nodiscard]] int last() const noexcept { return last_; }
 
-    // Whether any has arrived so far, taken or not.
+    // Whether a stop signal has arrived so far. Takes it if it is still pending.
     [[nodiscard]] bool arrived() const noexcept { return last_ != 0 || pending().has_value(); }
 
-    // For poll(): readable while a signal is pending. Only pending reads it.
+    // For poll(): readable while a signal is pending. Do not read it; call pending().
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   private:
     sigset_t stop_{};
     sigset_t mask_before_{};
     UniqueFd fd_;
-    mutable int last_{};  // mutable for pending(): taking a signal changes the process, not the signals held here
+    mutable int last_{};  // mutable, because pending() is const
 };
 
-// Blocks all signals in the calling thread for as long as it is there. A thread that is begun meanwhile gets none:
-// signals are for whoever waits for the command.
+// Blocks all signals in the calling thread as long as the object lives. Threads started meanwhile inherit the mask, so
+// they never get a signal; other threads of the process handle signals.
 class AllSignalsBlocked {
   public:
     AllSignalsBlocked() noexcept
@@ -60,27 +62,27 @@ class AllSignalsBlocked {
     sigset_t before_{};
 };
 
-// Whether a stop signal has arrived that this thread blocks and nobody has taken yet. For code that waits and has no
-// StopSignals at hand.
+// Whether a stop signal is pending: it has arrived, this thread blocks it, and nobody has taken it. For code that waits
+// and has no StopSignals object.
 [[nodiscard]] bool stop_signal_waits() noexcept;
 
-// Whether one has been taken already: this process is on its way out.
+// Whether StopSignals::pending() has taken a stop signal, so that this process is about to end.
 [[nodiscard]] bool stop_signal_taken() noexcept;
 
-// Runs a piece of code that may touch inaccessible memory, and returns if it does.
+// Runs code that may touch inaccessible memory. Returns at the first faulting access, or when the code ends.
 //
-// Sources  sigaction(2), siglongjmp(3): SIGSEGV and SIGBUS are delivered to the thread that caused them.
-// Cost     the first use installs handlers for the process; then about 20 ns per call.
-// Threads  each thread has its own trap; a fault outside any trap has its former effect.
-// Errors   the code must not hold locks or own anything when it faults: nothing is unwound.
+// Sources  sigaction(2), siglongjmp(3). The kernel delivers SIGSEGV and SIGBUS to the thread that caused them.
+// Cost     the first call installs signal handlers for the process. Later calls take about 20 ns.
+// Threads  any; several threads may be in run_trapped() at once. A fault elsewhere has its former effect.
+// Errors   the code must not own resources or hold locks when it faults, because no destructors run.
 struct Trapped {
     bool faulted{};
-    const void* address{};  // that was touched
+    const void* address{};  // the address whose access faulted
 };
 
 [[nodiscard]] Trapped run_trapped(void (*code)(void* context), void* context);
 
-// The same for a callable.
+// run_trapped() for a callable.
 template <typename Code>
 [[nodiscard]] Trapped trapped(const Code& code)
 {

@@ -1,10 +1,10 @@
 // Copies the content of a pipe to disk, so that it can be read more than once.
 //
-// Cost     every byte is written once, to a file without a name in the folder for temporary files. The file goes with
-//          its last descriptor.
-// Errors   io: the pipe cannot be read or the copy not written; timeout: no byte and no end for too long;
-//          invalid_input: more bytes than allowed. `where` is the name.
-// Threads  waits in the calling thread; a signal that ends the process ends the wait.
+// Cost     every byte is written once, to a file without a name in the folder for temporary files. The kernel removes
+//          the file when its last descriptor is closed.
+// Errors   io: the pipe cannot be read, or the copy cannot be written; timeout: neither a byte nor the end came within
+//          `silence`; invalid_input: the pipe has more than `bytes`. `where` is the name.
+// Threads  waits in the calling thread.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,12 @@
 namespace memsweep::sys {
 
 struct SpoolLimits {
-    std::optional<std::chrono::nanoseconds> silence;  // the longest wait for a byte or the end; absent: for ever
+    std::optional<std::chrono::nanoseconds> silence;  // longest wait for the next byte or the end; absent: for ever
     std::uint64_t bytes{UINT64_MAX};
 };
 
-// `goes_on` gets each piece, and ends the copy by returning false.
+// Copies until the end of the pipe and returns the descriptor of the copy. `goes_on` is called with each piece; if it
+// returns false, the copy ends there.
 [[nodiscard]] base::Expected<UniqueFd> spooled(int pipe, const std::string& name, const SpoolLimits& limits,
                                                const std::function<bool(std::string_view piece)>& goes_on);
 

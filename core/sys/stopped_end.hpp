@@ -1,22 +1,26 @@
-// Runs a command in the foreground and stops it at its end, whatever ends it: exit, _exit, abort, or a signal. Then all
-// its memory is still there, and none of its threads runs. The command can also be stopped before: when it calls for a
-// stop, or when the caller asks for one. A program that the command starts can be followed in its place.
+// Runs a command in the foreground and stops it at its end, whether it ends by exit, _exit, abort or a signal. At that
+// stop all its memory is still mapped, and none of its threads runs. The command can also be stopped earlier: if it
+// sends a signal that asks for a stop, or if the caller asks for one. In place of the command, a program that it starts
+// can be followed.
 //
-// Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_O_TRACEFORK, PTRACE_INTERRUPT; no right but that over a
-//          child of our own is needed.
-// Followed the command's threads, and the programs that it becomes by exec; not the processes that it starts. While a
-//          wanted program is looked for, all processes of the command are traced. When it is found, the others are let
-//          go. Until then they cannot trace others, and gain no rights by set-user-id programs (ptrace(2), execve(2)).
-// Cost     tracing: some 10 us a signal, an exec, and a thread that starts or ends. A stop: some 20 us a thread. A stop
-//          before the end interrupts the same system calls as a stop signal (signal(7)), such as epoll_wait(2).
-// Errors   os: it cannot be started (`where` is the command); not_supported: ptrace is refused here.
+// Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_O_TRACEFORK, PTRACE_INTERRUPT. The only right needed is
+//          to trace our own child.
+// Followed the threads of one process, and every program that the process becomes by execve; not the processes that it
+//          starts. If a program is wanted (ProgramStops::is_wanted), all processes of the command are traced until that
+//          program begins. Until then these processes cannot trace others, and set-user-id programs give them no rights
+//          (ptrace(2), execve(2)).
+// Cost     some 10 us for each signal, execve, and start or end of a thread; some 20 us per thread for a stop. A stop
+//          before the end interrupts the system calls that a stop signal interrupts, such as epoll_wait(2): see
+//          signal(7).
+// Errors   os: the command cannot be started (`where` is the command); not_supported: the kernel refuses ptrace.
 // Threads  call from the main thread, because the kernel ties tracing to the thread that began it. SIGCHLD, SIGINT,
-//          SIGTERM, SIGHUP and SIGQUIT stay blocked meanwhile, so no thread begun before may take signals. Wait for no
-//          other child meanwhile.
-// Ownership  if we are killed, the followed process ends with us (PTRACE_O_EXITKILL).
+//          SIGTERM, SIGHUP and SIGQUIT are blocked in it meanwhile. Other threads must block these signals too, and
+//          must not wait for children.
+// Ownership  if we are killed, the kernel kills the followed process too (PTRACE_O_EXITKILL).
 //
-// Signals of the terminal (Ctrl-C) reach the command by themselves. Signals sent to us alone are passed on to it, and
-// to the followed process too. If the command has ended, signals of the terminal are passed on as SIGTERM.
+// The terminal sends its signals (Ctrl-C) to the command too. We pass on signals that were sent to us alone, to the
+// command and to the followed process. After the end of the command, a signal of the terminal reaches the followed
+// process as SIGTERM.
 #pragma once
 
 #include <sys/types.h>
@@ -33,44 +37,47 @@
 
 namespace memsweep::sys {
 
-// Whether a child may be traced. Tries it with one.
+// Checks that a child process may be traced, by tracing one. Errors: not_supported, the kernel refuses; os, no child
+// could be made.
 [[nodiscard]] base::Expected<void> can_trace();
 
-// A moment at which the program is stopped. `thread`: a thread whose /proc folder shows the memory; the folder of a
-// first thread that has ended shows none. `since`: when the first thread was stopped for it.
+// A moment at which the program is stopped, before its end.
 struct StoppedMoment {
     pid_t process{};
-    pid_t thread{};
-    std::chrono::steady_clock::time_point since;
+    pid_t thread{};  // read the memory in the /proc folder of this thread: the main thread may have ended
+    std::chrono::steady_clock::time_point since;  // when stopping the threads began
 };
 
+// The stop at the end of the program. The members have the same meaning.
 struct StoppedEnd {
     pid_t process{};
     pid_t thread{};
-    int status{};  // as wait(2) has it
+    int status{};  // how the program ends, as wait(2) gives it
     std::chrono::steady_clock::time_point since;
 };
 
-// The callbacks for a program. During each call but `meanwhile`, all of its threads are stopped.
+// The callbacks for the followed program. During each call except `meanwhile` and `is_wanted`, all of its threads are
+// stopped.
 struct ProgramStops {
-    // Called for each process of the command that has become another program, before that program runs, until it says
-    // yes; that process is followed. If it has said yes to none 2 s after the command's end, the other callbacks are
-    // not called. Absent: the command itself is followed.
+    // Called whenever a process of the command has executed a program, before the program runs. If it returns true,
+    // that process is followed, and there are no further calls. If it has not returned true within 2 s after the
+    // command's end, the other callbacks are not called. Absent: the command itself is followed.
     std::function<bool(pid_t process)> is_wanted;
 
-    // Called at most once. It is not called if the machine kills the program too fast for any of its threads to get
-    // there.
+    // Called at most once. It is not called if the program is killed so fast that no thread stops at its exit.
     std::function<void(const StoppedEnd&)> at_end;
 
-    // The program calls by queueing call_signal to a thread of its own (rt_tgsigqueueinfo(2)). The upper half of the
-    // value is the mark, the lower half is the message. The signal is not passed on.
+    // Called if the program asks for a stop: it queues call_signal to one of its own threads (rt_tgsigqueueinfo(2)).
+    // The upper half of the signal's value is call_mark, the lower half is `value`. The program does not get the
+    // signal.
     static constexpr int call_signal = SIGURG;
-    std::uint32_t call_mark{};  // 0: the program does not call
+    std::uint32_t call_mark{};  // 0: the program does not ask for stops
     std::function<void(const StoppedMoment&, std::uint32_t value)> at_call;
 
-    // Called every `pause` from the program's exec on. True: stop the program, and call at_asked. A stop that takes
-    // longer than two seconds is given up. If is_wanted is given, this is also called with 0, before the wanted program
-    // begins and after its end. Absent: nobody asks.
+    // Called every `pause` after the program's execve, while the program runs. True: stop the program and call
+    // at_asked. If not all threads have stopped after two seconds, they go on, and at_asked is not called. If is_wanted
+    // is given, `meanwhile` is also called with 0: before the wanted program begins, and after its end. Absent: no such
+    // stops.
     std::function<bool(pid_t process)> meanwhile;
     std::function<void(const StoppedMoment&)> at_asked;
     std::chrono::nanoseconds pause{};
@@ -78,7 +85,7 @@ struct ProgramStops {
 
 class StoppedAtEnd {
   public:
-    // Runs the command to its end, and to the end of the program that is followed.
+    // Runs the command. Returns its status when both the command and the followed program have ended.
     [[nodiscard]] static base::Expected<ExitStatus> run(const SpawnOptions& program, const ProgramStops& stops);
 };
 

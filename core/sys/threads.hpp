@@ -1,4 +1,4 @@
-// Threads that are pinned to processors, and one that does nothing.
+// Threads that are pinned to processors, and a thread that only sleeps.
 #pragma once
 
 #include <pthread.h>
@@ -16,18 +16,19 @@
 
 namespace memsweep::sys {
 
-// Threads pinned to processors that begin a piece of work together.
+// A pool of threads, each pinned to a processor, that begin a piece of work at the same time.
 //
 // Units    nanoseconds of the clock that is passed in.
 //
-// Cost     run: waking the threads, which is not timed; they then meet in a spin, and the clock is read by each.
+// Cost     run() wakes the threads; they spin until all have arrived, and only then read the clock. So waking them is
+//          not in the measured time.
 //
-// Errors   os: a thread cannot be started or pinned.
+// Errors   os: a thread cannot be started or pinned; not_supported: no processors were given.
 //
-// Threads  run belongs to the thread that made the pool.
+// Threads  call run() only from the thread that made the pool.
 class PinnedThreads {
   public:
-    // One thread per processor named.
+    // Starts one thread for each processor in `cpus`.
     [[nodiscard]] static base::Expected<PinnedThreads> start(const Clock& clock, std::vector<std::uint32_t> cpus);
 
     PinnedThreads(const PinnedThreads&) = delete;
@@ -38,7 +39,7 @@ class PinnedThreads {
 
     [[nodiscard]] std::size_t size() const noexcept;
 
-    // Every thread calls work(its number from 0). Returns the time from the first one's start to the last one's end.
+    // Every thread calls work(n), with its own number n from 0. Returns the time from the first start to the last end.
     std::chrono::nanoseconds run(const std::function<void(std::size_t)>& work);
 
   private:
@@ -48,13 +49,13 @@ class PinnedThreads {
     std::unique_ptr<State> state_;
 };
 
-// A second thread that sleeps as long as it lives. With it the C library takes its locks, and std::shared_ptr counts
-// with locked instructions, as in any program that has threads.
+// A second thread that only sleeps. While it exists, the process behaves as one with threads: the C library takes its
+// locks, and std::shared_ptr counts with atomic instructions.
 //
-// Memory   when the constructor returns, the thread sleeps and has touched every page that it ever will. So it changes
-//          no working set that is read later. Its stack never becomes huge pages, even if the machine gives them to all
-//          memory (transparent_hugepage/enabled: always).
-// Errors   std::system_error if a thread, a descriptor or its stack cannot be had.
+// Memory   when the constructor returns, the thread sleeps and has touched all pages that it will ever touch. So it
+//          does not change a resident set that is read later. Its stack never gets huge pages, even if
+//          transparent_hugepage/enabled is `always`.
+// Errors   throws std::system_error if the thread, its stack or a descriptor cannot be made.
 class IdleThread {
   public:
     IdleThread();

@@ -1,8 +1,8 @@
-// The loop that traces a command from its seizing to its end, and stops it as ProgramStops says (stopped_end.hpp). The
-// command is a child of ours that has not become its program yet.
+// The loop that traces a command to its end and makes the stops of ProgramStops (stopped_end.hpp). The command is our
+// child; it was seized (PTRACE_SEIZE) before its execve.
 //
 // Sources  ptrace(2), wait(2), sigtimedwait(2).
-// Threads  the one that has seized the command. The awaited signals are blocked meanwhile.
+// Threads  the thread that has seized the command. It must block awaited_signals().
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,13 @@
 
 namespace memsweep::sys {
 
-// The options with which the command is seized (PTRACE_SEIZE).
+// The options for PTRACE_SEIZE of the command.
 [[nodiscard]] unsigned long first_options(const ProgramStops& stops);
 
+// SIGCHLD, and the signals that are passed on to the command.
 [[nodiscard]] sigset_t awaited_signals();
 
-// Traces until the command and the process that is followed have ended. Returns how the command ended.
+// Traces until both the command and the followed process have ended. Returns how the command ended.
 [[nodiscard]] ExitStatus trace_to_end(pid_t command, const ProgramStops& stops);
 
 }  // namespace memsweep::sys

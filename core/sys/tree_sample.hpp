@@ -1,20 +1,20 @@
-// The memory and page faults of all descendants of a process, seen from outside at one instant.
+// The memory and page faults of all descendants of a process, read from outside at one instant.
 //
 // Units    bytes; page faults since the start of each process.
-// Sources  descendants_of finds the processes.
-//          /proc/PID/stat: ppid, flags, minflt, majflt and, for children that were waited for, cminflt and cmajflt.
-//          /proc/PID/status: VmRSS of a single process; RssAnon and RssShmem of several; HugetlbPages of each.
-//          /proc/PID/smaps_rollup (Linux 5.4): Pss_Anon and Pss_Shmem of processes that may share such pages. These are
-//          processes that were forked and have executed nothing since (PF_FORKNOEXEC), their parents, and those with
-//          shared memory.
-//          kcmp(2) recognises a child of vfork(2), which has no memory of its own yet.
-// Meaning  the sum over several processes is what a control group is charged for them (memory.peak of v2), without the
-//          kernel's own memory and without files: a group is charged for the files that it reads first. So mapped files
-//          are in the figure of a single process, and not in a sum.
-// Cost     a sample takes some 35 us a process. with_shared_once takes some 2 ms for each 100 MiB of the sharers' 4 KiB
-//          pages, for a walk through their page tables (2-core VM, Linux 6.18). The processes themselves do nothing.
-// Errors   none: a process that ends meanwhile counts as far as it was read. If its smaps_rollup may not be read
-//          (another user's), it counts with all its memory, shared or not.
+// Sources  the processes come from descendants_of().
+//          /proc/PID/stat: ppid, flags, minflt and majflt; cminflt and cmajflt for children that were waited for.
+//          /proc/PID/status: VmRSS if there is one process; RssAnon and RssShmem if there are several; HugetlbPages.
+//          /proc/PID/smaps_rollup (Linux 5.4): Pss_Anon and Pss_Shmem of the sharers.
+//          kcmp(2): finds children of vfork(2), which still use the memory of their parents.
+// Sharers  are processes that may have pages in common: processes that were forked and have not called execve since
+//          (PF_FORKNOEXEC), their parents, and processes with shared memory.
+// Meaning  the sum over several processes is what cgroup v2 would charge for them (memory.peak), without kernel memory
+//          and without files. A control group is charged only for file pages that it was the first to read. So mapped
+//          files are counted if there is one process, and not if there are several.
+// Cost     a sample takes some 35 us per process. with_shared_once() walks page tables: some 2 ms for each 100 MiB of
+//          the sharers' 4 KiB pages (2-core VM, Linux 6.18). The sampled processes are not stopped.
+// Errors   none: of a process that ends meanwhile, what was read before is counted. If the smaps_rollup of a process
+//          may not be read, as for another user's process, all its memory counts as not shared.
 #pragma once
 
 #include <sys/types.h>
@@ -25,18 +25,21 @@
 namespace memsweep::sys {
 
 struct TreeSample {
-    std::uint64_t processes{};          // processes with memory of their own: not those that wait for their parent
-    std::uint64_t working_set_bytes{};  // pages that sharers share count once for each
+    std::uint64_t processes{};          // without children of vfork(2) that still use their parent's memory
+    std::uint64_t working_set_bytes{};  // resident memory; a page that two sharers have is counted twice
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    std::vector<pid_t> sharers;         // sorted; processes that may have pages in common
-    std::uint64_t sharers_bytes{};      // their part of working_set_bytes
-    bool several_have_shared_memory{};  // its pages may gain sharers at any time; pages shared by fork only lose some
+    std::vector<pid_t> sharers;     // sorted
+    std::uint64_t sharers_bytes{};  // the sharers' part of working_set_bytes
+    // More than one process has shared memory. Its pages may be shared by more processes at any time; pages shared by
+    // fork only by fewer.
+    bool several_have_shared_memory{};
 };
 
 [[nodiscard]] TreeSample sample_descendants(pid_t process);
 
-// The working set at about the time of the sample, each page once.
+// The working set of the sample with each shared page counted once. It reads the sharers' memory again, so call it soon
+// after the sample.
 [[nodiscard]] std::uint64_t with_shared_once(const TreeSample& sample);
 
 }  // namespace memsweep::sys
