@@ -14,8 +14,8 @@
 //          signal(7).
 // Errors   os: the command cannot be started (`where` is the command); not_supported: the kernel refuses ptrace.
 // Threads  call from the main thread, because the kernel ties tracing to the thread that began it. SIGCHLD, SIGINT,
-//          SIGTERM, SIGHUP and SIGQUIT are blocked in it meanwhile. Other threads must block these signals too, and
-//          must not wait for children.
+//          SIGTERM, SIGHUP and SIGQUIT are blocked in it meanwhile, and other threads must block them too. All children
+//          of this process are reaped, so nothing else may wait for a child.
 // Ownership  if we are killed, the kernel kills the followed process too (PTRACE_O_EXITKILL).
 //
 // The terminal sends its signals (Ctrl-C) to the command too. We pass on signals that were sent to us alone, to the

@@ -1,9 +1,9 @@
-// Counts what is allocated, freed and live at the peak while the events of a trace go by. Accounts are small numbers
-// that the caller chooses.
+// Counts the blocks and bytes of accounts while a trace is read: allocated, live at the trace's peak, live at its end.
+// An account, such as a call site, is a small number that the caller chooses.
 //
 // Units    bytes, counts.
-// Cost     some ns a block.
-// Memory   88 bytes a number.
+// Cost     some ns per block.
+// Memory   88 bytes per account, from 0 to the largest number.
 // Threads  one.
 #pragma once
 
@@ -16,33 +16,32 @@ namespace memsweep::trace {
 struct AllocationFigures {
     std::uint64_t allocations{};
     std::uint64_t bytes_allocated{};
-    std::uint64_t temporary{};   // allocations
-    std::uint64_t peak_bytes{};  // live at the trace's peak
-    std::uint64_t peak_blocks{};
-    std::uint64_t end_bytes{};  // live at the end of the trace, or when their process ended
-    std::uint64_t end_blocks{};
-    std::uint64_t own_peak_bytes{};  // the most that this number itself had live at any time
+    std::uint64_t temporary{};       // temporary allocations
+    std::uint64_t peak_bytes{};      // live at the trace's peak
+    std::uint64_t peak_blocks{};     // likewise
+    std::uint64_t end_bytes{};       // live at the end of the trace, or at the end of their process
+    std::uint64_t end_blocks{};      // likewise
+    std::uint64_t own_peak_bytes{};  // the most bytes of this account that were live at any time
     friend bool operator==(const AllocationFigures&, const AllocationFigures&) = default;
 };
 
-// Adds all but the own peak, which has no sum.
+// Adds all figures except own_peak_bytes, because accounts reach their own peaks at different times.
 void add(AllocationFigures& sum, const AllocationFigures& figures);
 
-// Figures by small numbers, while the events go by.
 class AllocationLedger {
   public:
-    // How often a block counts, in parts of `unit`, and for how many bytes.
+    // A sampled block stands for several blocks.
     struct Weight {
-        std::uint64_t count{1};
-        std::uint64_t bytes{};
+        std::uint64_t count{1};  // number of blocks times `unit`
+        std::uint64_t bytes{};   // bytes of all these blocks
     };
 
     explicit AllocationLedger(std::uint64_t unit = 1) : unit_{unit} {}
     void make(std::uint32_t number, const Weight& weight);
     void free(std::uint32_t number, const Weight& weight, bool is_temporary);
-    // The block's process has ended: the block was live at the end, and is live no more.
+    // The block's process has ended. The block is no longer live, but counts in end_bytes and end_blocks.
     void abandon(std::uint32_t number, const Weight& weight);
-    // A new peak: what is live now counts as live at the peak, until the next call.
+    // The trace has reached a new peak: what is live now becomes peak_bytes and peak_blocks.
     void begin_peak() { ++peak_; }
 
     [[nodiscard]] std::size_t count() const noexcept { return accounts_.size(); }
@@ -59,7 +58,7 @@ class AllocationLedger {
         std::uint64_t bytes_allocated{};
         std::uint64_t temporary{};
         Held live;
-        Held at_peak;  // of the peak number `seen_peak`; a later one finds what is live
+        Held at_peak;  // what was live at peak number `seen_peak`; if there was a later peak, `live` is right
         Held abandoned;
         std::uint64_t own_peak_bytes{};
         std::uint64_t seen_peak{};

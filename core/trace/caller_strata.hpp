@@ -1,16 +1,18 @@
-// Estimates the figures of stacks in a trace that has stacks only for a sample of its blocks. For all other blocks it
-// has the callers and the sizes.
+// Estimates the figures of call stacks in a trace that has stacks only for a sample of its blocks. Of every block it
+// knows the size and the address of the caller.
 //
-// A stratum holds the blocks that were requested from one address, in sizes of one power of two. Its figures are known
-// exactly. They are divided among its stacks in the proportions of the sampled blocks, each of which counts for the
-// blocks that it stands for. If a stratum's sample has nothing of a figure, the sample of its address in all sizes is
-// taken for it. If that has nothing either, the figure goes to a stack of the address alone. So the sums by address are
-// exact, and the total is too.
+// A stratum is all blocks that were requested from one address, with sizes between two powers of two. The figures of a
+// stratum are known exactly. They are divided among its stacks, in proportion to the weights of the sampled blocks. If
+// the proportions are all 0, these are tried in order:
+// 1. the same figure of all samples of this address, of every size;
+// 2. bytes_allocated of all samples of this address;
+// 3. the whole figure goes to a stack that consists of the address alone.
+// So the sums by address and the total are exact.
 //
 // Units    bytes, counts.
 // Sources  post-stratification: Holt, Smith, "Post stratification", JRSS A 142, 1979.
-// Cost     10 ns a block.
-// Memory   100 bytes an address and power of two, 200 a stack and power of two that was sampled.
+// Cost     10 ns per block.
+// Memory   100 bytes per stratum; 200 bytes per sampled stack and power of two.
 // Threads  one.
 #pragma once
 
@@ -25,40 +27,41 @@
 
 namespace memsweep::trace {
 
-// Divides `sum` into whole numbers in these proportions. The proportions are not all 0.
+// Divides `sum` into whole numbers in these proportions, at least one of which must not be 0.
 [[nodiscard]] std::vector<std::uint64_t> shared_out(std::uint64_t sum, const std::vector<std::uint64_t>& proportions);
 
 class CallerStrata {
   public:
     struct Place {
         std::uint32_t stratum{};
-        std::uint32_t sampled{};  // the stack and power of two; 0: the block is outside the sample
+        std::uint32_t sampled{};  // number of the stack and power of two; 0: the block is not in the sample
     };
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
 
-    // The place where a block with this node counts. A node of an address alone is no sample.
+    // The place that counts a block of this size and stack node. A node of a single address means: not in the sample.
     [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
     void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);
     void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void begin_peak();
 
-    // For each address, by its number, whether the group of all its blocks is known. It is if all nodes of the address
-    // are of one group, or if all its blocks were sampled. `groups` has the group of each node.
+    // For each address, by its number, whether the group of all its blocks is known: all nodes of the address are in
+    // one group, or all its blocks were sampled. `groups` has the group of each node.
     [[nodiscard]] std::vector<bool> origins_of_known_group(const std::vector<std::uint32_t>& groups);
-    // The number of the address.
+    // The number of the address that requested the blocks of this place.
     [[nodiscard]] std::uint32_t origin_of(const Place& place) const { return strata_[place.stratum].origin; }
 
-    // The figures by node, without own peaks.
+    // The figures of each node. own_peak_bytes is not known.
     [[nodiscard]] std::vector<AllocationFigures> figures() const;
+    // The memory that this object takes, in things (bounds.hpp).
     [[nodiscard]] std::uint64_t held() const { return strata_.size() + 2 * samples_.size(); }
 
   private:
     static constexpr std::uint32_t powers = 65;
     struct Stratum {
-        std::uint32_t origin{};
-        std::uint32_t alone{};  // the node of its address alone; 0: it has no address
+        std::uint32_t origin{};  // number of the address
+        std::uint32_t alone{};   // the node that is this address alone; 0: there is none
     };
     struct Sample {
         std::uint32_t node{};
@@ -68,9 +71,10 @@ class CallerStrata {
     std::uint32_t origin_of(std::uint32_t node);
 
     const StackTable* table_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> origins_;  // image and address
-    std::vector<std::uint32_t> origin_of_node_;  // plus one; 0: not asked yet
-    std::vector<std::uint32_t> numbers_;         // numbers of strata plus one, by origin and power
+    // By process, image and address: the number of the address.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> origins_;
+    std::vector<std::uint32_t> origin_of_node_;  // number of the address plus one; 0: not looked up yet
+    std::vector<std::uint32_t> numbers_;         // number of the stratum plus one, by origin and power
     std::vector<Stratum> strata_;
     std::unordered_map<std::uint64_t, std::uint32_t> sample_numbers_;  // by node and power
     std::vector<Sample> samples_{Sample{}};

@@ -1,7 +1,9 @@
-// Reads a chunk of kind `stacks` or `mappers`: the numbers that it has for the events of another chunk, in their order.
+// Reads a chunk of kind `stacks` or `mappers`. Such a chunk has one number for each event of a chunk of events that
+// takes one, in the order of the events.
 //
-// Cost     some ns a number.
-// Errors   a chunk that is damaged, or belongs to other events, has no numbers and is not whole.
+// Cost     some ns per number.
+// Errors   a chunk that is damaged, or that belongs to another chunk of events, has no numbers, and is_whole() is
+//          false.
 // Threads  one.
 #pragma once
 
@@ -16,12 +18,12 @@ namespace memsweep::trace {
 class ChunkNumbers {
   public:
     ChunkNumbers() = default;
-    // Without a `place` there are no numbers.
+    // `place` is the chunk to read; nullptr: there is none. `events` is the header of the chunk of events.
     ChunkNumbers(const ChunkPlace* place, TraceFile& file, const ChunkHeader& events);
 
     [[nodiscard]] const StackImage& image() const noexcept { return image_; }
     [[nodiscard]] std::uint32_t next() noexcept { return decoder_.next(); }
-    // Call after the chunk's last event. False: the numbers were not those of this chunk.
+    // Call after the last event of the chunk. False: the numbers did not belong to these events.
     [[nodiscard]] bool is_whole() const noexcept
     {
         return !decoder_.damaged() && !decoder_.has_more() && !is_of_another_;

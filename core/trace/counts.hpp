@@ -1,12 +1,13 @@
-// The counts that recorders without a log left in a folder (format/count_layout.hpp), summed over a program and the
-// processes that it started.
+// Reads the files of recorders that only count (format/count_layout.hpp), and adds them up over a program and its
+// descendants. A process image begins with a start, a fork or an exec.
 //
-// Sums     calls and bytes asked for are sums over all process images. The peak is the largest of any one image. Images
-//          that run side by side reach their peaks at times that do not repeat, and images that follow one another
-//          never have theirs at once. The bytes live at the end are the sum of what each image had not freed when it
-//          ended. A parent's blocks do not count for a forked child.
-// Errors   not_supported, with the reason: not every program was counted, or so little was counted that it cannot be
-//          all of the program's. io: the folder cannot be read.
+// Sums     calls and requested bytes: sums over all images.
+//          bytes live at the end: the sum of what each image had not freed when it ended. Blocks that a forked child
+//          inherits are not counted for it.
+//          peak: the largest of any image. A sum would not repeat, because images that run at the same time reach their
+//          peaks at varying times.
+// Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
+//          the heap. io: the folder cannot be read.
 // Threads  one.
 #pragma once
 
@@ -20,36 +21,37 @@
 namespace memsweep::trace {
 
 struct Counts {
-    std::uint64_t images{};           // a start, a fork and an exec make one each
-    std::uint64_t allocations{};      // calls that gave a block, including reallocations
-    std::uint64_t allocated_bytes{};  // asked for
+    std::uint64_t images{};           // process images
+    std::uint64_t allocations{};      // calls that returned a block, including realloc
+    std::uint64_t allocated_bytes{};  // bytes that these calls requested
     std::uint64_t live_bytes_peak{};
     std::uint64_t live_bytes_end{};
 };
 
-// The malloc of a program that was counted.
+// A program that was counted, and its malloc.
 struct ServedProgram {
-    std::string program;  // its file
-    std::string library;  // that malloc comes from; empty: not known
-    bool is_own{};        // the program brings its own malloc, whose calls are not counted
+    std::string program;  // path of the executable
+    std::string library;  // file of the malloc behind the recorder; empty: not known
+    bool is_own{};        // the program has its own malloc, whose calls are not counted
     friend bool operator==(const ServedProgram&, const ServedProgram&) = default;
 };
 
 // The result of counting a tree of processes.
 struct CountedTree {
     Counts counts;
-    std::uint64_t refused{};                    // processes for which no file could be made, or not every size kept
-    std::vector<ServedProgram> served;          // each once
+    std::uint64_t refused{};                    // processes without a count file, or with sizes that were lost
+    std::vector<ServedProgram> served;          // without duplicates
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
-    std::uint64_t not_noted{};                  // programs that were started and about which nothing is known
-    std::uint64_t address_limit_bytes{};        // the smallest RLIMIT_AS of a process; 0: none had one
-    std::string why_unseen;                     // why blocks were not seen; empty: those seen explain each heap's pages
+    std::uint64_t not_noted{};                  // started programs about which nothing is known
+    std::uint64_t address_limit_bytes{};        // the smallest RLIMIT_AS of a process; 0: no process had a limit
+    std::string why_unseen;                     // why blocks must have been missed; empty: none seem to be missing
 
-    // The counts, if they cover all programs; otherwise why not.
+    // The counts if they cover all programs; else an error with the reason.
     [[nodiscard]] base::Expected<Counts> whole() const;
 };
 
-// Call when the processes have ended. Removes the files that it has read. `looks`: the looks at the tree while it ran.
+// Call it after all processes have ended. Removes the files that it has read. `looks`: what was seen of the process
+// tree while it ran.
 [[nodiscard]] base::Expected<CountedTree> take_counts(const std::string& folder,
                                                       const TreeLooks& looks = TreeLooks{""});
 

@@ -1,11 +1,12 @@
-// A mark in a trace: the moment at which the recorded program had done its work, which may be long before it ends. The
-// mark is each thread's place in its log. If a trace has a mark, its `end` is that moment.
+// An end mark in a trace: the moment at which the recorded program had done its work, before it freed its memory and
+// ended. The mark has the position of each thread in its log. In a trace with a mark, the moment `end` is the mark.
 //
-// If the threads run on meanwhile, they are looked at one after the other: the mark is where each stood then.
+// The threads of the program need not be stopped. If they run, their positions are read one after another, so the mark
+// is not one instant.
 //
-// Memory   some 40 bytes a thread that is in the middle of a chunk, and one chunk.
-// Errors   errors of reading are passed on. A damaged mark counts as none.
-// Threads  one; memsweep may take full chunks out of the recordings meanwhile.
+// Memory   some 40 bytes per thread that is in the middle of a chunk, and one chunk.
+// Errors   those of reading the recording. A damaged mark counts as no mark.
+// Threads  one. Meanwhile memsweep may move full chunks from the recordings to the trace.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +23,17 @@
 namespace memsweep::trace {
 
 struct EndMark {
-    std::string sign;  // by which it was known, as --end-when says it
+    std::string sign;  // the sign that the work was done, as given to --end-when
     ExactCut cut;
 };
 
-// Marks the last program of each process that runs. If a process has ended, all its events are before the mark.
+// Makes a mark from the last image (program) of each process that still runs. Of a process that has ended, all events
+// are before the mark.
 [[nodiscard]] base::Expected<EndMark> end_mark_of(const std::vector<RecordedImage>& images, const IsRunning& is_running,
                                                   std::string sign);
 
 [[nodiscard]] base::Expected<void> put_end_mark(const TakeBytes& take, const EndMark& mark);
-// The first mark of the trace; empty: it has none.
+// The first mark of the trace; absent: it has none.
 [[nodiscard]] std::optional<EndMark> find_end_mark(TraceFile& file);
 
 }  // namespace memsweep::trace

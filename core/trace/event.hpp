@@ -1,7 +1,7 @@
-// One thing that a traced program did with memory. Readers return these events, and writers take them.
+// An event: one memory operation of a traced program. Readers of traces return events, and writers take them.
 //
 // Units    bytes; ticks of the trace's clock (FileHeader::ticks_per_second).
-// Ownership  `text` belongs to the reader and holds until the next event.
+// Ownership  `text` belongs to the reader and is valid until the next event is read.
 #pragma once
 
 #include <array>
@@ -19,21 +19,21 @@ enum class EventKind : std::uint8_t {
     aligned_alloc,
     realloc,  // old_address 0: an allocation; address 0 and size 0: a free
     free,
-    free_requested,  // the program has let go; a stream still uses the block until its `free`
-    failed_alloc,    // refused: size is what was asked for
-    map,             // address space or a pool's segment, not a block: mmap, segment_alloc
+    free_requested,  // the program has freed the block, but a device's stream may use it until its `free` event
+    failed_alloc,    // an allocation that was refused; `size` is the requested size
+    map,             // address space or a segment of a pool, not a block: mmap, segment_alloc
     unmap,
-    external,  // memory of others is charged to a space, and is no more
-    external_end,
-    copy,  // old_address is the source, in source_space
-    move,
+    external,      // memory that somebody else owns is charged to `space` from now on
+    external_end,  // it is no longer charged
+    copy,          // old_address is the source, in source_space
+    move,          // likewise
     thread_start,  // `other` is the new thread
     thread_exit,
-    fork,  // `other` is the child's process
-    exec,  // the process begins anew, with nothing
+    fork,  // `other` is the child process
+    exec,  // the process executes another program; all its blocks are gone
     process_exit,
     label,
-    define_space,  // `text` names it, `space_kind` and `other` (the device) say what it is
+    define_space,  // describes `space`: `text` is its name, space_kind its kind, `other` its device
 };
 inline constexpr std::size_t event_kinds = 20;
 
@@ -44,17 +44,17 @@ struct Event {
     SpaceKind space_kind{};
     std::uint32_t process{};
     std::uint32_t thread{};
-    std::uint32_t space{};  // a memory, or an allocator of the program; process, space and address identify a block
+    std::uint32_t space{};  // a memory or an allocator of the program; process, space and address identify a block
     std::uint64_t stream{};
     std::uint64_t address{};
     std::uint64_t old_address{};
     std::uint64_t size{};
-    std::uint64_t alignment{};  // aligned_alloc's
-    std::uint64_t ticks{};      // those of the last stamp before it
+    std::uint64_t alignment{};  // of aligned_alloc
+    std::uint64_t ticks{};      // the clock at the last stamp before this event
     std::uint32_t source_space{};
-    std::uint32_t other{};
-    std::uint32_t stack{};   // its call stack: a node of a reader's StackTable, or of a writer's tree; 0: not known
-    std::uint32_t module{};  // map, unmap: whose code called: a place in a reader's ProgramNotes; 0: not known
+    std::uint32_t other{};   // meaning: see EventKind
+    std::uint32_t stack{};   // call stack: a node of the reader's StackTable, or of the writer's tree; 0: not known
+    std::uint32_t module{};  // of map, unmap: the calling module, a place in the reader's ProgramNotes; 0: not known
     std::string_view text{};
 };
 
@@ -63,14 +63,14 @@ struct Event {
     return kind <= EventKind::aligned_alloc;
 }
 
-// Whether a chunk of stacks has a node for it.
+// Whether a chunk of kind `stacks` has a node for such an event.
 [[nodiscard]] constexpr bool takes_stack(EventKind kind, std::uint64_t address) noexcept
 {
     return is_allocation(kind) || (kind == EventKind::realloc && address != 0) || kind == EventKind::failed_alloc ||
            kind == EventKind::map;
 }
 
-// Whether a chunk of mappers has a module for it.
+// Whether a chunk of kind `mappers` has a module for such an event.
 [[nodiscard]] constexpr bool takes_mapper(EventKind kind) noexcept
 {
     return kind == EventKind::map || kind == EventKind::unmap;
@@ -91,30 +91,30 @@ struct Event {
     return names.at(static_cast<std::size_t>(kind));
 }
 
-// The events of one chunk's payload, one after the other.
+// Decodes the events of a chunk's payload, one after another.
 //
-// Cost     3 to 10 ns an event.
-// Memory   none: it reads the payload where it lies.
-// Errors   next() ends at the payload's end. It ends earlier, and damaged() is true, if the payload is no sequence of
-//          events.
-// Ownership  the payload is the caller's and outlives the decoder's events.
+// Cost     3 to 10 ns per event.
+// Memory   none: the payload is not copied.
+// Errors   next() returns false at the end of the payload. It also returns false, and damaged() is true, at bytes that
+//          are no event.
+// Ownership  the caller owns the payload, which must outlive the decoder and the texts of its events.
 class EventDecoder {
   public:
     EventDecoder() = default;
     EventDecoder(const ChunkHeader& header, std::span<const std::uint8_t> payload) noexcept;
 
-    // The next event; false when there is none.
+    // Reads the next event; false: there is none.
     [[nodiscard]] bool next(Event& event) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
     [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_; }
-    // How many bytes of the payload have been read.
+    // The number of payload bytes that have been read.
     [[nodiscard]] std::size_t position() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
   private:
     enum class Found { event, context, end, damage };
 
     Found other(OtherOperation operation, Event& event) noexcept;
-    // Each reads a part of an event; false: the payload does not hold it.
+    // Each of these reads a part of an event; false: the payload ends before it, or it is not valid.
     bool stamp() noexcept;
     bool sized(Event& event) noexcept;
     bool aligned(Event& event) noexcept;

@@ -1,11 +1,13 @@
-// Reads a trace without some of its call sites, or up to a moment, as if the rest had never happened.
+// Reads a part of a trace: without some call sites, of one process, or up to a moment. The events left out are treated
+// as if they had never happened.
 //
-// If a block was born at a site that is left out, its birth, its reallocs and its free are left out, wherever they were
-// called. If such a site calls realloc on a block from elsewhere, that block keeps its size.
+// If a block was allocated at a site that is left out, its allocation, its reallocs and its free are left out,
+// whichever sites called them. If a site that is left out reallocates the block of another site, the block keeps its
+// size.
 //
-// Units    bytes; a node is one of the reader's StackTable.
-// Cost     if no site is left out, only the reading; else some 40 ns more an event.
-// Memory   if no site is left out, none; else 32 bytes a live block.
+// Units    bytes; nodes of the reader's StackTable.
+// Cost     some 40 ns per event if sites are left out; else nothing beside the reading.
+// Memory   32 bytes per live block if sites are left out; else none.
 // Threads  one.
 #pragma once
 
@@ -21,19 +23,19 @@
 namespace memsweep::trace {
 
 struct EventSelection {
-    std::vector<bool> left_out;              // by node; empty: none. The reader has read its stacks
-    std::optional<std::uint32_t> process{};  // this one alone
-    std::uint64_t most_events{std::numeric_limits<std::uint64_t>::max()};  // of the trace, in the reader's order
-    bool is_cut{};  // it ends before the program did: threads that have not ended by then still run
+    std::vector<bool> left_out;              // by node: leave it out; empty: none. The reader must have read its stacks
+    std::optional<std::uint32_t> process{};  // read only this process; absent: all
+    std::uint64_t most_events{std::numeric_limits<std::uint64_t>::max()};  // read only the first events of the trace
+    bool is_cut{};  // the selection ends before the program does: threads without an exit event still run at its end
 };
 
 class SelectedEvents {
   public:
-    // Both must outlive it; the reader is at its first event.
+    // Both arguments must outlive this object. The reader must be at its first event.
     SelectedEvents(TraceReader& reader, const EventSelection& selection) : reader_{reader}, selection_{selection} {}
 
     [[nodiscard]] bool next(Event& event);
-    // Back to the first event.
+    // Goes back to the first event.
     void rewind();
 
   private:

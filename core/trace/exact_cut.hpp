@@ -1,21 +1,21 @@
-// Cuts a trace at the moment at which programs were stopped, by what each of their threads had recorded. A trace that
-// is read up to the cut has every event that was recorded by then, and no other. The clock could not do that, because a
-// thread is stamped once in 64 events.
+// A cut of a trace at a moment at which the recorded processes were stopped. It counts the events that each thread had
+// recorded. Reading a trace up to the cut gives exactly these events. Times could not separate them, because a thread
+// records the time only once in 64 events.
 //
-// Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they are stopped. Each
-// thread's events in the chunk that it writes are counted where they lie, in the mapped file. Every chunk before is
-// whole, and every later chunk has a later clock. The cut stays valid for a trace made of the recording at any later
-// time, even if the processes went on or were killed.
+// Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they have stopped. For
+// each thread, the events in its unfinished chunk are counted in the mapped file. All earlier chunks of the thread
+// belong to the cut; later chunks have later times and do not. The cut remains valid for a trace that is made from the
+// recording later, even if the processes have run on or were killed.
 //
-// In flight  a thread may stand between a real call and its event: an allocation is recorded after the call, a free
-//            before it. That is at most one event of each thread, of a call that the program has not seen return. If a
-//            handler came in between, an event's place may be reserved and not written yet. Such an event is taken when
-//            it is written.
+// In flight  a thread may stop between a call and the recording of its event: an allocation is recorded after the call,
+//            a free before it. So for each thread, at most the event of one call that has not returned may be missing
+//            or early. If a signal handler interrupted the recording, the place of an event may be reserved and still
+//            empty. That event counts from when it is written.
 //
-// Cost     a system call a slot, and 20 ns an event of the chunks that are being written.
-// Memory   some 40 bytes a thread, and one chunk.
-// Errors   errors of reading are passed on.
-// Threads  one; memsweep may take full chunks out of the recording meanwhile.
+// Cost     a system call per slot (recording_layout.hpp), and 20 ns per event of the unfinished chunks.
+// Memory   some 40 bytes per thread, and one chunk.
+// Errors   those of reading the recording.
+// Threads  one. Meanwhile memsweep may move full chunks from the recording to the trace.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@
 
 namespace memsweep::trace {
 
-// How far a thread has come in the chunk that it writes.
+// The position of a thread in its unfinished chunk.
 struct ThreadCut {
-    std::uint32_t process{};  // as the trace calls it
+    std::uint32_t process{};  // its number in the trace
     std::uint32_t thread{};
-    std::uint64_t sequence{};  // the chunk's number in its stream
-    std::uint64_t first_ticks{};
-    std::uint64_t events{};  // of the chunk, up to the cut
+    std::uint64_t sequence{};     // the chunk's number within its thread
+    std::uint64_t first_ticks{};  // of the chunk's header
+    std::uint64_t events{};       // how many events of the chunk belong to the cut
 
     [[nodiscard]] bool is_in(const ChunkHeader& chunk) const noexcept
     {
@@ -44,13 +44,13 @@ struct ThreadCut {
 };
 
 struct ExactCut {
-    std::uint64_t ticks{};  // when it was taken, by the clock of the stamps
+    std::uint64_t ticks{};  // when the cut was taken, by the clock of the stamps
     std::set<std::uint32_t> processes;
     std::vector<ThreadCut> threads;
 };
 
-// Adds the process of an image. Its threads must be stopped. If the process became several programs, give the last
-// one's image.
+// Adds the process of an image, whose threads must be stopped. If the process has executed several programs, pass the
+// image of the last one.
 [[nodiscard]] base::Expected<void> add_to_cut(const RecordedImage& image, ExactCut& cut);
 
 }  // namespace memsweep::trace

@@ -1,8 +1,10 @@
-// Finds the smallest capacity in which a trace fits, for each placement policy, and draws a picture of its arena.
+// Finds the smallest arena (range of addresses) into which the blocks of a trace fit, for each placement policy. Also
+// makes a picture of the arena over time.
 //
-// Units    bytes; events are numbered as `memsweep info` counts them, from 1.
-// Cost     one pass over the operations per policy, 10 to 200 ns each; some 30 passes if growth depends on capacity.
-// Memory   24 bytes an operation, 16 a stamp of the trace's clock, and what the policy keeps of live blocks.
+// Units    bytes; events are numbered from 1, as `memsweep info` counts them.
+// Cost     per policy, one pass over the operations at 10 to 200 ns each, or some 30 passes if the policy depends on
+//          the capacity.
+// Memory   24 bytes per operation, 16 per stamp of the trace's clock, and what the policy keeps for live blocks.
 #pragma once
 
 #include <compare>
@@ -16,103 +18,106 @@
 
 namespace memsweep::trace {
 
-// A memory in which blocks of a trace lie: a device, by its number, or the host.
+// A memory that holds blocks of a trace: the memory of the host or of a device.
 struct Memory {
-    std::optional<std::uint32_t> device;  // empty: the host
+    std::optional<std::uint32_t> device;  // number of the device; absent: the host
     friend auto operator<=>(const Memory&, const Memory&) = default;
 };
 
-// A request that was refused when the trace was made.
+// An allocation that was refused in the traced program.
 struct RefusedRequest {
     std::uint64_t event{};
     std::uint64_t size{};
-    std::uint64_t live_bytes{};  // beside it
+    std::uint64_t live_bytes{};  // live at that moment, without this request
 };
 
-// Allocations and frees of a trace, with recycled block numbers. A refused request stands among them as one that is
-// granted and freed at once, because it is part of what is needed.
+// Allocations and frees of a trace. A block number is used again after its block was freed. A refused request is
+// treated as an allocation that is freed at once, because the program needed that memory.
 struct PlacementOps {
     struct Op {
-        std::uint64_t size{};  // 0 with is_free
+        std::uint64_t size{};
         std::uint32_t block{};
         bool is_free{};
     };
     std::vector<Op> ops;
-    std::vector<std::uint64_t> events;  // the event's number of each operation
+    std::vector<std::uint64_t> events;  // by operation: the number of its event
     struct Stamp {
-        std::uint64_t event{};  // the first at that time
+        std::uint64_t event{};  // the first event with these ticks
         std::uint64_t ticks{};
     };
-    std::vector<Stamp> stamps;  // wherever the clock has moved on
+    std::vector<Stamp> stamps;  // one for each value of the clock
     std::uint64_t ticks_per_second{};
     std::uint64_t live_peak{};
-    std::uint64_t granted_peak{};  // the live peak if no request had been refused; no less than live_peak
-    bool on_device{};
-    std::set<Memory> memories;  // those that have blocks, as far as the trace says whose they are
+    std::uint64_t granted_peak{};  // the live peak if no request had been refused; at least live_peak
+    bool on_device{};              // the trace has a device's memory
+    std::set<Memory> memories;     // memories with blocks, as far as the trace defines them
     std::uint64_t refusals{};
-    std::optional<RefusedRequest> refused;  // the one with which most would have been live
-    std::uint64_t senseless_refusals{};     // for more than any machine has; they are not among the operations
-    std::uint64_t unknown_frees{};          // whose allocation is not in the trace; a forked child's do not count
-    std::uint64_t mapped_peak{};            // of devices: the segments that their allocators had taken
+    std::optional<RefusedRequest> refused;  // the refused request with the largest sum of `size` and `live_bytes`
+    std::uint64_t senseless_refusals{};     // refused requests for more than any machine has; not among the operations
+    std::uint64_t unknown_frees{};          // frees without an allocation in the trace, except in forked children
+    std::uint64_t mapped_peak{};            // most bytes of device segments that allocators had mapped at a time
     std::uint64_t
-        impossible_event{};  // the first event with more than 64 PiB live, to which nothing is fitted; 0: none
+        impossible_event{};  // the first event with more than 64 PiB live; there are then no operations. 0: none
 };
 
-// The time from the trace's first event to this one; empty: the trace tells no time.
+// The time from the trace's first event to this one; absent: the trace has no times.
 [[nodiscard]] std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event);
 
-// All processes of the trace share one arena, and so do all memories, or the one that is named.
+// Makes the operations of a trace. All processes share one arena. All memories share it too, unless `only` names one.
 [[nodiscard]] PlacementOps placement_ops(TraceReader& reader, std::optional<Memory> only = std::nullopt);
 
 struct FitFailure {
-    std::uint64_t event{};
+    std::uint64_t event{};  // the allocation that does not fit
     std::uint64_t size{};
-    std::uint64_t live_bytes{};
-    std::uint64_t largest_hole{};
-    std::uint64_t run{};
-    std::optional<double> seconds{};  // since the trace's first event; empty: the trace tells no time
+    std::uint64_t live_bytes{};       // live at that moment, without this allocation
+    std::uint64_t largest_hole{};     // largest free range of addresses at that moment
+    std::uint64_t run{};              // counted from 1
+    std::optional<double> seconds{};  // since the trace's first event; absent: the trace has no times
 };
 
 struct FitOptions {
     std::optional<std::uint64_t> capacity;
     std::uint64_t alignment{16};
-    std::uint64_t runs{1};  // how often the operations are repeated; what a run leaves live is freed at its end
+    std::uint64_t runs{1};  // how often all operations are done; blocks that are live at the end of a run are freed
 };
 
 struct PolicyFit {
     std::string_view policy;
-    std::uint64_t capacity{};
-    double ratio{};  // of the capacity to the granted live peak: 1 plus the realized fragmentation
-    std::vector<std::uint64_t> needed_after_run;
-    // At the capacity asked for (absent: everything fits). If none was asked for, at one byte less than the smallest.
+    std::uint64_t capacity{};                     // the smallest one that is large enough for all runs
+    double ratio{};                               // capacity / granted_peak: 1 plus the fragmentation
+    std::vector<std::uint64_t> needed_after_run;  // by run: the smallest capacity for it and all runs before
+    // With FitOptions::capacity: the first allocation that does not fit in it; absent: everything fits. Without: the
+    // allocation that fails if the capacity is one byte less than the smallest.
     std::optional<FitFailure> first_failure;
-    // The event that fits no capacity, because its size is rounded up. Then the members above are empty. 0: none.
+    // An event that fits into no capacity, because the policy rounds its size up. The figures above are then not valid.
+    // 0: there is no such event.
     std::uint64_t impossible_event{};
 };
 
 [[nodiscard]] PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitOptions& options);
 
-// The first operation for which a capacity is too small.
+// The first operation that does not fit into a capacity; absent: everything fits.
 [[nodiscard]] std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy,
                                                       std::uint64_t capacity, const FitOptions& options);
 
-// An arena over the time of a trace. A cell has the share of a stretch of addresses that is taken during a stretch of
-// operations, from 0 to 1. Cost: a placement of all operations, and a few ns for each cell that a block's rectangle
-// meets. Memory: a value a cell, and 32 bytes an allocation.
+// A picture of the arena over time, as a grid. The value of a cell, from 0 to 1, is the share of its addresses that
+// blocks occupy during its operations.
+//
+// Cost     a placement of all operations, and a few ns for each cell that the rectangle of a block overlaps.
+// Memory   a float per cell, and 32 bytes per allocation.
 struct AddressPicture {
-    std::size_t columns{};            // of equal numbers of operations
-    std::size_t rows{};               // of equal numbers of addresses, the lowest first
-    std::uint64_t operations{};       // of all columns
-    std::uint64_t bytes{};            // of all rows
-    std::vector<float> taken;         // column by column
-    std::vector<std::uint64_t> live;  // most live bytes within each column
-    std::vector<std::uint64_t> high;  // highest end of a block so far
+    std::size_t columns{};            // time: each column has the same number of operations
+    std::size_t rows{};               // addresses, the lowest first: each row has the same number of bytes
+    std::uint64_t operations{};       // of all columns together
+    std::uint64_t bytes{};            // of all rows together
+    std::vector<float> taken;         // the values of the cells, column by column
+    std::vector<std::uint64_t> live;  // by column: most live bytes
+    std::vector<std::uint64_t> high;  // by column: highest end of a block so far
 
     [[nodiscard]] float at(std::size_t column, std::size_t row) const { return taken[column * rows + row]; }
 };
 
-// If a policy depends on its capacity, the options name the capacity. Empty if the operations do not fit, or if the
-// trace has none.
+// Absent: there are no operations, or they do not fit, or the policy depends on the capacity and `options` has none.
 [[nodiscard]] std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
                                                               const FitOptions& options, std::size_t columns,
                                                               std::size_t rows);

@@ -1,7 +1,8 @@
-// The file that the recorder writes if it only counts. Each process image has one, <process>.<number>.count, in the
-// folder of the recording. It is mapped while the process runs, so it is complete whenever the process dies.
+// The layout of the file that the recorder writes if it only counts. Each process image (a start, a fork or an exec)
+// has a file <process>.<number>.count in the folder of the recording. The process maps the file and counts in it, so
+// the file is complete even if the process is killed.
 //
-// Memory   none, and no library: the recorder includes this file.
+// Memory   none. The recorder includes this header, so it needs no library.
 #pragma once
 
 #include <array>
@@ -14,27 +15,27 @@ inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
 inline constexpr std::uint32_t count_version = 4;
 inline constexpr const char* count_ending = ".count";
 
-// The counts of the threads that share this shard.
+// Some of the threads count in this shard, so that fewer threads write to one cache line.
 struct alignas(64) CountShard {
-    std::uint64_t allocations{};      // calls that gave a block: malloc, calloc, realloc and the aligned ones
-    std::uint64_t allocated_bytes{};  // that they asked for
+    std::uint64_t allocations{};      // calls that returned a block: malloc, calloc, realloc and the aligned ones
+    std::uint64_t allocated_bytes{};  // bytes that these calls requested
 };
 
 struct CountFile {
-    std::uint32_t magic{};  // written last: without it nothing here is valid
+    std::uint32_t magic{};  // written last: until it is there, nothing in this file is valid
     std::uint32_t version{count_version};
     std::uint32_t process{};
-    std::uint32_t foreign_malloc{};           // 1: the program brings its own malloc, so its calls are not seen
+    std::uint32_t foreign_malloc{};           // 1: the program has its own malloc, so its calls are not counted
     std::uint64_t heap_pages_bytes{};         // bytes of the heap at exit(3) that can only be blocks; 0: not known
-    alignas(64) std::uint64_t live_bytes{};   // asked for and not given back
+    alignas(64) std::uint64_t live_bytes{};   // requested and not freed yet
     std::uint64_t live_bytes_peak{};          // the largest value of live_bytes
-    alignas(64) std::uint64_t lost_blocks{};  // blocks whose size could not be kept
-    std::uint64_t address_limit_bytes{};      // RLIMIT_AS; 0: none
+    alignas(64) std::uint64_t lost_blocks{};  // blocks whose size could not be stored
+    std::uint64_t address_limit_bytes{};      // RLIMIT_AS; 0: no limit
     alignas(64) std::array<CountShard, 64> shards{};
-    std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
+    std::uint64_t start_nanoseconds{};  // when the image began: CLOCK_MONOTONIC
     std::uint32_t pid_namespace{};      // inode of /proc/self/ns/pid; 0: not known
-    char program[116]{};                // the executable's path, cut, and zeroes; empty: not known
-    char served_by[512]{};              // the file that malloc comes from behind the recorder, likewise
+    char program[116]{};                // path of the executable, cut if too long, padded with zeroes; empty: not known
+    char served_by[512]{};              // path of the library whose malloc the recorder calls, likewise
 };
 static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64 + 640);
 

@@ -1,9 +1,11 @@
-// Writes events as the bytes of one chunk's payload. It keeps the last address and the last stamp, and nothing else.
+// Encodes events as the payload of a chunk. The only state is the last address and the last stamp.
 //
-// Cost     about 2 ns an event.
-// Memory   none. Each call writes at most max_event_bytes at the place it is given (for a text, its length more). Some
-//          of them may lie beyond the end that it returns.
-// Threads  one encoder belongs to one thread.
+// Each function writes an event at `at` and returns the end of the event. There must be max_event_bytes of space, plus
+// the length of a text: a function may write some bytes beyond the end that it returns.
+//
+// Cost     about 2 ns per event.
+// Memory   none.
+// Threads  use an encoder in one thread only.
 #pragma once
 
 #include <cstring>
@@ -21,7 +23,7 @@ class EventEncoder {
     using Byte = std::uint8_t;
 
     constexpr EventEncoder() = default;
-    // Begins a new chunk, with its header's rotation and first_ticks.
+    // Begins a new chunk. The arguments are `rotation` and `first_ticks` of the chunk's header.
     constexpr EventEncoder(unsigned rotation, std::uint64_t first_ticks) noexcept
         : last_ticks_{first_ticks}, rotation_{rotation}
     {
@@ -75,7 +77,7 @@ class EventEncoder {
         return put_text(at, name);
     }
 
-    // If the clock has stepped back, the stamp stays as it was.
+    // If `ticks` is before the last stamp, the last stamp is repeated.
     constexpr Byte* stamp(Byte* at, std::uint64_t ticks) noexcept
     {
         const std::uint64_t passed = ticks > last_ticks_ ? ticks - last_ticks_ : 0;

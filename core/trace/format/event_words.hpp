@@ -1,21 +1,26 @@
-// Events as a recorder writes them: whole words of 64 bits, each written by one store. So a call costs a program a
-// dozen instructions, and a process may die between any two of them. `memsweep record` turns them into the shorter
-// bytes of a trace.
+// The form in which the recorder writes events: words of 64 bits, each written by one store. An event costs the program
+// a dozen instructions, and the words are valid even if the process is killed between two of these instructions.
+// `memsweep record` converts the words to the shorter encoding of a trace.
 //
-//   bits 0-2    WordTag; a word that is zero is nothing
-//   bits 3-47   of an address, whose low three bits are zero
-//   bits 48-63  a size below 64 KiB
+// The short form of an event is one word:
 //
-// A word of the event `stack` stands directly before the event that it belongs to. Its bits from 11 on are the number
-// of a call stack (stack_recording.hpp). In a word of the event `caller`, these bits are a return address. It belongs
-// to all following events that give a block and have no stack, up to the next such word or the end of the chunk.
+//   bits 0-2    WordTag; a word of 0 is empty
+//   bits 3-47   bits 3-47 of the address; its other bits are zero
+//   bits 48-63  the size, below 64 KiB
 //
-// Events that do not fit (other addresses, larger sizes, rarer events) take the long form. Each value is two words
-// tagged `operand`: bits 3-34 are the lower half of the value, then the upper half. Then follows the word that says
-// what the values are. If no such word follows an operand, the process died in the middle of that call.
+// The long form is for events that do not fit: other addresses, larger sizes, rare events. Each value of the event is
+// two words with the tag `operand`: bits 3-34 of the first are the lower half of the value, those of the second the
+// upper half. After the operands comes a word with the tag `long_form`, which has the kind of event. If it is missing,
+// the process was killed in the middle of the call.
 //
-// Memory   none, and no library: the recorder includes this file.
-// Threads  words belong to one thread; a signal handler of that thread may write others in between.
+// Two events have a form of their own, one word with the tag `long_form` and their value in bits 11-63:
+//
+//   stack   the number of a call stack (stack_recording.hpp), for the event that follows directly caller  a return
+//   address, for all following events that return a block and have no stack, up to the next `caller` or
+//           the end of the chunk
+//
+// Memory   none. The recorder includes this header, so it needs no library.
+// Threads  a thread has words of its own. A signal handler of the thread may write words between those of an event.
 #pragma once
 
 #include <array>
@@ -32,12 +37,13 @@ enum class WordTag : std::uint8_t {
     free,
     malloc,
     calloc,
-    realloc,    // the new address; the old one is the operand before it, in the place of an address
-    stamp,      // the other bits are what the clock showed
+    realloc,    // the new address; an `operand` word before it has the old address, in bits 3-47
+    stamp,      // the other bits are the ticks of the clock
     long_form,  // the other bits are a WordEvent
-    operand,
+    operand,    // a value of the event that follows
 };
 
+// The kinds of events, and their values in order.
 enum class WordEvent : std::uint8_t {
     free,           // address
     malloc,         // address, size
@@ -46,24 +52,24 @@ enum class WordEvent : std::uint8_t {
     aligned_alloc,  // address, size, alignment
     failed_alloc,   // size
     map,            // address, size, number of the module that called (stack_recording.hpp)
-    unmap,          // likewise
-    thread_start,   // thread
-    process,        // process: that of the events that follow
-    thread,         // likewise
-    fork,           // the child's process
-    thread_exit,    // nothing: of the thread that records it
-    thread_stack,   // address, size: that of the thread that records it
-    usable_size,    // size, alignment (0: malloc's), what malloc_usable_size says of such a block
+    unmap,          // address, size, number of the module that called
+    thread_start,   // number of the new thread
+    process,        // number of the process to which the events that follow belong
+    thread,         // number of the thread to which the events that follow belong
+    fork,           // number of the child process
+    thread_exit,    // no values: the thread that records it ends
+    thread_stack,   // address, size: the stack of the thread that records it
+    usable_size,    // size, alignment (0: malloc's), the malloc_usable_size of such a block
     stamp,          // ticks; only in the short form
-    stack,          // number of the next event's call stack; only in a form of its own
-    caller,         // return address of the calls behind the next events that have no stack; likewise
+    stack,          // number of a call stack; only in the form of its own
+    caller,         // return address; only in the form of its own
 };
 inline constexpr unsigned word_events = 18;
 
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// The most words of an event, including that of its stack or of its caller.
+// The most words of an event, including the word of its stack or caller.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
@@ -88,7 +94,8 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
 }
 
-inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form; a stack and a caller have more
+// Width of the WordEvent after the tag `long_form`. In words of `stack` and `caller` the value follows it.
+inline constexpr unsigned word_event_bits = 8;
 
 [[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept
 {
@@ -97,7 +104,7 @@ inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form
            static_cast<std::uint64_t>(WordTag::long_form);
 }
 
-// If the address is larger than any of x86-64 with four levels of pages, the word has the bits that fit.
+// An address of more than 53 bits loses its upper bits. x86-64 with four-level page tables has 47 bits.
 [[nodiscard]] constexpr std::uint64_t caller_word(std::uint64_t address) noexcept
 {
     return address << (word_event_bits + word_tag_bits) |
@@ -116,7 +123,8 @@ inline constexpr unsigned word_event_bits = 8;  // behind the tag of a long form
     return word >> (word_event_bits + word_tag_bits);
 }
 
-// The last word is written last; only then is the event there. Returns the end.
+// Writes an event in the long form at `at` and returns its end. Until its last word is written, the event does not
+// count.
 inline std::uint64_t* put_long_form(std::uint64_t* at, WordEvent event,
                                     const std::array<std::uint64_t, max_operands>& values) noexcept
 {
@@ -130,14 +138,14 @@ inline std::uint64_t* put_long_form(std::uint64_t* at, WordEvent event,
     return at;
 }
 
-// Reads the events of a chunk's words, one after the other.
+// Decodes the words of a chunk, one event after another.
 //
-// Cost     about 1 ns an event.
+// Cost     about 1 ns per event.
 class WordDecoder {
   public:
     explicit WordDecoder(std::span<const std::uint64_t> words) noexcept : words_{words} {}
 
-    // False at the end, or at a word that no recorder writes.
+    // Reads the next event. False: at the end, or (damaged() is then true) at words that no recorder writes.
     bool next(WordEvent& event, std::array<std::uint64_t, max_operands>& values) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 

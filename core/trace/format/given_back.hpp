@@ -1,24 +1,27 @@
-// The messages between memsweep and the recorder of a traced process, at the process's end.
+// The messages between memsweep and the recorder of a traced process at the end of the process. They find out how much
+// memory the allocator gives back to the system when asked (malloc_trim and the like).
 //
-// The recorder calls for a look at the process (tracer_call_look), during which all threads are stopped. Then it forks
-// a copy and tells the copy's number (tracer_call_copied). The process goes on and ends. The copy closes its
-// descriptors and reads from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the copy's memory. When memsweep
-// writes a byte to the FIFO, the copy tries the request. When the FIFO has no writer any more, the copy ends.
+// 1. The recorder sends tracer_call_look. memsweep stops all threads and looks at the process. 2. The recorder forks a
+// copy of the process and sends tracer_call_copied with the copy's pid. The process itself ends. 3. The copy closes its
+// descriptors and waits for a byte from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the
+//    copy's memory.
+// 4. memsweep writes a byte to the FIFO. The copy asks its allocator to give memory back, and writes the answer.
+// 5. memsweep closes the FIFO, and the copy ends.
 //
-// The answer is the file <process>.0.given in the folder of the recording, in lines. The first line is one of
+// The answer is the file <process>.0.given in the folder of the recording. Its first line is one of
 //
-//   malloc_trim 67108864 4096     the request, and the anonymous memory (smaps_rollup) before and after it, bytes
-//   refused 11                    no copy of the process could be made, or it could not be asked: errno
+//   malloc_trim 67108864 4096     the request, and the anonymous memory (smaps_rollup) before and after it, in bytes
+//   refused 11                    the copy could not be made or could not be asked; the number is the errno
 //
-// The second line is about the process's own children up to then, without the copy:
+// The second line is about the children that the process has waited for, without the copy:
 //
-//   children 195313 25600         page faults of those that it has waited for, and the peak of the largest in KiB
+//   children 195313 25600         their page faults, and the peak resident set of the largest in KiB
 //
-// The other lines are figures that the allocator had of itself before the request:
+// Each other line is a figure that the allocator reported about itself before the request:
 //
-//   says stats.allocated 70336    bytes
+//   says stats.allocated 70336    in bytes
 //
-// Memory   none, and no library: the recorder includes this file.
+// Memory   none. The recorder includes this header, so it needs no library.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +34,11 @@ inline constexpr const char* given_back_children = "children";
 inline constexpr const char* given_back_says = "says";
 inline constexpr const char* copy_gate = "copy.gate";
 
-// SIGURG, queued with a value: the mark in its upper half, the call in the lower one.
+// The recorder sends these by queueing SIGURG with a value of 64 bits: the upper half is tracer_call_mark, the lower
+// half is the message.
 inline constexpr std::uint32_t tracer_call_mark = 0x4D53574DU;
 inline constexpr std::uint32_t tracer_call_look = 1U << 30U;
-inline constexpr std::uint32_t tracer_call_copied = 2U << 30U;  // and the copy's number
-inline constexpr std::uint32_t tracer_call_number = (1U << 30U) - 1;
+inline constexpr std::uint32_t tracer_call_copied = 2U << 30U;        // plus the copy's pid
+inline constexpr std::uint32_t tracer_call_number = (1U << 30U) - 1;  // the bits of the pid
 
 }  // namespace memsweep::trace
