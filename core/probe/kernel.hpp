@@ -1,4 +1,4 @@
-// The kernels: loops that move bytes through memory. Also how many bytes each of them moves.
+// The kernels, which are loops that move bytes through memory, and the number of bytes that each of them moves.
 //
 // Units    elements are doubles, 8 bytes; sizes are in bytes.
 //
@@ -35,7 +35,7 @@ enum class Kernel : std::uint8_t {
 
 enum class Store : std::uint8_t {
     none,
-    plain,   // through the caches: the processor reads a line before it writes it, if the kernel has not read it
+    plain,   // through the caches: the processor reads a line before it writes it, unless the kernel has read it
     nt,      // non-temporal: whole lines, past the caches
     opaque,  // unknown: the microcode of an instruction or a library decides
 };
@@ -55,9 +55,9 @@ using Loop = std::uint64_t (*)(const Operands&) noexcept;
 struct Form {
     Kernel kernel{};
     Store store{};
-    std::string_view level;          // vector instructions: scalar, avx2, avx512, neon; or movdir64b, rep, libc
+    std::string_view level;          // scalar, avx2, avx512, neon: vector level; movdir64b, rep: instruction; libc
     std::uint32_t prefetch_bytes{};  // how far ahead of its reads it prefetches; 0: only the hardware prefetches
-    std::uint32_t pages{1};          // how many pages of 4 KiB it walks in turn
+    std::uint32_t pages{1};          // above 1: it takes some lines from each of so many 4 KiB pages in turn
     std::uint32_t lines_per_turn{};  // how many lines it takes from a page before it goes to the next page
     bool alternating{};  // true: stores each line before it loads the next; false: loads all lines of a turn first
     Loop run{};

@@ -232,8 +232,8 @@ std::uint64_t run_read(const Operands& given) noexcept
     return sum;
 }
 
-// The walks that are tried: straight through memory, without or with software prefetching, and over several pages in
-// turn. docs/probe.md says why the differences matter. Measured gains:
+// The walks that a calibration tries: straight through memory, without or with software prefetching, and over several
+// pages in turn. docs/probe.md says why the differences matter. Measured gains:
 // - Xeon (Granite Rapids), copy over 8 pages: alternating loads and stores are 1 to 2 % faster.
 // - The same Xeon, one line at a time with a prefetch: reads are 2 to 4 % and updates 10 % faster than with any other
 //   walk.

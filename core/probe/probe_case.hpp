@@ -27,8 +27,7 @@ namespace memsweep::probe {
 
 // Adds a metric of the metric catalog with one value per sample, and its summary.
 void set_values(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
-// Does set_values(). If `values` is empty, it marks the case as skipped, because it was interrupted before its first
-// sample, and returns false.
+// Calls set_values() and returns true. If `values` is empty, calls skip_interrupted() instead and returns false.
 bool set_samples(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
 void set_fact(model::CaseReport& report, std::string name, model::Scalar value);
 template <std::unsigned_integral Count>

@@ -40,8 +40,8 @@ struct Visits {
 
 class StreamArrays {
   public:
-    // `bytes_per_array` is rounded down to whole chunks, but each share has at least one chunk of 4 KiB. `shares`: into
-    // how many equal parts the arrays are divided; the largest number of threads.
+    // `bytes_per_array` is rounded down to whole chunks, but each share has at least one chunk of 4 KiB. `shares`: the
+    // number of equal parts into which the arrays are divided. A pool may have at most so many threads.
     struct Spec {
         std::uint64_t bytes_per_array{};
         model::PageKind pages{model::PageKind::thp};
@@ -63,7 +63,7 @@ class StreamArrays {
     // Writes poison_at() into `count` chunks of a, from `first_chunk` on. No kernel writes these values.
     void poison(std::size_t first_chunk, std::size_t count, sys::PinnedThreads& pool);
 
-    // Compares a with what the kernel must have left there. Call poison() on these chunks before the kernel runs.
+    // Checks the contents of a after a kernel has run. Call poison() on these chunks before the kernel runs.
     // `visits`: how often it processed each chunk; 0: the chunk must still be poisoned. Returns what is wrong and
     // where; empty: every element is right.
     [[nodiscard]] std::string check(Kernel kernel, double scalar, const Visits& visits, sys::PinnedThreads& pool) const;
@@ -114,7 +114,7 @@ class Stream {
     // each thread's last one is still poisoned.
     [[nodiscard]] StreamRun run_checked(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // How many chunks each thread can process in about `seconds`, by one timed run.
+    // How many chunks each thread can process in about `seconds`, as measured by one run.
     [[nodiscard]] std::size_t chunks_for(const Form& form, double seconds);
 
     [[nodiscard]] std::size_t threads() const noexcept { return pool_.size(); }

@@ -1,7 +1,9 @@
-// Rounds that compare two sets of cases. After each round the comparison is judged; the rounds end when every verdict
-// is sure, or when the budget is spent. A round that other work on the machine disturbed is repeated.
+// Rounds that compare two sets of cases. They end after the planned number of rounds, or earlier: when every verdict is
+// sure (Limits::until_sure), or when the budget is spent. If other work on the machine disturbed a round, it is
+// repeated.
 //
-// Cost     a canary (a fixed computation that shows disturbance) before each turn and at the end of a round: some 2 ms.
+// Cost     some 2 ms before each turn and at the end of each round, for a canary: a fixed computation whose time shows
+//          whether the machine is disturbed.
 #pragma once
 
 #include <chrono>

@@ -43,7 +43,7 @@ class Rounds final : public Schedule {
     std::vector<Group> groups_;
     bool at_once_{};
     std::vector<std::size_t> order_;  // indices into groups_
-    std::uint32_t round_{};           // warm-ups are counted too, and come first
+    std::uint32_t round_{};           // number of the round; warm-up rounds come first
     std::size_t place_{};             // index into order_
     std::size_t first_place_{};
     bool ended_round_{};

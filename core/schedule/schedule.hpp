@@ -35,7 +35,7 @@ struct Turn {
     bool at_once{};             // the programs of the group run at the same time
     std::size_t first_place{};  // with at_once: the place (set of processors) of the first case; the others follow
     bool notes_pace{};          // the machine's speed (sys::MachinePace) is recorded before this turn
-    bool is_compared{};         // cases are compared with each other: if one needs call counts, all are counted
+    bool is_compared{};         // cases are compared: if one must be run again to count allocations, all must
 };
 
 // Repetition `repetition` of every case no longer counts; its round will be run again.

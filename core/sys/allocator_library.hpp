@@ -71,7 +71,7 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Checks that the recorder can be preloaded into a program. Call it before the program runs, because the dynamic linker
 // gives no error.
 //
-// Sources  trace::preload_obstacle. If the program is a starter such as env(1), only the starter is checked.
+// Sources  trace::preload_obstacle. If the program starts another one, as env(1) does, only the first is checked.
 // Errors   not_supported, with the reason (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 

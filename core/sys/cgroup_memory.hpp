@@ -21,8 +21,8 @@ namespace memsweep::sys {
 struct CgroupLevel {
     std::string directory;
     std::optional<std::uint64_t> limit_bytes;  // beyond it the out-of-memory killer acts; absent: no limit is set
-    // What may still be charged before limit_bytes is reached, or memory.high, beyond which tasks stall. Page cache
-    // that can be dropped at once is not counted as charged. Absent: neither limit is set.
+    // How much more memory may be charged until limit_bytes is reached, or memory.high, beyond which the kernel slows
+    // tasks down. Page cache that can be dropped at once does not count as charged. Absent: neither limit is set.
     std::optional<std::uint64_t> headroom_bytes;
 };
 
@@ -31,7 +31,7 @@ struct CgroupMemory {
     std::vector<CgroupLevel> levels;  // from this process's group upwards
 };
 
-// `root` is the folder that contains proc/ and sys/, here and below. It ends with a slash.
+// `root`, here and in the functions below, is the folder that contains proc/ and sys/. It ends with a slash.
 [[nodiscard]] CgroupMemory cgroup_memory(const std::string& root);
 
 // The smallest limit_bytes of all levels; absent: no level has a limit.

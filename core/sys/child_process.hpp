@@ -96,8 +96,8 @@ class ChildProcess {
     // Waits for the end for at most `duration`.
     [[nodiscard]] std::optional<ExitStatus> wait_for(std::chrono::nanoseconds duration) noexcept;
 
-    // Sends SIGKILL to the child and its process group, and reaps the child. Does nothing if it has ended; the status
-    // then says how.
+    // Sends SIGKILL to the child and its process group, reaps the child, and returns its status. If the child had ended
+    // before, only returns the status.
     ExitStatus kill_and_reap() noexcept;
 
   private:

@@ -1,8 +1,7 @@
 // Starts foreign programs: programs that are measured, and a command that runs in the foreground for its user.
 //
-// Two small helper processes are made from core/sys/launcher, which explains why it exists. The launcher starts the
-// program. The guard is the ancestor of the program and of everything that the program starts, and kills them in the
-// end.
+// Two small helper processes run memsweep-launch (core/sys/launcher, which says why they are needed). The launcher
+// starts the program. The guard kills the program and its descendants in the end, or when memsweep dies.
 //
 // Sources  posix_spawn(3) of the launcher; pidfd_open (Linux 5.3).
 // Cost     the two processes are small and statically linked: about 0.3 ms before the program's time begins.
@@ -45,7 +44,7 @@ struct Ended {
     Cleared left;
 };
 
-// The guard: a process of the launcher's program that is the ancestor of a foreign program.
+// The guard of a program: the helper process that kills the program and its descendants.
 class Guard {
   public:
     Guard(pid_t pid, UniqueFd orders) noexcept : pid_{pid}, orders_{std::move(orders)} {}
@@ -54,7 +53,7 @@ class Guard {
     // Ends the guarded program and its descendants, unless leave() was called.
     ~Guard();
 
-    // The program and its descendants are descendants of this process.
+    // The pid of the guard. The program and its descendants are descendants of the guard, except with as_child.
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
     // Receives the pid of the launcher, which waits for the order to start the program. Errors: os, it could not be
@@ -124,7 +123,7 @@ class CommandLaunch {
     // Starts the program and returns when it runs. Call it once. Errors: os, the program could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
-    // Use these three in place of start() if another process gives the order, as one that starts several programs at
+    // Use these three in place of start() if another process gives the order, for example to start several programs at
     // once. That process inherits gate() and calls release(). Meanwhile we call started(): it waits for release(), then
     // returns what start() returns.
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }

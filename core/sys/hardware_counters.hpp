@@ -25,7 +25,7 @@ struct HardwareCounts {
 
 class HardwareCounters {
   public:
-    // `process` has not started the program yet. Counting begins with the program's execve.
+    // Counts the descendants of `process`, each from its execve on. Construct it before `process` starts the program.
     explicit HardwareCounters(pid_t process) noexcept;
 
     // Call it after the program and its descendants have ended.

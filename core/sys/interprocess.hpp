@@ -61,7 +61,7 @@ class Channel {
     UniqueFd end_;
 };
 
-// Memory that two processes map. A worker writes its records there, and the driver reads them without any message.
+// Memory that two processes map. A worker process writes its records there, and memsweep reads them without a message.
 //
 // Units    bytes.
 // Sources  memfd_create, MAP_SHARED; zero-filled. The size is sealed: if a peer could shrink the memory, a reader would

@@ -32,7 +32,7 @@ struct CanaryReadings {
 struct CanaryLimits {
     int rounds{600};
     int fewest_rounds{10};
-    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // after it no round begins beyond fewest_rounds
+    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // then it ends, if fewest_rounds are done
 };
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
@@ -71,10 +71,10 @@ class MachinePace {
 
 // Measures what one minor fault of each kind costs a program that writes the whole page.
 //
-// The time to write 16 MiB while every page faults, minus the time to write them again, divided by the number of
-// faults. Whole pages are written because programs seldom touch just one byte of a page, and because a page is in the
-// cache after the kernel has cleared it. If 16 MiB of base pages take more than 4 ms, less is written, but at least 1
-// MiB.
+// The cost is the time to write 16 MiB while every page faults, minus the time to write them again, divided by the
+// number of faults. Whole pages are written because programs seldom touch just one byte of a page, and because a page
+// is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, less is written,
+// but at least 1 MiB.
 //
 // Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost. Writing whole
 // pages gave 80 to 105 % of it, touching one byte per page 119 to 139 % (2-core Xeon VM, 31 rounds each).
@@ -98,9 +98,9 @@ struct FaultCost {
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
-// Measures whether this machine must get memory from its host. The host gives memory to a virtual machine at the first
-// touch, and again if the guest had returned the memory. So the first touch of fresh memory is compared with the touch
-// of memory that this process has just returned to its kernel.
+// Measures whether a virtual machine still has to get memory from its host. The host gives memory to a virtual machine
+// at the first touch, and again if the guest had returned the memory. So the first touch of fresh memory is compared
+// with the touch of memory that this process has just returned to its kernel.
 //
 // Units    seconds per page.
 // Sources  private anonymous memory without huge pages, in chunks. All chunks stay mapped until the end, so that each

@@ -2,8 +2,8 @@
 //
 // Units    bytes; addresses in the address space of that process.
 // Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst). PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
-//          Documentation/admin-guide/mm/pagemap.rst), or the entries of pagemap on older kernels. A process that may
-//          trace the other one may read these. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
+//          Documentation/admin-guide/mm/pagemap.rst), or the entries of pagemap on older kernels. Reading these files
+//          needs the right to trace the process. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
 // Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: a page
 //          that the kernel is just migrating is in Rss, but is not found as a page. So if rss_bytes() and
 //          resident_bytes() differ, everything is read again, at most twice.

@@ -1,5 +1,5 @@
-// Places pages on NUMA nodes: sets the policy of a memory range, moves resident pages, and asks on which node pages
-// are.
+// Places pages on NUMA nodes: sets the policy of a memory range, moves resident pages, and finds out on which
+// nodes pages are.
 //
 // Units    node numbers; bit n of a mask is node n.
 // Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers: libnuma is not needed. hwloc

@@ -70,9 +70,9 @@ enum class Advice : std::uint8_t {
 // copy.
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 
-// Maps every page of the program and of its loaded libraries, so that code which first runs later causes no fault and
-// does not increase the resident set. Otherwise one new function could add 64 KiB, because the kernel maps 16 pages of
-// a file at each fault (fault_around_bytes). Does nothing before Linux 5.14.
+// Maps every page of the program and of its loaded libraries, so that code that runs for the first time later causes no
+// fault and does not increase the resident set. Otherwise one new function could add 64 KiB, because the kernel maps 16
+// pages of a file at each fault (fault_around_bytes). Does nothing before Linux 5.14.
 void populate_program() noexcept;
 
 // Maps `bytes`, touches every page, and unmaps them again. Returns the bytes touched, which is `bytes` rounded up to

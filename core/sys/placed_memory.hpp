@@ -37,7 +37,7 @@ struct PlacementProof {
     bool wrong{};               // a part of it lies on another node than requested
 };
 // `asked`: the requested node, if any. prove_placement() asks the kernel; placement_proof() uses an answer that the
-// caller has, and leaves `pages` alone.
+// caller already has, and does not fill in `pages`.
 [[nodiscard]] PlacementProof placement_proof(const base::Expected<PagesByNode>& pages,
                                              std::optional<std::uint32_t> asked);
 [[nodiscard]] PlacementProof prove_placement(const void* ptr, std::uint64_t bytes, std::optional<std::uint32_t> asked);

@@ -21,8 +21,8 @@ namespace memsweep::sys {
 // Units    bytes; event counts since process start.
 // Sources  named beside each field. No field is estimated.
 // Cost     snapshot() walks the page tables: per resident GiB, 3.5 ms with 4 KiB pages and 46 us with huge pages. So
-//          take snapshots only between timed sections. The others do not depend on the size: kernel_use() 0.3 us,
-//          run_delay() 0.6 us, peak_bytes() 4 us. (Measured on an otherwise idle 2-core VM, Linux 6.18.)
+//          take snapshots only between timed sections. For memory of any size, kernel_use() takes 0.3 us, run_delay()
+//          0.6 us and peak_bytes() 4 us. (Measured on an otherwise idle 2-core VM, Linux 6.18.)
 // Memory   allocates nothing on success, because that would change the measured memory.
 // Errors   os: a /proc file is missing or unreadable; invalid_input: its text lacks a field (`where` names both).
 // Threads  use a probe only in the thread that opened it; it reads the figures of the whole process. Do not use it in a
@@ -38,8 +38,8 @@ struct MemorySnapshot {
     [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
 };
 
-// The kernel's work for all threads of this process: ru_minflt, ru_majflt and ru_stime of getrusage(RUSAGE_SELF). A
-// kernel with CONFIG_TICK_CPU_ACCOUNTING only samples `time`: the error is some 3 % of 0.5 s.
+// The kernel's work for all threads of this process: ru_minflt, ru_majflt and ru_stime of getrusage(RUSAGE_SELF). If
+// the kernel only samples `time` (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it have an error of some 3 %.
 struct KernelUse {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};

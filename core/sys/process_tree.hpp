@@ -17,8 +17,8 @@ void signal_descendants(pid_t of, int signal) noexcept;
 
 // Sends SIGTERM to a process and its descendants. The descendants need it too, because a shell that ends does not end
 // its children. SIGCONT follows, so that stopped processes also get it. If `process` is this process, only its
-// descendants are signalled. `root`: the process that adopts orphans; all of its descendants are signalled too. 0:
-// there is none.
+// descendants are signalled. `root`: the process that adopts orphans. If it is not 0, the descendants of `root` are
+// signalled in place of those of `process`.
 void ask_to_end(pid_t process, pid_t root = 0) noexcept;
 
 struct Cleared {

@@ -22,7 +22,7 @@ namespace memsweep::sys {
 // The path of such a file: "/sys/devices/system/cpu/cpufreq/boost" for "cpu/cpufreq/boost".
 [[nodiscard]] std::string system_device_path(const std::string& name, const std::string& root = "/");
 
-// The numbers of online processors and of online nodes.
+// How many processors and how many nodes are online.
 [[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
 [[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
 

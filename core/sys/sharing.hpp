@@ -24,8 +24,8 @@ struct Sharing {
     Outcome outcome{Outcome::done};
     std::uint64_t bytes{};        // bytes that the second process has read and checked, over all rounds
     std::uint64_t wrong_bytes{};  // how many of them differ from the bytes written
-    std::int64_t write_ns{};      // time that this process wrote, over all rounds
-    std::int64_t read_ns{};       // time that the second process read, over all rounds
+    std::int64_t write_ns{};      // time that this process spent writing, over all rounds
+    std::int64_t read_ns{};       // time that the second process spent reading, over all rounds
     std::int64_t turn_ns{};       // time until the other process sees a store: half of the mean round trip
 };
 

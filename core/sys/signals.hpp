@@ -15,9 +15,8 @@ namespace memsweep::sys {
 // Errors   none: if no descriptor is free, fd() is -1, which poll() ignores, and pending() still works.
 // Threads  the signals are blocked in the constructing thread and in threads that it starts later. So construct it in
 //          main, before any thread.
-// Ownership  the destructor restores the thread's signal mask. A signal that is still pending then takes effect at
-//            once;
-//          by default it ends the process.
+// Ownership  the destructor restores the thread's signal mask. A signal that is still pending then takes effect; by
+//          default it ends the process.
 class StopSignals {
   public:
     StopSignals() noexcept;

@@ -48,7 +48,7 @@ struct StoppedMoment {
     std::chrono::steady_clock::time_point since;  // when stopping the threads began
 };
 
-// The stop at the end of the program. The members have the same meaning.
+// The stop at the end of the program. `process`, `thread` and `since` are explained at StoppedMoment.
 struct StoppedEnd {
     pid_t process{};
     pid_t thread{};

@@ -76,7 +76,7 @@ struct Topology {
     std::uint64_t contradicted_bytes{};  // hwloc's sum over the nodes, if the kernel's total differs from it; else 0
     std::vector<PciDevice> devices;      // sorted by address
     TopologyPart machine;
-    std::string xml;  // hwloc's unchanged topology, for lstopo and other programs with hwloc
+    std::string xml;  // hwloc's own description, without corrections; every program with hwloc can read it
 };
 
 [[nodiscard]] base::Expected<Topology> load_topology();

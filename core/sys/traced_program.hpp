@@ -2,7 +2,7 @@
 // child; it was seized (PTRACE_SEIZE) before its execve.
 //
 // Sources  ptrace(2), wait(2), sigtimedwait(2).
-// Threads  the thread that has seized the command. It must block awaited_signals().
+// Threads  call from the thread that has seized the command. It must block awaited_signals().
 #pragma once
 
 #include <sys/types.h>

@@ -58,7 +58,7 @@ class AllocationLedger {
         std::uint64_t bytes_allocated{};
         std::uint64_t temporary{};
         Held live;
-        Held at_peak;  // what was live at peak number `seen_peak`; if there was a later peak, `live` is right
+        Held at_peak;  // live at peak number `seen_peak`; for a later peak, `live` has the figures
         Held abandoned;
         std::uint64_t own_peak_bytes{};
         std::uint64_t seen_peak{};

@@ -34,7 +34,7 @@ class CallerStrata {
   public:
     struct Place {
         std::uint32_t stratum{};
-        std::uint32_t sampled{};  // number of the stack and power of two; 0: the block is not in the sample
+        std::uint32_t sampled{};  // number of a stack with a power of two; 0: the block is not in the sample
     };
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}

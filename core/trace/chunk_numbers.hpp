@@ -1,5 +1,5 @@
-// Reads a chunk of kind `stacks` or `mappers`. Such a chunk has one number for each event of a chunk of events that
-// takes one, in the order of the events.
+// Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. It has a number for each event for
+// which takes_stack() or takes_mapper() is true, in the order of the events.
 //
 // Cost     some ns per number.
 // Errors   a chunk that is damaged, or that belongs to another chunk of events, has no numbers, and is_whole() is

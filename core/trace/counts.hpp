@@ -1,11 +1,10 @@
 // Reads the files of recorders that only count (format/count_layout.hpp), and adds them up over a program and its
 // descendants. A process image begins with a start, a fork or an exec.
 //
-// Sums     calls and requested bytes: sums over all images.
-//          bytes live at the end: the sum of what each image had not freed when it ended. Blocks that a forked child
-//          inherits are not counted for it.
-//          peak: the largest of any image. A sum would not repeat, because images that run at the same time reach their
-//          peaks at varying times.
+// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are the sum of what each image
+//          had not freed when it ended; blocks that a forked child inherits are not counted for it. The peak is the
+//          largest peak of any image, and no sum: images that run one after another never reach their peaks at the same
+//          time, and images that run side by side reach them at times that do not repeat.
 // Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
 //          the heap. io: the folder cannot be read.
 // Threads  one.

@@ -1,5 +1,6 @@
 // An end mark in a trace: the moment at which the recorded program had done its work, before it freed its memory and
-// ended. The mark has the position of each thread in its log. In a trace with a mark, the moment `end` is the mark.
+// ended. The mark has the position of each thread in its log. If a trace has a mark, commands take it as the moment
+// `end`.
 //
 // The threads of the program need not be stopped. If they run, their positions are read one after another, so the mark
 // is not one instant.

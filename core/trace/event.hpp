@@ -24,7 +24,7 @@ enum class EventKind : std::uint8_t {
     map,             // address space or a segment of a pool, not a block: mmap, segment_alloc
     unmap,
     external,      // memory that somebody else owns is charged to `space` from now on
-    external_end,  // it is no longer charged
+    external_end,  // that memory is no longer charged
     copy,          // old_address is the source, in source_space
     move,          // likewise
     thread_start,  // `other` is the new thread

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
 inline constexpr std::uint32_t count_version = 4;
 inline constexpr const char* count_ending = ".count";
 
-// Some of the threads count in this shard, so that fewer threads write to one cache line.
+// The counts of some of the threads. There are several shards, so that fewer threads write to the same cache line.
 struct alignas(64) CountShard {
     std::uint64_t allocations{};      // calls that returned a block: malloc, calloc, realloc and the aligned ones
     std::uint64_t allocated_bytes{};  // bytes that these calls requested

@@ -15,9 +15,9 @@
 //
 // Two events have a form of their own, one word with the tag `long_form` and their value in bits 11-63:
 //
-//   stack   the number of a call stack (stack_recording.hpp), for the event that follows directly caller  a return
-//   address, for all following events that return a block and have no stack, up to the next `caller` or
-//           the end of the chunk
+//   stack       the number of a call stack (stack_recording.hpp), for the event that follows directly
+//   caller      a return address, for all following events that return a block and have no stack, up to the next
+//               `caller` or the end of the chunk
 //
 // Memory   none. The recorder includes this header, so it needs no library.
 // Threads  a thread has words of its own. A signal handler of the thread may write words between those of an event.
@@ -145,7 +145,8 @@ class WordDecoder {
   public:
     explicit WordDecoder(std::span<const std::uint64_t> words) noexcept : words_{words} {}
 
-    // Reads the next event. False: at the end, or (damaged() is then true) at words that no recorder writes.
+    // Reads the next event. Returns false at the end. Also returns false at words that no recorder writes; damaged() is
+    // then true.
     bool next(WordEvent& event, std::array<std::uint64_t, max_operands>& values) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 

@@ -1,10 +1,11 @@
-// The messages between memsweep and the recorder of a traced process at the end of the process. They find out how much
-// memory the allocator gives back to the system when asked (malloc_trim and the like).
+// The messages between memsweep and the recorder of a traced process at the end of the process. Their purpose
+// is to measure how much memory the allocator returns to the system when asked (malloc_trim and the like).
 //
-// 1. The recorder sends tracer_call_look. memsweep stops all threads and looks at the process. 2. The recorder forks a
-// copy of the process and sends tracer_call_copied with the copy's pid. The process itself ends. 3. The copy closes its
-// descriptors and waits for a byte from the FIFO <folder>/copy.gate. Meanwhile memsweep reads the
-//    copy's memory.
+// 1. The recorder sends tracer_call_look. memsweep stops all threads and looks at the process.
+// 2. The recorder forks a copy of the process and sends tracer_call_copied with the copy's pid. The process itself goes
+//    on and ends.
+// 3. The copy closes its descriptors and waits for a byte from the FIFO <folder>/copy.gate. Meanwhile memsweep reads
+//    the memory of the copy.
 // 4. memsweep writes a byte to the FIFO. The copy asks its allocator to give memory back, and writes the answer.
 // 5. memsweep closes the FIFO, and the copy ends.
 //

@@ -1,8 +1,8 @@
 // Tells from a program's file whether the dynamic linker would load the recorder into the program.
 //
 // Sources  ld.so(8): LD_PRELOAD is ignored in secure-execution mode. elf(5): only a program with an interpreter has a
-//          dynamic linker. The recorder works only with glibc's; musl's would end the program because of it. For a
-//          script the interpreter of the script is checked.
+//          dynamic linker. The recorder needs glibc's; musl's cannot load it and would end the program. For a
+//          script, the interpreter of the script is checked.
 // Cost     three system calls, some 5 us.
 // Errors   none: a file that cannot be found or read is no obstacle, because running it gives a better error. The
 //          function may change errno.

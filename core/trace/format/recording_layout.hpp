@@ -2,13 +2,13 @@
 // <process>.<number>.mst in the folder of the recording, which the process maps. The file is not a trace itself:
 // `memsweep record` makes a trace from it, while the process runs and after it has ended.
 //
-//   0       FileHeader, as in a trace 64      ChunkHeader of kind `slots`, which spans all slots 128     ImageFacts
+//   0       FileHeader, as in a trace
+//   64      ChunkHeader of kind `slots`, which spans all slots
+//   128     ImageFacts
 //   4096    slots. Each running thread writes a chunk into one of them. If the slot is full, the thread goes on in a
-//   free
-//           slot. `memsweep record` copies the full chunk to the trace, then frees the slot.
+//           free slot. `memsweep record` copies the full chunk to the trace, then frees the slot.
 //   then    appended chunks of kind `words`. If there is no free slot, a thread appends its full chunk here and writes
-//   on
-//           in the same slot. A chunk that filled its slot is padded to a multiple of the slot's size.
+//           on in the same slot. A chunk that filled its slot is padded to a multiple of the slot's size.
 //
 // A recorded event is in the file at once. So if a process is killed at any instruction, at most the event that it was
 // writing is lost. The payload is words (event_words.hpp), each written by one store. The first `used` bytes are events
@@ -58,7 +58,7 @@ struct ImageFacts {
     std::uint64_t end_ticks{};         // when the image ended, which may be long after the last stamp; 0: not known
     std::uint32_t home_namespace{};    // pid namespace of the memsweep that records; 0: not known
     std::uint32_t stacks_errno{};      // why requested call stacks are missing; 0: they are not
-    char served_by[256]{};  // the end of the path of the library with malloc, padded with zeroes; empty: not known
+    char served_by[256]{};           // end of the path of the library with malloc, padded with zeroes; empty: not known
     std::uint64_t seen_end_ticks{};  // when memsweep saw that the file was closed; 0: it has not seen that
 };
 static_assert(sizeof(ImageFacts) == 424 && std::is_trivially_copyable_v<ImageFacts>);
