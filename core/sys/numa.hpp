@@ -1,11 +1,12 @@
-// Places pages on NUMA nodes: sets the policy of a memory range, moves resident pages, and finds out on which
-// nodes pages are.
+// Places pages on NUMA nodes: sets the policy of a memory range, moves resident pages, and finds out on which nodes
+// pages are.
 //
 // Units    node numbers; bit n of a mask is node n.
 // Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers: libnuma is not needed. hwloc
 //          is not used, because it needs its topology, which a worker must not load.
 // Memory   set_memory_policy and migrate_pages allocate nothing, because they run in the measured process.
-// Errors   os: the kernel refused; not_supported: the kernel has no NUMA support; invalid_input: no such node number.
+// Errors   os: the kernel refused; not_supported: the kernel has no NUMA support; invalid_input: a node number that is
+//          too large (bind_to_node).
 // Threads  any.
 #pragma once
 
