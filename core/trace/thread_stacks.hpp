@@ -1,10 +1,10 @@
-// Follows the stacks of threads from event to event, in a trace that says where they lie. A thread that has ended may
-// leave its stack behind, because the C library may keep it for the next.
+// Tells which threads' stacks are alive at each event of a trace, if the trace says where the stacks lie. A stack may
+// stay mapped after its thread has ended, because the C library may keep it for the next thread.
 //
-// Not said  the stack of a process's first thread, which the kernel calls [stack].
+// Left out  the stack of a process's first thread, which the kernel calls [stack].
 // Units     bytes.
-// Cost      some 50 ns an event of another thread than the last.
-// Memory    some 60 bytes a stack.
+// Cost      some 50 ns for each event of another thread than the event before.
+// Memory    some 60 bytes for each stack.
 // Threads   one.
 #pragma once
 
@@ -30,7 +30,7 @@ class ThreadStacks {
     explicit ThreadStacks(const ProgramNotes& notes);
     void add(const Event& event);
 
-    // Ordered by the number of the thread, and for one number by the beginning.
+    // Ordered by process, by the thread's number, then by beginning: several threads may have had one number in turn.
     [[nodiscard]] const std::vector<ThreadStackState>& all() const noexcept { return stacks_; }
     // The stacks of threads that have not ended.
     [[nodiscard]] std::uint64_t alive_bytes() const noexcept { return alive_bytes_; }
@@ -43,8 +43,8 @@ class ThreadStacks {
     void end_process(std::uint32_t process);
 
     std::vector<ThreadStackState> stacks_;
-    std::map<Thread, std::size_t> next_;  // the next stack of a thread that has not begun
-    std::map<Thread, std::size_t> alive_;
+    std::map<Thread, std::size_t> next_;   // by thread: index of its next stack that has not begun
+    std::map<Thread, std::size_t> alive_;  // by thread: index of the stack that it has now
     Thread last_;
     bool has_last_{};
     std::uint64_t alive_bytes_{};

@@ -1,13 +1,13 @@
-// A moment of a trace, as a command line names it: the end, the peak of live bytes, a time since the beginning, or a
-// number of events before it.
+// A moment of a trace, as a command line names it: its end, its exit, the peak of live bytes, a time since the
+// beginning, or a number of events from the beginning.
 //
-// The end is the end of the program's work, if the trace has a mark of it (end_mark.hpp). Else it is the exit, where
-// the program ends.
+// "exit" is the end of the program. "end" is the end of its work, if the trace marks that (end_mark.hpp); otherwise it
+// is the exit.
 //
-// A time is found to within the 64 events of a thread that one stamp covers. The other moments are exact.
+// A time is found to within 64 events of a thread, because one stamp covers that many. The other moments are exact.
 //
-// Cost     to find the peak, or a time, takes a reading of the trace.
-// Errors   invalid_input: no such word, or a time of a trace whose clock is not known.
+// Cost     finding the peak or a time reads the trace once.
+// Errors   invalid_input: the text names no moment, or a time in a trace whose clock is not known.
 // Threads  one.
 #pragma once
 
@@ -31,14 +31,17 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 // "end", "exit", "peak", "12.5s", "400092"; empty: the exit.
 [[nodiscard]] base::Expected<TraceMoment> parse_moment(std::string_view text);
 
-// Whether the trace may go on behind the moment.
+// Whether events may follow the moment.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// How many events of the trace come before the moment, in the reader's order. `process`: the process whose peak is
-// meant; absent: the peak of all together. The reader is at its first event before and after. For the end of the work
-// the number is unbounded; instead, the reader reads no further from then on.
+// The number of events up to the moment, in the reader's order. `process`: the process whose peak is meant; absent: the
+// peak of all processes together. The reader is at its first event before and after the call.
+//
+// For the exit and the end the number is the largest possible one. If the trace marks the end of the work, the reader
+// is told to stop there from now on (read_until).
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
-// The moment by the clock of the stamps. For the end, the time of the last event of `process`. Takes another reading.
+// The time of the moment in ticks of the stamps' clock. If the moment is no time, reads the trace once more, and
+// returns the time of the last event before the moment, of `process` if one is given.
 [[nodiscard]] std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
                                      std::optional<std::uint32_t> process = {});
 

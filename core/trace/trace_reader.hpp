@@ -1,12 +1,13 @@
 // Reads the events of a trace in one order.
 //
-// Within a stream (one thread's chunks, or a whole imported log) the order is the recorded one. Between streams there
-// is a stamp per 64 events. Within such a window, a block's allocation comes before its free, and the free of an
-// address before its next allocation, as it must have been.
+// Events of one stream (one thread's chunks, or a whole imported log) keep their recorded order. Events of different
+// streams are ordered by stamps, of which there is one per 64 events. If stamps leave the order open, blocks decide it:
+// a block's allocation comes before its free, and the free of an address before its next allocation.
 //
-// Cost     5 to 10 ns an event of one stream; with several, some 50 ns more for the order.
-// Memory   one payload and 64 events a stream that is being read; with several streams, the addresses of live blocks.
-// Errors   as TraceFile, and outcome(); damaged chunks are left out, and damage() counts them.
+// Cost     5 to 10 ns an event of one stream; some 50 ns more, for the order, if there are several streams.
+// Memory   one payload and 64 events for each stream that is being read; with several streams, also the addresses of
+//          live blocks.
+// Errors   as TraceFile; outcome() has those of reading events. Damaged chunks are left out, and damage() counts them.
 #pragma once
 
 #include <algorithm>
@@ -31,24 +32,24 @@ struct ExactCut;
 class EventStream {
   public:
     void add(const ChunkPlace& chunk) { chunks_.push_back(chunk); }
-    // The next event in the order of the chunks; false at the end. Its text holds until the next call.
+    // The next event in the order of the chunks; false at the end. The event's text is valid until the next call.
     [[nodiscard]] bool next(TraceFile& file, Event& event);
-    // The time at which the next chunk begins. The open chunk must be read to its end first.
+    // The time at which the next chunk begins. Call it only after the open chunk has been read to its end.
     [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
-    // The time by which all events read so far had happened, at the latest.
+    // A time by which all events read so far had happened.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
-    // Whether the last event was of a ticked chunk.
+    // Whether the last event was in a ticked chunk (format/trace_layout.hpp).
     [[nodiscard]] bool is_ticked() const noexcept { return is_ticked_; }
     [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }
     [[nodiscard]] std::size_t end_chunk() const noexcept { return std::min(end_chunk_, chunks_.size()); }
     void rewind();
-    // Reads nothing behind the cut.
+    // Reads no events after the cut.
     void end_at(const ExactCut& cut);
     void end_at_last();
-    // Events have their stacks from the next chunk on.
+    // From the next chunk on, events have their stacks.
     void take_stacks(const StackTable& table) { table_ = &table; }
-    // Events have the modules that called, from the next chunk on.
+    // From the next chunk on, events that map or unmap name the module that called.
     void take_notes(const ProgramNotes& notes) { notes_ = &notes; }
 
   private:
@@ -58,11 +59,11 @@ class EventStream {
 
     std::vector<ChunkPlace> chunks_;
     std::size_t next_chunk_{};
-    std::size_t end_chunk_{SIZE_MAX};        // behind the last chunk that is read
-    std::uint64_t most_events_{UINT64_MAX};  // of that one
-    std::uint64_t most_ticks_{UINT64_MAX};   // of any event
-    std::uint64_t events_{};                 // of the open chunk so far
-    bool has_no_process_exit_{};             // it would be of a later time
+    std::size_t end_chunk_{SIZE_MAX};        // index after the last chunk to read
+    std::uint64_t most_events_{UINT64_MAX};  // to read of the last chunk
+    std::uint64_t most_ticks_{UINT64_MAX};   // latest time of an event to read
+    std::uint64_t events_{};                 // read from the open chunk so far
+    bool has_no_process_exit_{};             // leaves out the exit of the process, which is later than the cut
     std::vector<std::uint8_t> payload_;
     EventDecoder decoder_;
     const StackTable* table_{};
@@ -78,24 +79,24 @@ class TraceReader {
     [[nodiscard]] static base::Expected<TraceReader> open(const std::string& path);
     [[nodiscard]] static base::Expected<TraceReader> open(ReadAt read, const std::string& name);
 
-    // False at the end. The event's text holds until the next call.
+    // False at the end. The event's text is valid until the next call.
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
-    // From the first event on, reads no more than was recorded at the cut. For processes that are not in the cut,
-    // stamps decide. Holds from then on.
+    // From the first event on, stops where the recording was at the cut. For processes that are not in the cut, the
+    // stamps decide. Holds until read_to_end().
     void read_until(const ExactCut& cut);
-    // From the first event on, all is read again.
+    // From the first event on, reads everything again.
     void read_to_end();
-    // When the program's work was done, if the trace says so.
+    // When the program's work was done; absent: the trace does not say.
     [[nodiscard]] std::optional<EndMark> end_mark();
-    // From the first event on, events have their stacks. Costs reading the stacks.
+    // From the first event on, events have their stacks. Reads all stacks now.
     const StackTable& read_stacks();
     // Null before read_stacks().
     [[nodiscard]] const StackTable* stacks() const noexcept { return table_.get(); }
-    // From the first event on, events that map and unmap have the calling module. Costs reading these.
+    // From the first event on, events that map or unmap name the module that called. Reads all notes now.
     const ProgramNotes& read_notes();
-    // Adds the damage of chunks beside the events to damage(), even if nobody reads these chunks.
+    // Adds damaged side chunks to damage(), including those that nobody reads.
     void check_side_chunks()
     {
         file_.check_side_chunks();
@@ -112,24 +113,24 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // Whether the caller may hold so many things, or events, given what was read (bounds.hpp). False ends the reading,
-    // and outcome() says why.
+    // Whether the caller may hold this many things, or events, in memory: bounds.hpp allows fewer for a smaller trace.
+    // False ends the reading, and outcome() says why.
     bool may_hold(std::uint64_t things);
     bool may_hold_events(std::uint64_t events);
-    // invalid_input: the trace would make its reader hold too much. Then not all events were returned.
+    // invalid_input: the trace would make its reader hold too much. Then some events were not returned.
     [[nodiscard]] const base::Expected<void>& outcome() const noexcept { return outcome_; }
     // Complete once next() has returned false for the first time.
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
   private:
-    // Up to 64 events under one stamp, and the bound of their time.
+    // Up to 64 events of a stream under one stamp, and a time before which all of them happened.
     struct Queue {
         EventStream stream;
         std::vector<Event> batch;
         std::size_t at{};
         std::optional<Event> following;
         bool is_following_ticked{};
-        std::uint64_t until{};  // all of the batch happened before this
+        std::uint64_t until{};  // all events of the batch happened before this time
         [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
         [[nodiscard]] const Event& front() const noexcept { return batch[at]; }
         [[nodiscard]] std::uint64_t due() const noexcept;
@@ -137,7 +138,7 @@ class TraceReader {
 
     TraceReader(TraceFile file, std::string name);
     bool refuse(std::uint64_t number, std::string_view what);
-    // Orders heaps with the earliest first.
+    // Puts the stream with the earliest event at the top of a heap.
     [[nodiscard]] auto later() const
     {
         return [this](std::size_t a, std::size_t b) {
@@ -160,8 +161,8 @@ class TraceReader {
     base::Expected<void> outcome_;
     Damage damage_;
     std::vector<Queue> streams_;
-    std::vector<std::size_t> ready_;    // a heap: the earliest first
-    std::vector<std::size_t> waiting_;  // for the event of another stream
+    std::vector<std::size_t> ready_;    // a heap, the earliest event on top
+    std::vector<std::size_t> waiting_;  // their next event must follow an event of another stream
     std::optional<std::size_t> last_;   // the stream of the last event returned
     LiveBlocks live_;
     std::unique_ptr<StackTable> table_;

@@ -1,9 +1,9 @@
-// Writes events into a trace file, in the order they are given. They are one stream, whatever threads they belong to.
+// Writes events into a trace file, in the order given. All of them form one stream, whatever threads they belong to.
 //
 // Cost     10 ns an event, compression included.
-// Memory   two chunks, of 256 KiB unless told, and a ChunkSealer.
-// Errors   errors of the function that takes the bytes. After an error further events are dropped; finish() returns the
-//          error again.
+// Memory   two chunks, of 256 KiB or of the given size, and a ChunkSealer.
+// Errors   errors of the function that takes the bytes. After an error further events are dropped, and finish() returns
+//          the error again.
 // Threads  one.
 #pragma once
 
@@ -28,18 +28,18 @@ using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
 
 class StackWriter;
 
-// A chunk as it stands in a file.
+// A chunk as it is stored in a file.
 struct SealedChunk {
     ChunkHeader header;
     std::string stored;  // the payload, compressed
 };
 
-// Keeps the memory that it compresses in from one chunk to the next.
+// Compresses chunks. Keeps its working memory from one chunk to the next.
 //
 // Memory   some 500 KiB from the first chunk on.
 class ChunkSealer {
   public:
-    // Completes the header from the payload, and compresses it. An incompressible payload stays raw.
+    // Completes the header and compresses the payload. A payload that would not become shorter is stored raw.
     [[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
 
   private:
@@ -51,7 +51,7 @@ class ChunkSealer {
     std::string room_;
 };
 
-// Writes the chunk in one piece, so that a taker knows where chunks end.
+// Passes the whole chunk to one call of `take`, so that the function knows where chunks end.
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk);
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload);
 [[nodiscard]] base::Expected<void> put_header(const TakeBytes& take, FileHeader header);
@@ -61,15 +61,15 @@ class TraceWriter {
   public:
     static constexpr std::size_t usual_chunk_bytes = 256 << 10;
 
-    // Facts describe the whole file, and readers find them anywhere in it. A chunk ends with the event that fills it.
+    // A chunk ends with the event that fills it. finish() writes the facts behind all events; readers find them there.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
-    // Adds an event. A name longer than a chunk is cut. The event's stack is a node of stacks().
+    // Adds an event. A text of more than 4096 bytes is cut. The event's stack is a node of stacks().
     void add(const Event& event);
-    // The tree of the events' stacks, which is process 0's.
+    // The tree that holds the events' stacks; it belongs to process 0.
     [[nodiscard]] StackWriter& stacks();
     [[nodiscard]] base::Expected<void> finish(const Facts& facts);
 
@@ -91,11 +91,11 @@ class TraceWriter {
     EventEncoder encoder_;
     ChunkHeader chunk_;
     StacksEncoder stacks_;
-    std::vector<std::uint8_t> runs_;  // the payload of the chunk's stacks, of which so many bytes are written
+    std::vector<std::uint8_t> runs_;  // payload for the chunk's stacks; runs_bytes_ of it are used
     std::size_t runs_bytes_{};
-    std::uint64_t skipped_{};            // events without a stack before the first that has one
+    std::uint64_t skipped_{};            // events without a stack before the chunk's first event with one
     std::unique_ptr<StackWriter> tree_;  // made when it is asked for
-    Event context_;                      // what the next event does not repeat: its process, thread, space and stream
+    Event context_;  // process, thread, space and stream of the last event; the next one states only changes
 };
 
 }  // namespace memsweep::trace

@@ -1,12 +1,13 @@
-// Programs of a recorded or counted tree that ran without the recorder. Processes with the recorder note what they
-// start (format/start_layout.hpp). Looks at the tree from outside find what a program without the recorder starts.
+// Finds programs of a recorded or counted process tree that ran without the recorder. Processes with the recorder note
+// each program that they start (format/start_layout.hpp). What other processes start is found by looks: readings of the
+// tree in /proc while it runs.
 //
-// Exact    for every program that a process with the recorder starts by the C library's calls. If a program without the
-//          recorder starts another, that one is found only if it lives until a look; the starter's entry warns that
-//          more may be missing.
+// Exact    for every program that a process with the recorder starts by the C library's calls. A program started by a
+//          process without the recorder is found only if it lives until a look. The entry of the process that started
+//          it warns that more may be missing.
 // Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
 // Cost     a look takes some 10 us a process, and 0.1 ms for each program that it has not seen before.
-// Errors   none: a look skips a process that has ended. If the file cannot be made, nothing is noted.
+// Errors   none: a look skips a process that has ended. If the file "starts" cannot be made, nothing is noted.
 // Threads  one.
 #pragma once
 
@@ -27,15 +28,15 @@ namespace memsweep::trace {
 
 struct UnrecordedProgram {
     std::uint32_t process{};
-    PreloadObstacle obstacle{};  // none: its file does not show why
-    std::string program;         // the path of its file, or the end of a long path
+    PreloadObstacle obstacle{};  // why the recorder was not loaded; none: the program's file does not show it
+    std::string program;         // the path of its file; of a long path only the end
     std::string command;         // empty: not known
 };
 
 [[nodiscard]] std::string reason_of(const UnrecordedProgram& one);
 // "/bin/busybox (process 12, `busybox sh`): statically linked, ..."
 [[nodiscard]] std::string describe(const UnrecordedProgram& one);
-// The first few of them, and how many more.
+// Describes the first few programs, and says how many more there are.
 [[nodiscard]] std::string describe(const std::vector<UnrecordedProgram>& programs);
 
 // When an image began.
@@ -45,29 +46,29 @@ struct ImageStart {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC
 };
 
-// Makes the file in the folder; call it before the first program is started. The file is as large as limits and room
-// allow. If there is no room for it, nothing is noted.
+// Makes the file "starts" in the folder. Call it before the first program starts. The file is as large as the limit on
+// file sizes and the free disk space allow. If it cannot be made, nothing is noted.
 void make_starts(const std::string& folder);
 [[nodiscard]] std::string starts_in(const std::string& folder);
 
-// Returns the entries that are in use; none if there is no file. `not_noted`: how many programs the file had no room
-// for.
+// Returns the entries that are in use; none if there is no file. Sets `not_noted` to the number of programs for which
+// the file had no space.
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
-// The programs that ran without the recorder, in the order of the entries: those that cannot load it, and those that
-// left no image.
+// The programs that ran without the recorder, in the order of the entries: programs that cannot load it, and programs
+// that left no image (a recording).
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
 
-// Looks at all that a process has started.
+// Looks at the processes of a tree from outside, and keeps which programs ran without the recorder.
 class TreeLooks {
   public:
     explicit TreeLooks(std::string library) : library_{std::move(library)} {}
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds what `programs` lacks. Some programs cannot be read, for example after they changed their user. These count
-    // only if they left no image.
+    // Adds the programs that `programs` lacks. A program whose process could not be read, for example because it
+    // changed its user, is added only if it left no image.
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:
@@ -79,10 +80,10 @@ class TreeLooks {
 
     std::string library_;
     std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by process and path of its file
-};
+};                                                         // by process and the path of the program's file
 
-// Writes programs as facts of a trace, which readers of version 0.1 show as they are. The facts describe the first 1000
-// programs and give the number of all.
+// Writes programs as facts of a trace, which readers of version 0.1 show as they are. Only the first 1000 programs have
+// a fact of their own; another fact holds the number of all programs.
 void put_unrecorded(const std::vector<UnrecordedProgram>& programs, Facts& facts);
 // Removes the programs from the facts and returns them.
 [[nodiscard]] std::vector<UnrecordedProgram> take_unrecorded(Facts& facts);

@@ -1,17 +1,18 @@
-// Decides whether a recording can have seen all that its process did. It compares the memory that can only be blocks
-// (recorder/heap_pages.hpp) with the blocks that were recorded.
+// Tells whether a recording lacks blocks of its process. Compares the memory that can only hold blocks
+// (recorder/heap_pages.hpp) with the recorded blocks.
 #pragma once
 
 #include <cstdint>
 
 namespace memsweep::trace {
 
-// An allocator needs less than this beside its blocks, so less is no sign of unseen blocks.
+// An allocator needs less than this for itself. So a heap of up to this size is no sign of unseen blocks.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
-// Whether the heap holds more than twice the most that was live, and more than all that was ever asked for. Holes
-// between blocks may be many times what is live, but each was a block once. An allocator's rounding adds at most
-// another half. Its smallest block with a header is 64 bytes, even for a block of one byte.
+// True if the heap is both more than twice the peak of live bytes and more than 1.5 times all bytes ever allocated.
+// Free memory between blocks may be many times the live bytes, but each byte of it was in a block once. Rounding by the
+// allocator adds at most half to a block. A block of one byte may take 64 bytes, so each allocation counts 64 bytes
+// more.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

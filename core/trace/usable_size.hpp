@@ -1,9 +1,10 @@
-// How large a block of glibc's malloc is, by rule. glibc is not asked, because its answer follows from the size
-// requested. For other allocators a trace has their own answers (program_notes.hpp).
+// The usable size of a block of glibc's malloc, computed from the requested size by glibc's rules: glibc need not be
+// asked. For other allocators a trace holds their own answers (program_notes.hpp).
 //
-// A block lies in a chunk of a multiple of 16 bytes, at least 32, of which 8 are glibc's. If the free chunk that it was
-// cut from would have left less than 32 bytes, the block gets these too; an aligned block up to 32. A block with a
-// mapping of its own has whole pages, of which 16 bytes are glibc's. Source: malloc.c of glibc 2.36, 64 bits.
+// A block lies in a chunk whose size is a multiple of 16 bytes, at least 32. Of these bytes 8 are glibc's. If cutting
+// the block from a free chunk would leave less than 32 bytes, the block gets them too: up to 16 bytes more, or up to 32
+// if it is aligned. A block with a mapping of its own has whole pages, of which 16 bytes are glibc's. Source: malloc.c
+// of glibc 2.36, 64 bits.
 //
 // Units    bytes.
 // Cost     some ns.
@@ -25,7 +26,7 @@ namespace glibc {
 
 inline constexpr std::uint64_t chunk_step = 16;
 inline constexpr std::uint64_t smallest_chunk = 32;
-inline constexpr std::uint64_t header = 8;  // the next chunk's first 8 bytes are this one's last
+inline constexpr std::uint64_t header = 8;  // a block also uses the first 8 bytes of the next chunk
 inline constexpr std::uint64_t mapped_header = 16;
 inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
 
@@ -39,7 +40,7 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return std::max(rounded_up(std::min(size, most_size) + header, chunk_step), smallest_chunk);
 }
 
-// The answer of malloc_usable_size for a block in a heap. `alignment`: 16 or less if none was asked for.
+// The answer of malloc_usable_size for a block in a heap. `alignment`: 16 or less means that none was requested.
 [[nodiscard]] constexpr UsableRange usable_in_heap(std::uint64_t size, std::uint64_t alignment = 0) noexcept
 {
     const std::uint64_t least = chunk_bytes(size) - header;
@@ -47,9 +48,9 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return {least, least + (is_aligned ? smallest_chunk : smallest_chunk - chunk_step)};
 }
 
-// The answer of malloc_usable_size for a block with a mapping of its own, as blocks have from M_MMAP_THRESHOLD on. The
-// block's address lies 16 bytes behind the beginning of a page. With an alignment the block begins anywhere in its
-// mapping, and reaches to the mapping's end.
+// The answer of malloc_usable_size for a block with a mapping of its own: by default, one of M_MMAP_THRESHOLD bytes or
+// more. The block begins 16 bytes behind the beginning of a page. An aligned block begins anywhere in its mapping. Both
+// reach to the mapping's end.
 [[nodiscard]] constexpr UsableRange usable_in_mapping(std::uint64_t size, std::uint64_t page_bytes,
                                                       std::uint64_t alignment = 0) noexcept
 {

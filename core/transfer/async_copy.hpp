@@ -1,16 +1,16 @@
-// One transfer in progress. It moves a piece at a time, so that one thread can move several transfers.
+// One transfer in progress. Each call of advance() moves one piece, so that one thread can move several transfers.
 //
 // Units    bytes.
 //
-// Sources  A direct copy hands its pieces to the runtime and waits once, or after each. A staged copy goes chunk by
-//          chunk through a ring of pinned slots, or through several rings at once; each slot is filled while others are
-//          on their way. The calling processor makes a host copy.
+// Sources  Direct copy: hands its pieces to the runtime, and waits once at the end or after each piece. Staged copy:
+//          goes chunk by chunk through a ring of pinned slots, or through several rings at once; one slot is filled
+//          while others are being transferred. Host copy: made by the calling processor.
 //
-// Errors   as the runtime. After an error nothing of the copy is in progress, and it may begin again.
+// Errors   as the runtime. After an error, settle() ends what is still in progress; then the copy may begin again.
 //
-// Ownership  the copy owns its streams, slots and events. The memory of its ends and the runtime outlive it.
+// Ownership  The copy owns its streams, slots and events. The memory of its ends and the runtime outlive it.
 //
-// Threads  one calls; a copy through several rings has threads of its own.
+// Threads  one at a time. A copy through several rings starts threads of its own.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct CopyPlan {
     Route route;
     const EndMemory* src{};
     const EndMemory* dst{};
-    std::uint32_t rings{1};      // staged: it goes through so many at once
-    std::uint64_t first_byte{};  // staged: offset in both ends
+    std::uint32_t rings{1};      // staged: number of rings used at once
+    std::uint64_t first_byte{};  // staged: offset in both ends at which the copy begins
 };
 
 class AsyncCopy {
@@ -49,41 +49,44 @@ class AsyncCopy {
 
     // Starts from the first byte. Call only while nothing of the copy is in progress.
     virtual void begin() = 0;
-    // Moves one more piece. `waiting`: the device must finish more before anything else can be done.
+    // Moves one more piece. `waiting`: nothing can be done until the device has finished more.
     [[nodiscard]] virtual base::Expected<Progress> advance() = 0;
     // Waits until the device has done more.
     [[nodiscard]] virtual base::Expected<void> wait() = 0;
-    // Waits until nothing is in progress, whatever has failed.
+    // Waits until nothing is in progress, even after an error.
     virtual void settle() noexcept = 0;
 };
 
-// The byte that a transfer from null writes.
+// The byte that a transfer without a source (null) writes.
 inline constexpr std::byte written_from_null{0x5A};
 
 // Makes a copy with its streams and slots, ready to begin.
 [[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>>
 make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan, TransferStatistics& statistics);
 
-// Transfers chunk by chunk through a ring of pinned slots: host to device, device to host, device to device.
+// Makes a copy that goes chunk by chunk through a ring of pinned slots.
 //
-// Sources  A slot is free once the event behind its last copy has happened. On the way into a device, the processor
-//          fills a slot while the copies of others run; on the way out it empties one meanwhile. Between devices the
-//          second copy waits for the first on the device, and the processor waits for neither.
+// Sources  A slot is free again once the event behind its last copy has happened. Host to device: the processor fills
+//          one slot while others are being copied. Device to host: the processor empties one slot meanwhile. Device to
+//          device: the copy into the second device waits on the device for the copy out of the first; the processor
+//          waits for neither.
 [[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>> make_staged_copy(device::Runtime& runtime,
                                                                           const sys::Clock& clock, const CopyPlan& plan,
                                                                           TransferStatistics& statistics);
 
-// The bytes of a chunk in a transfer by this strategy. They are as asked for, or else
-//   staged  about the root of (the transfer's bytes times 64 KiB), and 4 MiB at most. Two costs come on top of moving
-//           the bytes: the driver's calls for each chunk, and the first and last chunk, during which only the processor
-//           or only the link is busy. Their sum is least if a chunk is the root of (the transfer's bytes times the
-//           bytes that a processor copies while such calls last). On an H100 these are 64 KiB in some ten microseconds.
-//   else    4 MiB; adaptive: no more than that.
+// The chunk size of a transfer, in bytes. A size in the options is taken as it is. Otherwise
+//   adaptive         4 MiB, the upper bound.
+//   staged           about the square root of (the transfer's bytes times 64 KiB), between 64 KiB and 4 MiB.
+//   other strategies 4 MiB.
+// Chunks add two costs to moving the bytes. Each chunk has the driver's calls. And during the first and the last chunk
+// only the processor or only the link is busy. The sum of both is least for chunks of the square root of (the
+// transfer's bytes times the bytes that a processor copies during one chunk's calls). On an H100 a processor copies
+// 64 KiB in the ten microseconds that these calls take.
 [[nodiscard]] std::uint64_t chunk_bytes_of(const model::TransferJob& job, const model::TransferOptions& options,
                                            model::Strategy strategy);
 
-// The part of each ring: whole chunks, one after the other; the last ring takes the rest. If there are fewer chunks
-// than rings, there are as many parts as chunks.
+// The part of a transfer that one ring carries: whole chunks, in the order of the rings. The last part may be shorter
+// than the others. There may be fewer parts than rings, and there are never more parts than chunks.
 struct Part {
     std::uint64_t first_byte{};
     std::uint64_t bytes{};
@@ -91,29 +94,30 @@ struct Part {
 [[nodiscard]] std::vector<Part> parts_of(const model::TransferJob& job, const model::TransferOptions& options,
                                          std::uint32_t rings);
 
-// The same, in parts of whole chunks, each by a thread of its own through a ring of its own. One processor alone copies
-// between memory and slots at a fraction of the link's rate.
+// Makes a staged copy through several rings at once. Each ring has a thread and a part of the transfer of its own,
+// because one processor alone copies between memory and slots at a fraction of the link's rate.
 //
-// Cost     as many threads as rings, asleep between turns. They run on the processors that the thread which made them
-//          may use.
+// Cost     one thread for each ring, asleep between turns. The threads run on the processors that the thread which
+//          makes the copy may use.
 // Errors   os: a thread cannot be started.
 [[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>> make_striped_copy(device::Runtime& runtime,
                                                                            const sys::Clock& clock,
                                                                            const CopyPlan& plan,
                                                                            TransferStatistics& statistics);
 
-// The number of rings of a staged transfer: as many as the options ask for. Otherwise it has a thread for every two
-// processors, so that the program keeps some. Every slot of every ring is used, and no more slots are made than may be
-// pinned. Between devices no processor copies, so one ring is enough.
+// The number of rings of a staged transfer, each with a thread. The options may set it; there are never more rings than
+// chunks. Otherwise there is one ring for every two processors, so that the program keeps some, and at most 8. There
+// are fewer if a ring would have fewer chunks than slots, or if the slots would exceed slots_bytes. Copies between
+// devices and copies without a pipeline have one ring.
 struct StagingMeans {
-    std::size_t processors{};         // beside the device
-    std::size_t transfers_at_once{};  // that share them
-    std::uint64_t slots_bytes{};      // that may be pinned for one of them
+    std::size_t processors{};         // that may copy for the transfer
+    std::size_t transfers_at_once{};  // that share these processors
+    std::uint64_t slots_bytes{};      // that one transfer may pin for its slots
 };
 [[nodiscard]] std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options,
                                      const StagingMeans& means);
 
-// Pinned memory that the copy takes beside its ends: the slots of rings, or the memory locked or gathered for it.
+// Pinned memory that the copy takes beside its ends: the slots of its rings, or memory registered or gathered for it.
 [[nodiscard]] std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options,
                                        model::Strategy strategy, std::uint32_t rings);
 

@@ -1,14 +1,16 @@
-// Kernels of a device that run one after the other over one buffer. The buffer stays on the device between them, or
+// Runs kernels of a device one after the other over one buffer. Between two kernels the buffer stays on the device, or
 // goes to the host and back.
 //
 // Units    bytes.
 //
-// Sources  A unified buffer's requests decide the copies. If the buffer is kept on the device, there is one copy in
-//          each direction for all kernels; else there is one in each direction for every kernel.
+// Sources  A unified buffer makes the copies that its requests need. A buffer that stays on the device is copied once
+//          in each direction for all kernels; otherwise it is copied once in each direction for every kernel.
 //
-// Data     Each kernel writes a pattern of its own; the host compares the last.
+// Data     Each kernel writes its own pattern. The host checks that of the last kernel.
 //
-// Errors   as UnifiedBuffer; invalid_input: ends other than host memory and a device, or bytes that are no whole words.
+// Input    one transfer from host memory to a device, of whole words of 8 bytes. The scenario's reader checks this.
+//
+// Errors   not_supported: the runtime lacks a device; else as UnifiedBuffer.
 //
 // Threads  one.
 #pragma once
@@ -31,7 +33,7 @@ class KernelChain {
                                                           const model::TransferOptions& options);
 
     [[nodiscard]] base::Expected<void> run_turn();
-    [[nodiscard]] base::Expected<std::string> check();  // what is wrong; empty: nothing
+    [[nodiscard]] base::Expected<std::string> check();  // empty: nothing is wrong
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return statistics_; }
     [[nodiscard]] std::string routes() const;
 

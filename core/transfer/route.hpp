@@ -1,16 +1,20 @@
-// Chooses the path of a transfer, and says why.
+// Chooses the path of a transfer, and says why it was chosen.
 //
 // Sources  The automatic choice is the first that applies:
+//            a device, and no source                          the device fills its memory
+//            both ends on the host                            a copy by the processor
 //            both ends in one device                          a local copy
 //            two devices that reach each other                a peer-to-peer copy
 //            host memory that the driver reads directly       one copy of it
-//            less than 4 MiB of ordinary memory, and the
-//            options ask nothing of rings                     the driver's own copy
+//            less than 4 MiB of ordinary memory, and no
+//            option that needs rings                          the driver's own copy
 //            else                                             staged through pinned slots
-//          A forced strategy is taken if both ends allow it. Peer to peer between devices that do not reach each other
-//          is staged, and says so. From which size staging pays: results/reference/gpu_h200/staging_by_size.csv.
+//          A forced strategy is taken if both ends allow it. If peer to peer is forced on devices that do not reach
+//          each other, the transfer is staged, and `why` says so. From which size staging pays:
+//          results/reference/gpu_h200/staging_by_size.csv.
 //
-// Errors   not_supported: the runtime has no such device; invalid_input: the ends do not allow the forced strategy.
+// Errors   not_supported: the runtime has no such device, or a device's copy has no destination. invalid_input: the
+//          ends do not allow the forced strategy.
 #pragma once
 
 #include <optional>
@@ -29,7 +33,7 @@ struct Route {
     std::string why;
 };
 
-// Switches on the peer access that the route needs, and leaves it on.
+// The route may need peer access: then switches it on, and leaves it on.
 [[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
                                                  const model::TransferOptions& options);
 
@@ -39,10 +43,11 @@ struct Route {
 // "h2h", "h2d", "d2h", "d2d"
 [[nodiscard]] std::string_view direction(const model::TransferSpec& spec);
 
-// The device whose runtime takes part: the destination, else the source. Absent: both ends are on the host.
+// The device whose runtime makes the copy: that of the destination, else that of the source. Absent: both ends are on
+// the host.
 [[nodiscard]] std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec);
 
-// Why a device that the transfer names is not there; empty: all of them are.
+// Says which device named by the transfer is missing, and why; empty: none is.
 [[nodiscard]] std::string missing_device(const device::Runtime& runtime, const model::TransferSpec& spec);
 
 }  // namespace memsweep::transfer

@@ -1,22 +1,27 @@
-// Transfers made ready together and run at once, turn by turn.
+// Transfers that are prepared together and run at once, turn by turn.
 //
 // Units    bytes, nanoseconds.
 //
-// Sources  One thread runs them all, those of higher priority first, at most so many at a time. A staged transfer has
-//          threads of its own if processors are to spare. While every transfer is blocked, the thread reads memory of
-//          its own, if it was given such work, or waits for the device. A transfer that fails is started again from its
-//          first byte, after a delay that doubles. If processors move the data, they are those of the named node, or
-//          those beside memory that names a node. If a device moves it, processors of the node to which the device is
-//          attached make the calls and touch its host memory. An optional transfer is left out if this machine lacks
-//          its device. If none is left, all are missing.
+// Sources  One thread runs all transfers: higher priorities first, and no more at a time than the options allow. A
+//          staged transfer has threads of its own if there are processors to spare. While every transfer is blocked,
+//          the thread does the program's own reads (`work`), or waits for the device. A transfer that fails is started
+//          again from its first byte, after a delay that doubles with each attempt.
 //
-// Data     Every source word holds its position and its transfer; every destination is poisoned with another's.
+//          Copies by processors run on the processors of the node that the transfer names, else of the node that its
+//          memory names. For copies by a device, processors of the device's node make the calls and touch the host
+//          memory.
 //
-// Errors   not_supported: a device, a kind of memory or a limit that this machine lacks; budget: more pinned memory
-//          than allowed, naming both; device: a transfer that failed for good, with its words and how often;
-//          invalid_input: a strategy that the ends do not allow. After any of them nothing is in progress or held.
+//          An optional transfer is left out if its device is missing. If all transfers are left out, make() fails.
 //
-// Threads  one calls.
+// Data     Each word of a source encodes its position and its transfer. Each destination is first filled with another
+//          pattern, so that bytes which never arrive are found.
+//
+// Errors   not_supported: a device, a kind of memory or a limit that this machine lacks. budget: more pinned memory
+//          than allowed; the message has both sizes. device: a transfer that failed for good; the message has the
+//          runtime's words and the number of attempts. invalid_input: a strategy that the ends do not allow. After any
+//          error no copy is in progress.
+//
+// Threads  one at a time.
 #pragma once
 
 #include <chrono>
@@ -31,7 +36,8 @@ namespace memsweep::transfer {
 
 class TransferSet {
   public:
-    // Makes and writes the memory of all ends, and the slots that the copies need. Fresh ends are made in every turn.
+    // Allocates and writes the memory of all ends, and allocates the slots of copies. With options.fresh, every turn
+    // does so again.
     [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
                                                           std::vector<model::TransferJob> jobs,
                                                           const model::TransferOptions& options);
@@ -42,34 +48,34 @@ class TransferSet {
     TransferSet& operator=(TransferSet&&) = delete;
     ~TransferSet();
 
-    // All of them once.
+    // Runs every transfer once.
     [[nodiscard]] base::Expected<void> run_turn();
-    // Compares every byte of every destination and counts wrong ones. The text names the first transfer with wrong
-    // bytes; it is empty if there is none.
+    // Compares every byte of every destination and counts wrong ones. The text describes the first transfer with wrong
+    // bytes; it is empty if all bytes are right.
     [[nodiscard]] base::Expected<std::string> check();
 
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
     // The routes of all transfers: "host -> gpu0.ce -> gpu0: staged, ordinary host memory ...".
     [[nodiscard]] std::string routes() const;
-    // The number of rings of a staged transfer.
+    // The number of rings of a transfer; 1 if it is not staged.
     [[nodiscard]] std::uint32_t rings(std::size_t number) const { return transfers_.at(number).rings; }
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
     [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
-    // How long one transfer took in the last turn, from its own start to its own end.
+    // How long this transfer took in the last turn, from its own start to its own end.
     [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
 
   private:
     struct PreparedTransfer {
         model::TransferJob job;
-        model::TransferOptions options;  // a chunk's bytes are known
+        model::TransferOptions options;  // with the chunk size filled in
         Route route;
         std::unique_ptr<EndMemory> src, dst;
         std::unique_ptr<AsyncCopy> copy;
         std::chrono::nanoseconds began{}, took{};
         std::uint32_t attempts{};
-        std::vector<std::uint32_t> cpus;  // that move it; empty: wherever the thread runs
-        std::uint32_t rings{1};           // staged
+        std::vector<std::uint32_t> cpus;  // processors that move it; empty: any
+        std::uint32_t rings{1};           // of a staged transfer
     };
 
     TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);
@@ -91,11 +97,11 @@ class TransferSet {
     device::Runtime* runtime_;
     const sys::Clock* clock_;
     model::TransferOptions options_;
-    std::unique_ptr<TransferStatistics> statistics_;  // at an address that stays
-    std::vector<PreparedTransfer> transfers_;         // those of higher priority first
-    std::size_t left_out_{};                          // optional ones without their device
-    std::unique_ptr<sys::Affinity> affinity_;         // while a turn runs
-    std::vector<std::uint64_t> work_;                 // what the program reads
+    std::unique_ptr<TransferStatistics> statistics_;  // copies refer to it, so its address must not change
+    std::vector<PreparedTransfer> transfers_;         // higher priorities first
+    std::size_t left_out_{};                          // optional transfers whose device is missing
+    std::unique_ptr<sys::Affinity> affinity_;         // set while a turn runs
+    std::vector<std::uint64_t> work_;                 // memory that the program's own work reads
     std::uint64_t work_left_bytes_{};
     std::uint64_t work_sum_{};
 };

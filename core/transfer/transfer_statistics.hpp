@@ -1,6 +1,7 @@
 // Figures of a set of transfers, added up turn by turn.
 //
-// Units    bytes, nanoseconds, counts; rates in bytes per second. Plain values: they travel through shared memory.
+// Units    bytes, nanoseconds, counts; rates in bytes per second. The struct is plain data, so that it can lie in
+//          shared memory.
 #pragma once
 
 #include <array>
@@ -15,25 +16,25 @@ struct TransferStatistics {
     std::array<std::uint64_t, 4> bytes{};      // that arrived, by direction
     std::array<std::uint64_t, 4> transfers{};  // that were completed
     std::uint64_t pieces{};
-    std::uint64_t copies{};  // that a runtime was asked for, of processors or of memory
-    std::uint64_t chunks{};  // through a ring
+    std::uint64_t copies{};  // made by a runtime or by a processor
+    std::uint64_t chunks{};  // that went through a ring
     std::uint64_t staged_bytes{};
-    std::uint64_t gathered_bytes{};  // copied together before one transfer
+    std::uint64_t gathered_bytes{};  // collected into one buffer before a transfer
     std::uint64_t retries{};
     std::uint64_t failed{};
-    std::int64_t wall_ns{};        // from the first one's start to the last one's end, added over turns
-    std::int64_t individual_ns{};  // sum over transfers, each from its own start to its own end
+    std::int64_t wall_ns{};        // per turn from the first start to the last end, summed over turns
+    std::int64_t individual_ns{};  // per transfer from its own start to its own end, summed over transfers
     std::uint32_t most_at_once{};
-    std::int64_t host_copy_ns{};    // staging: processors copy between memory and slots
-    std::int64_t link_ns{};         // staging: slots are on their way, by the device's clock
-    std::int64_t staged_wait_ns{};  // staging: a ring could do nothing until a slot had arrived
-    std::uint64_t link_timed{};     // chunks that the device's clock was read for
-    std::int64_t wait_ns{};         // the program had nothing else to do
+    std::int64_t host_copy_ns{};    // staging: processors copied between memory and slots
+    std::int64_t link_ns{};         // staging: slots were being transferred, by the device's clock
+    std::int64_t staged_wait_ns{};  // staging: a ring waited for a slot with nothing else to do
+    std::uint64_t link_timed{};     // chunks timed by the device's clock
+    std::int64_t wait_ns{};         // waiting for devices while the program had no work left
     std::uint64_t smallest_chunk_bytes{};
     std::uint64_t largest_chunk_bytes{};
     std::uint64_t pinned_bytes_peak{};
-    std::int64_t memory_ns{};    // to get the memory of both ends, touched and pinned
-    std::int64_t register_ns{};  // to make host memory known to the driver, and to give it back
+    std::int64_t memory_ns{};    // allocating, touching and pinning both ends, and making the slots
+    std::int64_t register_ns{};  // registering host memory with the driver, and unregistering it
     std::uint64_t wrong_bytes{};
     std::uint64_t checked_bytes{};
 

@@ -1,4 +1,7 @@
-// One buffer with memory on the host and on a device, copied only when a side needs what the other has.
+// A buffer with memory on the host and on a device. Data are copied only if one side needs what the other holds.
+//
+// A row is a state, a column is a request. A cell names the copy, if one is made, and the next state; - changes
+// nothing.
 //
 //                    ensure_host      ensure_device    synchronize      write_host       write_device
 //   uninitialized    host_only        device_only      H2D synchronized host_only        device_only
@@ -10,19 +13,20 @@
 //   released         error            error            error            error            error
 //
 // write_host and write_device: that side is about to write in place, over the current contents. mark_host_dirty and
-// mark_device_dirty: it has written. These marks copy nothing. So they are errors if the other side's contents would be
-// lost, or if the side has no memory. A request that needs no copy makes none. If a state needs memory that the buffer
-// lacks, it is allocated and filled.
+// mark_device_dirty: that side has written. The marks copy nothing. So a mark is an error if the other side's contents
+// would be lost, or if the marked side has no memory. If the next state needs memory that the buffer lacks, the memory
+// is allocated and filled with a fixed byte.
 //
-// Units    bytes; copies are counted one by one, as they are made.
+// Units    bytes. Every copy that is made is counted.
 //
-// Sources  the states of DotCompute's unified buffer. Its marks may drop data silently; these are errors then.
+// Sources  the states of DotCompute's unified buffer. Its marks may drop data silently; here such marks are errors.
 //
-// Errors   not_supported: host memory that a processor does not reach. invalid_input: a request that the state does not
-//          allow, with what to ask for instead; a copy of other bytes than the buffer has, naming both sizes; a release
-//          while a transfer is in flight, naming it. Errors of the runtime leave the state unchanged.
+// Errors   not_supported: host memory that a processor cannot reach.
+//          invalid_input: a request that the state does not allow (the message says what to ask for instead); contents
+//          of another size than the buffer (it names both sizes); a release during a transfer (it names the transfer).
+//          If the runtime fails, ask() and begin() leave the state unchanged. finish() leaves the state of begin().
 //
-// Ownership  The buffer owns both sides; its destructor waits for transfers in flight. The runtime outlives it.
+// Ownership  The buffer owns both sides. Its destructor waits for transfers in flight. The runtime outlives it.
 //
 // Threads  one at a time.
 #pragma once
@@ -96,7 +100,7 @@ struct BufferCounts {
 
 class UnifiedBuffer {
   public:
-    // No memory yet. `host_kind`: one that a processor reaches.
+    // Allocates nothing yet. `host_kind`: a kind of memory that a processor reaches.
     [[nodiscard]] static base::Expected<UnifiedBuffer> make(device::Runtime& runtime, std::uint32_t device,
                                                             std::uint64_t bytes,
                                                             model::HostKind host_kind = model::HostKind::pinned);
@@ -110,12 +114,13 @@ class UnifiedBuffer {
     // Carries a request out and returns when its copy has arrived.
     base::Expected<void> ask(BufferRequest request);
 
-    // Starts the same and returns at once; finish() waits for the copy.
+    // Starts a request and returns at once; finish() waits for its copy.
     base::Expected<void> begin(BufferRequest request);
     base::Expected<void> finish();
     [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
 
-    // Replaces the contents from host memory, or copies the contents there. They ask for write_host and ensure_host.
+    // assign() replaces the contents from host memory (write_host). copy_out() copies them to host memory
+    // (ensure_host).
     base::Expected<void> assign(std::span<const std::byte> contents);
     base::Expected<void> copy_out(std::span<std::byte> into);
 
@@ -151,7 +156,7 @@ class UnifiedBuffer {
     BufferCounts counts_;
     std::unique_ptr<EndMemory> host_;
     device::Memory device_memory_;
-    device::Stream stream_;  // last: closing it waits
+    device::Stream stream_;  // closed before the memory above; closing waits
     std::deque<Flight> flights_;
     std::uint64_t next_flight_{1};
 };
