@@ -1,7 +1,7 @@
-// The names by which trackers of benchmarks keep cases.
+// The names by which benchmark trackers identify cases.
 //
-// A tracker draws one chart per name and pairs two results by it, so that names must be plain and no two alike.
-// Only cases that ended ok have one: a tracker would keep what is left of a broken case as a figure like any other.
+// A tracker draws one chart per name and pairs two results by name, so names are plain text and unique. Only cases that
+// ended ok have a name: a tracker would take the incomplete figures of a broken case for ordinary ones.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ struct NamedCase {
     std::string name;
 };
 
-// Printable ASCII without blanks, quotes or brackets; every other byte is written %XX, as in a URL.
+// Printable ASCII without blanks, quotes or brackets. Every other byte is written as %XX, as in a URL.
 [[nodiscard]] std::string ascii_name(std::string_view text);
 
-// A name that is taken already gets a number behind it: #2, #3 and so on.
+// Appends a number to each name that an earlier one has already: #2, #3 and so on.
 [[nodiscard]] std::vector<std::string> unique_names(std::vector<std::string> names,
                                                     std::string_view before_number = "#");
 
-// The cases that ended ok, in their order, by their id.
+// The cases that ended ok, in their order, named by their ids.
 [[nodiscard]] std::vector<NamedCase> named_cases(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

@@ -1,11 +1,11 @@
-// Traces as the logs of other tools, for their own replays. What a format cannot say is left out: threads and streams
-// in Umpire's, mappings and labels in both. Addresses of different processes and memories are told apart by their top
-// byte. What a process holds when it ends is freed before the next event, if there is one.
+// Writes traces as logs of other tools, so that these tools can replay them. What a log cannot express is left out:
+// threads and streams in Umpire's, mappings and labels in both. Addresses of different processes and memories get
+// different top bytes. Blocks that a process holds at its end are freed before the trace's next event, if there is one.
 //
 // Cost     some 300 ns an event.
 // Memory   the live blocks.
-// Errors   invalid_input, naming the trace: an event whose block takes what is live beyond 64 bits. No log can hold
-//          such an event, and importers refuse it: the text ends before it.
+// Errors   invalid_input, naming the trace: an event would raise the live bytes beyond 64 bits. No log can hold such an
+//          event, and importers refuse it. The text ends before it.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace memsweep::reporters {
 
-// RMM's logging_resource_adaptor. A realloc is a free and an allocate.
+// RMM's logging_resource_adaptor. A realloc becomes a free and an allocate.
 [[nodiscard]] base::Expected<void> export_rmm(trace::TraceReader& reader, TextSink& sink, const std::string& name);
 // Umpire's UMPIRE_REPLAY, of 2022 and later.
 [[nodiscard]] base::Expected<void> export_umpire(trace::TraceReader& reader, TextSink& sink, const std::string& name);

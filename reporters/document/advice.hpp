@@ -1,6 +1,6 @@
-// Which allocator and which settings suit a program, or that none does: `memsweep advise`.
+// The report of `memsweep advise`: which allocator and settings suit a program, or that none do.
 //
-// Units    bytes, seconds, ratios with the setting over without.
+// Units    bytes, seconds; a ratio divides the figure with the setting by the figure without it.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 namespace memsweep::reporters {
 
 enum class AdviceVerdict : std::uint8_t {
-    change,          // a setting gains memory in pairs, and its price is not shown to be more than is allowed
-    change_nothing,  // none does
-    predicted_only,  // one looks better in single runs, and the budget ended before pairs could prove it
-    unsafe,          // those that gain make the program do something else, or crash
+    change,          // in pairs of runs a setting gains memory, and does not cost more than allowed
+    change_nothing,  // no setting does
+    predicted_only,  // a setting gains in single runs; the budget ended before pairs could prove it
+    unsafe,          // the settings that gain change what the program does, or crash it
 };
 [[nodiscard]] std::string_view name_of(AdviceVerdict verdict);
 
@@ -34,32 +34,32 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};                   // at most: what no file backs, of its resident memory
-    std::uint64_t bound_bytes{};           // no setting can return more
-    std::string unrecorded;                // why its allocations could not be looked at; empty: they could
-    std::string served;                    // the program of the tree that this allocator serves; empty: all of them
-    std::optional<double> recorded_share;  // of that bound, what a replay of its recording holds; empty: none was made
+    double heap_share{};                   // upper bound: share of resident memory that no file backs
+    std::uint64_t bound_bytes{};           // the most that any setting can return
+    std::string unrecorded;                // why its allocations could not be recorded; empty: they could
+    std::string served;                    // the one program that this allocator serves; empty: all of the tree
+    std::optional<double> recorded_share;  // part of that bound that a replay holds; empty: no replay
 };
 
 struct AdviceSettings {
-    std::string allocator;                                      // as model::allocators() has it
+    std::string allocator;                                      // a name of model::allocators()
     std::string text;                                           // "glibc trim_threshold=128KiB"
-    std::vector<std::pair<std::string, std::string>> settings;  // by our names, as the allocator reads them
-    model::Variables environment;                               // LD_PRELOAD among it
+    std::vector<std::pair<std::string, std::string>> settings;  // memsweep's names, the allocator's values
+    model::Variables environment;                               // includes LD_PRELOAD
     bool keeps_allocator{};
 };
 
 struct AdviceTry {
     AdviceSettings settings;
     measure::AdviceStage stage{};
-    std::string dropped;           // "slower", "no_gain", ...; empty: it is the advice
-    std::string why;               // in words
-    std::optional<double> memory;  // medians
-    std::optional<double> time;
+    std::string dropped;           // why it is not the advice: "slower", "no_gain", ...; empty: it is
+    std::string why;               // the same in words
+    std::optional<double> memory;  // median of the runs
+    std::optional<double> time;    // median of the runs
     std::uint64_t runs{};
-    std::optional<double> predicted;  // memory, from replays of a recording
+    std::optional<double> predicted;  // memory in replays of a recording
 
-    // Of the prediction, as a ratio; negative: too little was predicted.
+    // Relative error of the predicted memory; negative: the prediction was too low.
     [[nodiscard]] std::optional<double> prediction_error() const
     {
         return predicted && memory && *memory > 0 ? std::optional{*predicted / *memory - 1} : std::nullopt;
@@ -70,19 +70,19 @@ struct AdviceReport {
     model::ToolInfo tool;
     model::Machine machine;
     std::string taken;
-    std::vector<std::string> command;  // the program and its arguments; one text where `is_script` is set
-    bool is_script{};                  // of /bin/sh
-    std::string wanted_at;             // "peak", "end", "idle"
+    std::vector<std::string> command;  // the program and its arguments; a single text if `is_script` is set
+    bool is_script{};                  // a script of /bin/sh
+    std::string wanted_at;             // moment at which memory counts: "peak", "end", "idle"
     double idle_seconds{};
-    std::string end_when;  // empty: the exit
-    std::string keep;      // metric
+    std::string end_when;  // sign of the end of the work; empty: the exit
+    std::string keep;      // metric whose ratio may be `at_most`
     double at_most{};
     AdvisedProgram program;
     AdviceVerdict verdict{};
-    std::string reason;  // of change_nothing, predicted_only and unsafe: a sentence
+    std::string reason;  // a sentence, for all verdicts but `change`
     std::vector<double> default_memory;
     std::vector<double> default_time;
-    std::optional<std::size_t> best;  // in `tried`
+    std::optional<std::size_t> best;  // index in `tried`
     measure::Judged gain;
     measure::Judged price;
     std::vector<std::string> warnings;
@@ -91,15 +91,16 @@ struct AdviceReport {
     std::uint32_t replays{};
     double seconds{};
     bool is_interrupted{};
-    double load{};  // of the machine when it began: processes that ran or waited, on average of a minute
+    double load{};  // load average of the machine over the minute before the start
 };
 
-// Whether a setting's figure is proven by pairs of runs, predicted by a replay alone, or neither; empty: it has none.
+// How sure a setting's figure is: "proven" by pairs of runs, "not proven" if it was measured in single runs only,
+// "predicted" by a replay alone; empty: there is no figure.
 [[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
-[[nodiscard]] double noise_of(const AdviceReport& report);  // of a pair's times, as a ratio
+[[nodiscard]] double noise_of(const AdviceReport& report);  // of the time ratio of two default runs
 
-// How a service gets the environment.
+// Lines that give a service the environment: for a shell, a systemd unit, a Dockerfile.
 [[nodiscard]] std::string environment_line(const model::Variables& environment);
 [[nodiscard]] std::string systemd_lines(const model::Variables& environment);
 [[nodiscard]] std::string dockerfile_line(const model::Variables& environment);

@@ -1,4 +1,4 @@
-// Advice on a program's allocator as sentences, which are about the report as a whole and so stand beside it.
+// Parts of sentences about advice on a program's allocator. They need the whole report, and so are declared beside it.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@ namespace memsweep::reporters {
 
 struct AdvisedProgram;
 
-// "jemalloc, which it is linked with".
+// Whose allocator the program has: "jemalloc, which it is linked with".
 [[nodiscard]] std::string origin_text(const AdvisedProgram& program);
 
-// The program that the allocator serves, or "it".
+// The one program that the allocator serves; "it" if the allocator serves all.
 [[nodiscard]] std::string served_text(const AdvisedProgram& program);
 
-// Why a setting is not the advice, by the word that JSON has: "slower" is "slower than allowed".
+// Why a setting is not the advice. `word` is the one that JSON has: "slower" becomes "slower than allowed".
 [[nodiscard]] std::string_view dropped_text(std::string_view word);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// The first chart of a run: what was asked, at a glance.
+// The first chart of a run: its answer at a glance.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace memsweep::reporters {
 
-// The answer as a picture: each case with its time and its peak, or with the two metrics that the scenario names first,
-// as medians with their intervals. More than 40 cases that differ on two or three axes make a map. Empty for one case
-// alone, for more than 40 cases otherwise, and without figures.
+// Shows each case with its time and its peak, or with the first two metrics that the scenario names as its headline.
+// The values are medians with their intervals. More than 40 cases that differ on two or three axes are drawn as a map.
+// Empty for one case alone, for more than 40 cases that make no map, and without figures.
 [[nodiscard]] std::vector<ChartSection> answer_charts(const Cases& cases, const std::vector<std::string>& headline);
 
 }  // namespace memsweep::reporters

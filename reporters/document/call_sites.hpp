@@ -1,4 +1,4 @@
-// The sites, functions, files, threads or sizes that allocate in a trace, each with its part of the memory.
+// Which call sites, functions, files, threads or sizes allocate in a trace, each with its share of the memory.
 //
 // Ownership  a report points to its sites.
 #pragma once
@@ -14,12 +14,12 @@ namespace memsweep::reporters {
 struct CallSitesReport {
     const trace::CallSites* sites{};
     std::string source;  // the recorded command, or the trace's file
-    std::size_t top{};   // so many are named; 0: all
+    std::size_t top{};   // how many are named; 0: all
     trace::Damage damage;
-    std::string up_to{};  // the sign of the work's end, behind which nothing is counted; empty: all is
+    std::string up_to{};  // sign of the work's end: later events are not counted; empty: all are
 };
 
-// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B"; not inert.
+// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The caller makes it inert (escaping.hpp).
 [[nodiscard]] std::string site_label(const trace::CallSite& site, trace::SiteKind kind);
 [[nodiscard]] std::string place_label(const trace::ResolvedFrame& frame);
 [[nodiscard]] std::size_t named_sites(const CallSitesReport& report);

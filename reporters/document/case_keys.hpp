@@ -1,5 +1,5 @@
-// Names and groups cases. In a table a case is named by the axes that vary, since the others say nothing. A chart
-// groups cases that differ only in their release mode, a few at a time.
+// Names and groups cases. A table names a case by the axes that vary, because the others are the same for all cases. A
+// chart groups cases that differ only in their release mode, a few at a time.
 //
 // Ownership  everything points into the report.
 #pragma once
@@ -18,7 +18,7 @@ using Cases = std::vector<const model::CaseReport*>;
 
 [[nodiscard]] Cases cases_of(const model::RunReport& report);
 
-// The item of that name; if there is none, one is added behind the others.
+// The item of that name. If there is none, one is appended.
 template <typename Item>
 [[nodiscard]] Item& item_named(std::vector<Item>& items, const std::string& name, std::string Item::*member)
 {
@@ -39,7 +39,7 @@ struct ScenarioCases {
 // The cases of each scenario, in order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
-// The id of a case without its scenario, whose name is the section's.
+// The id of a case without its scenario, because the section's title names the scenario.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
 // The value as tables show it: sizes as "16KiB", all else as in the case's id.
@@ -52,14 +52,14 @@ class CaseKeys {
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
     [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // cells, joined
-    [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1" of the axes that do not vary; or empty
+    [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1": axes that do not vary
 
   private:
     struct Axis {
         std::string name;
         std::vector<std::string> values;  // distinct, in order of appearance
         bool is_number{true};
-        std::size_t cases{};  // that have it
+        std::size_t cases{};  // how many cases have it
     };
     void add(const model::Param& param);
 
@@ -67,7 +67,7 @@ class CaseKeys {
     std::vector<Axis> constant_;
 };
 
-// For each case, "name=value" of every parameter that differs between the cases, except for one axis.
+// For each case, "name=value" of every parameter that differs between the cases, except for the axis `but_for`.
 [[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {
@@ -76,11 +76,11 @@ struct ChartCase {
 };
 
 struct ChartGroup {
-    std::string title;  // "collect_every=20": shared by its cases and not by others; may be empty
+    std::string title;  // "collect_every=20": what its cases share and others do not; may be empty
     std::vector<ChartCase> cases;
 };
 
-// Groups of at most `max_cases` each, in their order.
+// Groups of at most `max_cases` cases each, in the order of the cases.
 [[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
 
 // Makes labels inert and distinct.

@@ -21,9 +21,9 @@ enum class SettingEffect { removed, moved, eased, none, failed };
 struct TriedSetting {
     std::string text;  // VARIABLE=VALUE
     SettingEffect effect{};
-    std::uint64_t last_cheap{};               // moved: the place of the cliff with it
-    std::optional<measure::SizeCost> beyond;  // with it, at the size that was the first dear one
-    std::string reason;                       // failed
+    std::uint64_t last_cheap{};               // moved: the last cheap size with the setting
+    std::optional<measure::SizeCost> beyond;  // cost with it at the size that was the first dear one without it
+    std::string reason;                       // why it failed
 };
 
 struct ExplainedCliff {

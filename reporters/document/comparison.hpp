@@ -1,5 +1,5 @@
-// The document of `compare`: every candidate against its base, the verdict, the changes, then a table per pair of
-// cases.
+// The document of `compare`: every candidate against its base. The verdict comes first, then the changes, then a table
+// per pair of cases.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,20 @@ namespace memsweep::reporters {
 struct ComparisonReport {
     model::ToolInfo tool;
     std::vector<measure::Comparison> comparisons;
-    bool gate{true};      // false: a regression is shown and fails nothing
-    bool only_changed{};  // leaves out metrics that are the same, cannot be told or are not judged
+    bool gate{true};      // false: a regression is shown but does not fail the comparison
+    bool only_changed{};  // leaves out metrics that are the same, inconclusive or not judged
     bool only_judged{};   // leaves out metrics without a verdict
     bool explain{};
-    std::string description{};  // above a page; empty: the scenario's name
+    std::string description{};  // at the top of a page; empty: the scenario's name
 };
 
 [[nodiscard]] Document document(const ComparisonReport& report);
 
-// The comparison that a result of `run --against` holds, with the result's description; empty: it is another kind of
-// result.
+// The comparison that a result of `run --against` holds, with the result's description; empty: the result is of another
+// kind.
 [[nodiscard]] std::optional<ComparisonReport> comparison_report(const model::RunReport& report);
 
-// The part of the result that is shown below that comparison. The comparison shows the call sites, so they are left
-// out.
+// The part of the result that is shown below that comparison: all but the call sites, which the comparison shows.
 [[nodiscard]] model::RunReport without_sites(model::RunReport report);
 
 [[nodiscard]] Headline headline(const measure::Comparison& comparison);
@@ -38,7 +37,7 @@ struct ComparisonReport {
 [[nodiscard]] std::vector<const measure::MetricComparison*> shown(const ComparisonReport& report,
                                                                   const measure::Comparison& comparison);
 
-// "base.json (run 2026-..., host)"; without what is unknown.
+// "base.json (run 2026-..., host)"; unknown parts are left out.
 [[nodiscard]] std::string side_text(const measure::Side& side);
 
 }  // namespace memsweep::reporters

@@ -16,7 +16,7 @@ struct CaseTable {
     bool is_changed{};
 };
 
-// Tables of the cases that have a shown metric.
+// Tables of the cases that have at least one metric to show.
 [[nodiscard]] std::vector<CaseTable> case_tables(const ComparisonReport& report, const measure::Comparison& comparison);
 
 // "1.10x", "+64": the distance of the candidate from the base; empty if they were not compared.
@@ -25,8 +25,8 @@ struct CaseTable {
 // The title of a case's table.
 [[nodiscard]] std::string case_title(const measure::Comparison& comparison, const measure::ComparedCase& one);
 
-// Each ratio with its interval on one axis, and a mark at "no change". It has the metrics that changed, the largest
-// change first; if none did, the time of every case. Empty if no ratio is known.
+// A chart of ratios with their intervals on one axis, with a mark at "no change". It shows the metrics that changed,
+// the largest change first. If none changed, it shows the time of every case. Empty if no ratio is known.
 [[nodiscard]] std::optional<Chart> comparison_chart(const measure::Comparison& comparison);
 
 }  // namespace memsweep::reporters

@@ -13,16 +13,16 @@
 
 namespace memsweep::reporters {
 
-// Memory over time: a strip per case on one time axis, its phases behind it.
+// Memory over time: one strip per case on a common time axis, with the case's phases in the background.
 //
-// Sources  the first measured repetition of each case, for curves and their titles.
-// Memory   all curves of a report together stay below some 40,000 samples and 6,000 table rows, each below 2,000:
-//          min and max of every stretch are kept.
+// Sources  curves and their titles are from the first measured repetition of each case.
+// Memory   a curve has at most 2,000 samples and 200 table rows: the minimum and maximum of every stretch are kept. All
+//          curves of a report together aim at 40,000 samples and 6,000 rows.
 
-// How much of each curve is kept: less if there are more curves.
+// How much of each curve is kept. More curves leave less for each.
 struct CurveDetail {
     std::size_t samples{};  // drawn
-    std::size_t slices{};   // parts of a strip that show their values under the pointer
+    std::size_t slices{};   // parts of a strip that show their values under the mouse pointer
     std::size_t rows{};     // in its table
 };
 [[nodiscard]] CurveDetail curve_detail(const Cases& cases);
@@ -37,8 +37,8 @@ struct CurveDetail {
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
 
-// The case as that repetition alone left it: its metrics and points, without its phases and series. So the text beside
-// a curve is about the drawn repetition.
+// The case with the metrics and points of that repetition alone, and without phases and series. The text beside a curve
+// is made from it, so that it is about the drawn repetition.
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 }  // namespace memsweep::reporters

@@ -19,7 +19,7 @@ struct Checkup {
 
 [[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
 
-// Checks that spoil come first, then the notes, then the names of checks that are ok.
+// Checks that spoil measurements come first, then the notes, then the names of checks that are ok.
 [[nodiscard]] Document document(const Checkup& checkup);
 
 }  // namespace memsweep::reporters

@@ -1,8 +1,8 @@
-// The content of a subject (a run, a comparison, a history ...) in the order in which it is read, without its looks. A
-// subject makes one Document, in which each block has a weight. Terminal, Markdown and HTML render any Document, and
-// decide by the weights what to show, fold away or leave out.
+// The content of a subject (a run, a comparison, a history ...) in reading order, without its looks. A subject makes
+// one Document, in which each block has a weight. Terminal, Markdown and HTML render any Document. By the weights they
+// decide what to show, fold away or leave out.
 //
-// Ownership  Curves, Charts, Later and Warnings point into the report that the document was made of.
+// Ownership  Curves, Charts, Later and Warnings point into the report from which the document was made.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct TraceSummary;
 
 namespace memsweep::reporters {
 
-// How much a block matters, and so where it appears:
+// How much a block matters. It decides where the block appears (open, folded, or not at all):
 //
-//              terminal   its -v   Markdown   page
+//              terminal   with -v  Markdown   page
 //   answer     open       open     open       open
 //   support    open       open     folded     open     evidence for the answer
 //   brief      open                open                a short form of the block that follows
@@ -49,25 +49,25 @@ using Blocks = std::vector<Block>;
 struct Opening {
     Headline headline;
     std::vector<Statement> findings{};
-    std::string about{};  // its basis: "30 runs from ... to ..., on MACHINE"; may be empty
+    std::string about{};  // what it rests on: "30 runs from ... to ..., on MACHINE"; may be empty
 };
 
 struct Heading {
-    std::string text;
+    std::string text;     // the document's own description, shown if no title has shown it
     std::string about{};  // the document's own description, shown if no title has said it
 };
 
 struct Paragraph {
     std::string text;
     Tone tone{Tone::plain};
-    std::string mark{};  // in a terminal: before the first line, and as many blanks before the others
+    std::string mark{};  // in a terminal: starts the first line; the others start with as many blanks
 };
 
 struct Item {
     std::string text;
     Tone tone{Tone::plain};
     std::vector<Item> below{};
-    bool is_command{};  // to be copied: never broken
+    bool is_command{};  // to be copied: never broken into lines
 };
 struct Items {
     std::vector<Item> items;
@@ -88,11 +88,11 @@ struct TableBlock {
     std::string id{};         // unique in a page; empty: the page numbers it
     bool is_sortable{};       // in a page: its headers sort it
     bool is_joined{};         // in a terminal: no empty line before it
-    std::size_t most_rows{};  // shown if there is no room for all; 0: all
+    std::size_t most_rows{};  // shown if space is short (a terminal without -v, Markdown); 0: all
 };
 
-// Blocks that are shown, folded away or left out together. A section without a title is about its first table. Where
-// such a section can be folded, it is open only if it is an answer, and in a page only if it is one of the first few.
+// Blocks that are shown, folded away or left out together. A section without a title is about its first table. If such
+// a section can be folded, it is open only if it is an answer; a page opens only the first few of these.
 struct Section {
     std::string title;
     std::string summary{};  // shown while it is folded; empty: the title
@@ -100,17 +100,17 @@ struct Section {
     std::string id{};  // in a page
 };
 
-// A block that is made only when a renderer shows it.
+// Blocks that are made only when a renderer shows them.
 using Later = std::function<Blocks()>;
 
-// Drawn in a page.
+// Drawn in a page alone.
 struct Charts {
     std::string title;
     std::function<std::vector<ChartSection>()> sections;
 };
 
-// A tree of functions with the memory that each asks for itself, drawn in a page. Node 0 stands for all of them, and
-// callers come before the functions that they call.
+// A tree of functions with the memory that each function itself asks for, drawn in a page. Node 0 stands for the whole
+// program. Callers come before the functions that they call.
 struct FlameTree {
     struct Figure {
         std::string title;
@@ -119,7 +119,7 @@ struct FlameTree {
     };
     std::vector<std::string> names;
     std::vector<std::string> files;
-    std::vector<std::uint32_t> parent{};  // by node, as are the next three
+    std::vector<std::uint32_t> parent{};  // by node, like the next three
     std::vector<std::uint32_t> name{};
     std::vector<std::uint32_t> file{};
     std::vector<std::uint32_t> line{};
@@ -129,7 +129,7 @@ struct FlameGraph {
     std::function<FlameTree()> tree;
 };
 
-// The part of a whole that one kind of memory takes. A kind is the word that a page's colours go by.
+// The share of a whole that one kind of memory takes. In a page the kind decides the colour.
 struct PartOfMemory {
     std::string kind;
     std::string name;
@@ -141,21 +141,21 @@ struct PartOfMemory {
 struct MemoryBar {
     std::string title;
     std::string about;
-    std::string spoken;  // for those who do not see it
+    std::string spoken;  // for readers who cannot see it
     std::vector<PartOfMemory> parts{};
 };
-// An address space in the order of its addresses, drawn in a page as strips of cells, with a table of the same figures.
+// An address space in the order of its addresses, drawn in a page as strips of cells, with a table of the figures.
 struct MemoryStrips {
     struct Cell {
         std::string title;
-        std::string gap_before;  // that is cut out; empty: it follows the last one
+        std::string gap_before;  // the gap before the cell, in words; empty: none
         std::vector<PartOfMemory> parts{};
     };
     struct Strip {
         std::string gap_before;
         std::string name;
         std::string size;
-        std::string about;  // all that is known of it
+        std::string about;  // all that is known about it
         std::vector<Cell> cells{};
     };
     std::string title;
@@ -164,7 +164,7 @@ struct MemoryStrips {
     Table table{};
 };
 
-using Curves = Cases;  // their working sets, drawn in a terminal
+using Curves = Cases;  // working sets of these cases, drawn in a terminal
 
 // A fact about the origin of the figures, such as a machine or a command.
 struct Fact {
@@ -173,19 +173,19 @@ struct Fact {
 };
 struct Facts {
     std::vector<Fact> list;
-    bool are_few{};  // behind an empty line in a terminal, one text below the other; in Markdown on one line
+    bool are_few{};  // terminal: after an empty line, one text per line; Markdown: all on one line
 };
 
-// Names the detail that follows, where that is left out: "Curves of 30 cases".
+// Stands for the detail that follows where that detail is left out: "Curves of 30 cases".
 struct Omission {
     std::string what;
 };
 
-// Warnings that differ only in the case they name, brought together: a sweep of 400 cases may warn 400 times.
+// Warnings that differ only in the case that they name. A sweep of 400 cases may give the same warning 400 times.
 struct WarningGroup {
     std::string code;
     std::string hint;
-    std::vector<const model::Warning*> warnings;  // at least one, in their order
+    std::vector<const model::Warning*> warnings;  // at least one, in their original order
 };
 using Warnings = std::vector<WarningGroup>;
 
@@ -197,15 +197,15 @@ struct Block {
 };
 
 struct Document {
-    std::string kicker{};  // above a title: what kind of document it is
+    std::string kicker{};  // the kind of document, above its title
     std::string title{};
     std::string description{};
     Blocks blocks{};
-    // Markdown for a job's summary has signs instead of bold words, notes below its tables, and no more rows than can
-    // be read there.
+    // For the summary page of a CI job: Markdown with signs instead of bold words, notes below tables, and a limited
+    // number of rows.
     bool is_summary{};
-    // For Markdown that becomes a comment, whose tables are folded: the text by which a program finds the comment again
-    // to renew it. Empty: it is no comment.
+    // For a comment on a merge request: the text by which a program finds the comment again to renew it. In such
+    // Markdown, tables are folded. Empty: the document is no comment.
     std::string comment_marker{};
 
     template <typename Part>
@@ -213,13 +213,13 @@ struct Document {
     {
         blocks.push_back({std::move(part), weight});
     }
-    void add_table(TableBlock block, Weight weight = {});  // unless it has no rows
-    // The call stack of a site, innermost frame first: 24 of them. Nothing without frames.
+    void add_table(TableBlock block, Weight weight = {});  // nothing if it has no rows
+    // The call stack of a site, innermost frame first, at most 24 frames. Adds nothing without frames.
     void add_stack(std::string_view site, std::span<const std::string> frames, Weight weight);
-    void add_later(Weight weight, std::function<TableBlock()> table);  // likewise
+    void add_later(Weight weight, std::function<TableBlock()> table);  // nothing if its table has no rows
 };
 
-// For subjects that other folders declare; the `document` of the others is beside them.
+// The documents of subjects that other folders declare. The headers of the other subjects declare theirs.
 [[nodiscard]] Document document(const model::RunReport& report);
 [[nodiscard]] Document document(const trace::TraceSummary& summary);
 
@@ -229,10 +229,10 @@ struct Document {
 [[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
-// The text shown while the block is folded away; empty: it never is.
+// The text shown while the block is folded away; empty: the block is never folded.
 [[nodiscard]] std::string summary_of(const Block& block);
 
-// Calls `show` with each block of a shown weight, and makes the blocks that are made later.
+// Calls `show` with each block whose weight is shown. Makes the blocks of a Later only if its weight is shown.
 template <typename IsShown, typename Show>
 void for_each_shown(const Blocks& blocks, IsShown is_shown, Show show)
 {

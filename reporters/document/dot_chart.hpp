@@ -1,4 +1,4 @@
-// A chart of alternatives: each is a dot on one axis, with its interval, and its value beside it.
+// A chart of alternatives: each is a dot with its interval on one axis, with its value in words beside it.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,15 @@ struct Dot {
 struct DotAxis {
     std::string quantity;  // "wall time"
     model::Unit unit{};
-    std::string alternative;            // what each dot is: "case", "policy"
-    std::string value;                  // what its value is: "median"
+    std::string alternative;            // what a dot stands for: "case", "policy"
+    std::string value;                  // what a dot's value is: "median"
     std::string about;                  // how to read it, in whole sentences
-    std::optional<double> reference{};  // a dashed line
+    std::optional<double> reference{};  // where a dashed line is drawn
 };
 
-// At least one dot; values are finite. The title is "Wall time by case". The axis is logarithmic where the largest
-// value is thirty times the smallest, and begins at 0 otherwise. Without any interval the table has no column of them.
+// Needs at least one dot, and finite values. The title is "Wall time by case". The axis is logarithmic if the largest
+// value is thirty times the smallest, else it begins at 0. If no dot has an interval, the table has no column of
+// intervals.
 [[nodiscard]] Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots);
 
 }  // namespace memsweep::reporters

@@ -1,5 +1,5 @@
-// The report of `memsweep explain`: where the memory of a stopped program comes from, what would give it back, and
-// which call sites left it behind.
+// The report of `memsweep explain`: where the memory of a stopped program comes from, what would return it to the
+// system, and which call sites left it behind.
 //
 // Units    bytes.
 #pragma once
@@ -18,13 +18,13 @@
 namespace memsweep::reporters {
 
 struct ExplainedSite {
-    std::string place;               // "parse_row (table.cpp:210)", inert; empty: it has no stack
-    std::string function;            // likewise
+    std::string place;               // "parse_row (table.cpp:210)", inert; empty: no stack
+    std::string function;            // inert; empty: no stack
     std::vector<std::string> stack;  // places, the innermost first, inert
     measure::HeldBySite figures;
-    std::uint64_t unreachable{};  // of what is live
+    std::uint64_t unreachable{};  // of the live bytes
     measure::SiteGrowth growth{};
-    double bytes_per_second{};  // of what grows
+    double bytes_per_second{};  // if the site's memory grows
     std::optional<measure::SiteReturn> without;
 };
 
@@ -32,10 +32,10 @@ struct Explanation {
     std::vector<std::string> command;
     measure::KnownAllocator allocator{};
     std::string allocator_file;  // inert
-    std::uint64_t event{};       // that the recording had then
+    std::uint64_t event{};       // number of events recorded by then
     double seconds{};            // since the recording began
-    std::string at;              // the moment: "end", "peak", "time"
-    double stopped_seconds{};    // how long the program was stopped for it
+    std::string at;              // name of the moment: "end", "peak", "time"
+    double stopped_seconds{};    // how long the program was stopped for the look
     std::string ended_by;        // "exit code 0"; empty: not known
     measure::MemoryLedger ledger;
     std::uint64_t page_bytes{4096};
@@ -43,26 +43,27 @@ struct Explanation {
     std::uint64_t anonymous_bytes{};
     std::uint64_t page_tables_bytes{};
     std::uint64_t unreachable_bytes{};
-    bool has_reachability{};  // whether it could be looked for
+    bool has_reachability{};  // whether it could be determined
     measure::TriedRequest tried;
-    std::vector<measure::AllocatorFigure> allocator_says;  // in a copy of the program
+    std::vector<measure::AllocatorFigure> allocator_says;  // from calls in a copy of the program
     measure::MemoryVerdict verdict;
-    std::vector<ExplainedSite> sites;  // sites that have memory, the most first; the ledger numbers them differently
+    std::vector<ExplainedSite> sites;  // with memory, the most first; the ledger's numbers differ
     std::optional<std::size_t> main_site;
-    std::optional<measure::ReplayCheck> replay_check;  // of the whole trace, if it was replayed
-    std::string no_returns;                            // why no site was removed; empty: some were, or nobody asked
-    bool is_one_of_several{};                          // the program has started others, which may be what matters
+    std::optional<measure::ReplayCheck> replay_check;  // of a replay of the whole trace; empty: not replayed
+    std::string no_returns;                            // why no site was removed; empty: some were, or none was to be
+    bool is_one_of_several{};                          // the program started others, which may hold more
     std::vector<std::string> warnings;                 // inert
 };
 
-// glibc's own figure for the blocks that it mapped one by one.
+// glibc's figure for blocks that have a mapping of their own.
 inline constexpr std::string_view mapped_blocks_figure = "hblkhd";
-// What a figure counts, and what its difference from the ledger is.
+// What a figure counts, and why it differs from the ledger.
 [[nodiscard]] std::string_view meaning_of_figure(std::string_view name);
 
-// Three sentences: what it is; what a request returns; who left it behind and which setting changes it.
+// Three sentences: what the memory is; how much of it a request to the allocator returns; which sites left it behind,
+// and which setting changes that.
 [[nodiscard]] std::vector<std::string> headlines_of(const Explanation& explanation);
-// What a category is called, for people.
+// The words for a category, for people.
 [[nodiscard]] std::string_view category_words(measure::MemoryCategory category);
 
 [[nodiscard]] Document document(const Explanation& explanation);

@@ -1,5 +1,5 @@
-// The capacity that a trace needs, per placement policy: a sentence and the table. A page also has the address space
-// over time under each policy, and the growth from run to run.
+// The capacity that a trace needs under each placement policy: a sentence and a table. A page also shows the address
+// space over time under each policy, and the growth from run to run.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,15 @@ struct PolicyPicture {
 struct FitReport {
     std::string trace_name;
     std::uint64_t live_peak{};
-    std::uint64_t granted_peak{};  // if no request had been refused
+    std::uint64_t granted_peak{};  // the peak, had no request been refused
     trace::FitOptions options;
-    std::string capacity_text;         // the capacity in `options`, as it was asked for
-    std::string memory;                // the memory asked for, as in "device 1"; empty: all of the trace
-    std::string sizes;                 // their meaning, if the trace's source says so: "as requested"
-    bool is_least{};                   // memory that the trace lacks may need more
-    std::vector<std::string> caveats;  // why, and further caveats about the figures
+    std::string capacity_text;         // the capacity in `options`, as the user wrote it
+    std::string memory;                // the memory to fit, as in "device 1"; empty: all of the trace
+    std::string sizes;                 // meaning of the sizes, if the trace's source states it: "as requested"
+    bool is_least{};                   // a lower bound: the trace lacks memory that may need more
+    std::vector<std::string> caveats;  // why it is a lower bound, and other doubts about the figures
     std::uint64_t refusals{};
-    std::optional<trace::RefusedRequest> refused;  // the one that would have made the live bytes highest
+    std::optional<trace::RefusedRequest> refused;  // the one that would have raised the live bytes highest
     std::vector<trace::PolicyFit> policies;
     std::vector<PolicyPicture> pictures;  // for a page
 };

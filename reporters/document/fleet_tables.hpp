@@ -13,17 +13,17 @@ namespace memsweep::reporters {
 // A row per outlier, the furthest out first.
 [[nodiscard]] Table outliers_table(const FleetReport& report);
 
-// A row per quantity and kind of host: its distribution, and the hosts at its ends. Without `all` it has only times of
-// operations, bandwidths, latencies, and quantities with outliers.
+// A row per quantity and kind of host: its distribution, and the hosts at both ends of it. Without `all` it has only
+// times of operations, bandwidths, latencies, and quantities with outliers.
 [[nodiscard]] Table spreads_table(const FleetReport& report, bool all);
 
 // A row per host: its facts, and the outcome of its run.
 [[nodiscard]] Table hosts_table(const FleetReport& report);
 
-// The measurements of a host beside the usual ones of its kind.
+// The measurements of a host beside the usual values of its kind of host.
 [[nodiscard]] Table figures_of_host(const FleetReport& report, std::size_t host);
 
-// Tables from each host (rows) to each other.
+// Tables of quantities measured from each host (rows) to each other host (columns).
 [[nodiscard]] std::vector<Table> matrix_tables(const model::Fleet& fleet);
 
 struct HostPlace {
@@ -34,8 +34,8 @@ struct HostPlace {
 [[nodiscard]] std::vector<HostPlace> places_in(const FleetReport& report, const measure::Spread& spread);
 
 [[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
-[[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
-// The outlier on the worse side; nullptr: the host is not one in this quantity.
+[[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // worse ones
+// The host's outlier on the worse side in this metric; nullptr: there is none.
 [[nodiscard]] const measure::Outlier* outlier_at(const FleetReport& report, std::size_t metric, std::size_t host);
 
 }  // namespace memsweep::reporters

@@ -8,7 +8,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Chart history_chart(const measure::History& history, const measure::Trend& trend);
 
-// The cell as in a comparison, except that a change of an informational metric stands out.
+// The cell of a verdict, as in a comparison, except that a change of an informational metric stands out.
 [[nodiscard]] Cell change_cell(measure::Verdict verdict);
 
 }  // namespace memsweep::reporters

@@ -1,6 +1,6 @@
-// What a chart shows as plain values, for a renderer that draws without a library for charts.
+// The content of a chart as plain values, for renderers that draw without a chart library.
 //
-// Units  values in the unit of the axis; texts are inert.
+// Units  values in the unit of the axis. Texts are inert.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace memsweep::reporters {
 
-// Alternatives below each other on one axis, each a dot in its interval.
+// Alternatives below each other on one axis, each a dot with its interval.
 struct DotPicture {
     struct Row {
         std::string name;
         double value{};
-        double low{};  // the ends of its interval; both the value, if it has none
+        double low{};  // ends of the interval; without one, both are the value
         double high{};
-        std::string text;  // beside the dot
+        std::string text;  // shown beside the dot
         Tone tone{Tone::plain};
     };
     std::vector<Row> rows{};
     std::string quantity{};
     model::Unit unit{};
-    double from{};  // of the axis
+    double from{};  // ends of the axis
     double to{};
     bool is_log{};
-    std::optional<double> reference{};  // a dashed line
+    std::optional<double> reference{};  // where a dashed line is drawn
 };
 
 // Cells in rows and columns, tinted by their values.
@@ -38,7 +38,7 @@ struct HeatPicture {
     struct Cell {
         std::size_t row{};
         std::size_t column{};
-        double share{};  // of the strongest tint, 0..1
+        double share{};  // strength of the tint, 0..1
         std::string text;
     };
     std::string row_axis{};
@@ -46,17 +46,17 @@ struct HeatPicture {
     std::vector<std::string> rows{};
     std::vector<std::string> columns{};
     std::vector<Cell> cells{};
-    bool has_texts{};  // few enough columns for them
+    bool has_texts{};  // the columns are few enough to show texts
 };
 
-using Picture = std::variant<std::monostate, DotPicture, HeatPicture>;  // nothing of a chart of curves
+using Picture = std::variant<std::monostate, DotPicture, HeatPicture>;  // monostate: a chart of curves
 
 struct AxisMark {
     double at{};
     std::string text;
 };
 
-// Two to eight round values between `from` and `to`, both of which are above 0 where the axis is logarithmic.
+// Two to eight round values between `from` and `to`. On a logarithmic axis both ends must be above 0.
 [[nodiscard]] std::vector<AxisMark> axis_marks(const DotPicture& picture);
 
 }  // namespace memsweep::reporters

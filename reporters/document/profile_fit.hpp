@@ -1,5 +1,5 @@
-// The fit of a runtime profile: a sentence per key with its value, its origin and its certainty, and how near the model
-// comes to each recording.
+// The fit of a runtime profile: a sentence per key with its value, its origin and its certainty, and how close the
+// model comes to each recording.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ struct JudgedRecording {
 
 struct ProfileReport {
     std::string name;
-    std::string profile;          // the inherited one,
-    std::string why;              // and why that one
-    lifetime::ReleaseKeys given;  // keys that recordings or options name
+    std::string profile;          // the one that it inherits
+    std::string why;              // why it inherits that one
+    lifetime::ReleaseKeys given;  // keys that recordings or options set
     lifetime::ProfileFit fit;
     std::vector<JudgedRecording> recordings;
 
-    [[nodiscard]] std::uint64_t recorded_collections() const;  // of the recordings that were used for the fit
+    [[nodiscard]] std::uint64_t recorded_collections() const;  // of the recordings used for the fit
 };
 
 // "managed_bytes is 18000: ..."

@@ -1,5 +1,5 @@
-// The settings of PyTorch's caching allocator that suit a trace: a sentence, the line to set, and the table. A page
-// also has the reserved bytes over time.
+// The settings of PyTorch's caching allocator that suit a trace: a sentence, the line to set, and a table. A page also
+// shows the reserved bytes over time.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace memsweep::reporters {
 
 struct PyTorchFitReport {
     std::string trace_name;
-    std::uint64_t live_peak{};  // as the trace's sizes are
+    std::uint64_t live_peak{};  // by the sizes in the trace
     std::optional<std::uint64_t> capacity;
-    std::string capacity_text;         // as it was asked for
-    std::string memory;                // "device 0"
-    std::string sizes;                 // their meaning: "as requested"
-    bool is_least{};                   // memory that the trace lacks may need more
-    std::vector<std::string> caveats;  // why, and further caveats about the figures
+    std::string capacity_text;         // as the user wrote it
+    std::string memory;                // the memory to fit: "device 0"
+    std::string sizes;                 // meaning of the sizes: "as requested"
+    bool is_least{};                   // a lower bound: the trace lacks memory that may need more
+    std::vector<std::string> caveats;  // why it is a lower bound, and other doubts about the figures
     std::uint64_t refusals{};
     std::optional<trace::RefusedRequest> refused;
     std::uint64_t emptied{};       // calls of torch.cuda.empty_cache()
-    std::uint64_t own_releases{};  // times that the program's own allocator was short of memory
+    std::uint64_t own_releases{};  // times that the program's own allocator ran short of memory
     trace::PyTorchFit fit;
 };
 
-// "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"; empty if no change helps or is worth it.
+// "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"; empty if no setting helps enough.
 [[nodiscard]] std::string advice_of(const PyTorchFitReport& report);
 
 [[nodiscard]] Document document(const PyTorchFitReport& report);

@@ -1,7 +1,7 @@
 // A trace replayed on several allocators, pools and release modes: time against memory.
 //
-// A case is on the front if no other with as many threads has lower medians in both. The advice is a finding:
-// core/measure/replay_verdict.hpp.
+// A case is on the front if no other case with as many threads has lower medians of both time and memory. The advice
+// itself is a finding: core/measure/replay_verdict.hpp.
 #pragma once
 
 #include <optional>

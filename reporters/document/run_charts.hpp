@@ -9,12 +9,12 @@
 
 namespace memsweep::reporters {
 
-// The charts of one scenario's cases: swept axes, then memory and page faults of a few cases at a time. No section is
-// empty.
+// The charts of one scenario's cases: first the swept axes, then memory and page faults of a few cases at a time. No
+// section is empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
-// Memory over time; faults and stalls over time of watched programs; and the page faults of each phase as a dot per
-// case on a logarithmic axis, with its number beside it. Charts that would be empty are left out.
+// Charts of memory over time; of faults and stalls over time, if programs were watched; and of the page faults of each
+// phase. The last has a dot per case on a logarithmic axis, with its number beside it. Empty charts are left out.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

@@ -1,6 +1,6 @@
 // The document of a run: findings first, then the tables that show them, scenario by scenario.
 //
-// Units    sizes in IEC units, rates in SI, durations in the unit that suits them; every figure is a median over the
+// Units    sizes in IEC units, rates in SI units, durations in a suitable unit. Every figure is a median over the
 //          repetitions unless its heading says otherwise.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace memsweep::reporters {
 
-// The run as a whole: whether it ran, whether everything held, its origin, and its warnings.
+// The run as a whole: whether it ran, whether all claims held, where its figures come from, and its warnings.
 [[nodiscard]] Opening run_opening(const model::RunReport& report);
 
 [[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
-[[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured
-[[nodiscard]] std::string streaming_line(const model::Calibration& calibration);    // likewise
-[[nodiscard]] std::string duet_line(const std::vector<std::uint32_t>& processors);  // likewise, for none
-[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // on which the figures depend
-[[nodiscard]] std::string machine_line(const model::Machine& machine);              // the same in one sentence
+[[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty: not measured
+[[nodiscard]] std::string streaming_line(const model::Calibration& calibration);    // empty: not measured
+[[nodiscard]] std::string duet_line(const std::vector<std::uint32_t>& processors);  // empty: no processors
+[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // those that the figures depend on
+[[nodiscard]] std::string machine_line(const model::Machine& machine);              // these facts in one sentence
 
 // Groups warnings by code and hint, in order of appearance. The groups refer to the report.
 [[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);

@@ -1,6 +1,6 @@
-// The tables a reader of a result wants, scenario by scenario.
+// The tables of a result, scenario by scenario.
 //
-// Units    figures are medians over the repetitions, rounded to three digits; each cell carries its exact value too.
+// Units    figures are medians over the repetitions, rounded to three digits. Each cell also has its exact value.
 #pragma once
 
 #include <algorithm>
@@ -18,51 +18,51 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue shows for such
-// cases, and its status. A probe gets the figures_table() instead.
+// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue shows for cases of
+// its kind, and its status. A probe gets the figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
-// Working set and live bytes at the named points, and time and page faults of each phase; empty when there are none.
+// Working set and live bytes at the named points; time and page faults of each phase. Empty if a result has none.
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
-// "Assertions", "Limits", or both: the name of the claims of a result.
+// The heading for the claims of a result: "Assertions", "Limits", or both.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
 // Every assertion, the failed ones first; empty when there are none.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
 // The cost of sharing a worker: one row for each case of a sweep that also ran alone in a worker. A row has both times,
-// their ratio, faults, and time per fault. Empty if no case did.
+// their ratio, page faults, and time per fault. Empty if no case ran in both ways.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
-// Whether these are a probe's cases: they have facts, and no working set.
+// Whether the cases are a probe's: they have facts, and no working set.
 [[nodiscard]] bool are_figures(const Cases& cases);
 
-// A case, and the number of cases that it stands for. If more than three were skipped for the same reason, the first
-// stands for all of them.
+// A case, and the number of cases that it stands for. If more than three cases were skipped for one reason, the first
+// of them stands for all.
 struct FoldedCase {
     const model::CaseReport* report{};
     std::size_t alike{1};
 };
 [[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
-// The figures of a probe: a row per measurement, with its figure, interval and share of the best. A case without a
-// figure has a row per fact. matrix_table() shows a quantity between every two places.
+// figures_table(): a row per measurement of a probe, with its figure, interval and share of the best. A case without a
+// figure has a row per fact instead. matrix_table(): a quantity between every two places.
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
-// A latency is shown by its least sample, and not by the median, because other work only adds to it.
+// A latency is shown by its least sample and not by its median, because other work can only add to it.
 [[nodiscard]] bool is_shown_by_least(std::string_view metric);
-[[nodiscard]] double shown_value(const model::Metric& metric);  // the metric has a summary
+[[nodiscard]] double shown_value(const model::Metric& metric);  // the metric must have a summary
 
-// A metric of the case that has a summary; nullptr without one.
+// The metric of this name, if it has a summary; else nullptr.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
 // The status as a word, in the tone that suits it. The cell's exact text is the reason.
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 
-// The median over the repetitions. If a phase appears several times in a repetition, their sum counts.
+// The median over the repetitions. A phase that appears several times in a repetition counts with its sum.
 template <typename Field>
 [[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
                                                  Field model::Phase::*field)

@@ -1,5 +1,5 @@
-// The call sites that make the change between two programs: a table for each metric in which some differ, and the
-// callers of the first of each.
+// The call sites behind the change between two programs: a table for each metric in which sites differ, and the callers
+// of each table's first site.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@
 namespace memsweep::reporters {
 
 // Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis
-// has three positive numbers that span a factor of four. Lines beyond eight make another chart.
+// has at least three positive numbers that span a factor of four. A chart holds eight lines; more make further charts.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
 }  // namespace memsweep::reporters

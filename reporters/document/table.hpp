@@ -1,4 +1,4 @@
-// A table of figures without its looks, and figures as people read them.
+// A table of figures without its looks, and figures as text for people.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ enum class Tone { plain, good, caution, bad, muted };
 struct Cell {
     std::string text{};
     std::string exact{};            // the value in full, if `text` rounds it
-    std::optional<double> share{};  // share of the largest like value in the table, 0..1: how long a bar would be
+    std::optional<double> share{};  // share of the largest such value in the table, 0..1: the length of a bar
     Tone tone{Tone::plain};
 };
 
 struct Column {
     std::string title{};
-    bool is_key{};      // names what a row is about; repeated when a table is split
+    bool is_key{};      // names what a row is about; repeated if the table is split
     bool is_number{};   // aligned to the right, never shortened
-    bool is_word{};     // one that has to be read in full: shortened only when it is unusually long
-    bool is_verdict{};  // the verdict on the row: beside its name if a table is split
+    bool is_word{};     // to be read in full: shortened only if it is unusually long
+    bool is_verdict{};  // the verdict on the row; in a split table it stands beside the row's name
 
     static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
     static Column word_key(std::string title) { return {.title = std::move(title), .is_key = true, .is_word = true}; }
@@ -48,7 +48,7 @@ struct Table {
     std::string title{};
     std::string note{};  // for the whole table
     std::vector<Column> columns{};
-    std::vector<std::vector<Cell>> rows{};  // as many cells in each as there are columns; an empty text is "no value"
+    std::vector<std::vector<Cell>> rows{};  // each as long as `columns`; an empty text is "no value"
 
     void add_numbers(std::initializer_list<const char*> titles);  // columns
 };
@@ -76,7 +76,7 @@ template <typename TextOf>  // text_of(double) -> std::string
 // Arguments as a shell would read them back.
 [[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 
-// The median of the finite values; empty when there is none.
+// The median of the finite values; empty: there are none.
 [[nodiscard]] std::optional<double> median_of(std::vector<double> values);
 
 template <typename TextOf>

@@ -1,4 +1,4 @@
-// Pictures of a trace: live bytes over time, of all and of each process; how many blocks of each size and lifetime.
+// Pictures of a trace: live bytes over time, of all processes and of each; the number of blocks by size and lifetime.
 #pragma once
 
 #include <string>
