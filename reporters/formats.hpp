@@ -1,9 +1,10 @@
-// The formats of results, and of what is made of several results, such as comparisons: what `-r FMT[=FILE]`,
-// `report -f FMT` and `compare -f FMT` accept.
+// The formats of results and of what is made from several results, such as comparisons. `-r FMT[=FILE]`, `report -f
+// FMT` and `compare -f FMT` accept them.
 //
-// A format with parts writes a file for each, beside the one that was named.
+// A format with parts writes one file for each part, beside the named file.
 //
-// Memory   html, md, vega and text are put together before they are passed on; the others as they are written.
+// Memory   html, md, vega and text are made as a whole before they are passed on; the others are passed on as they are
+//          written.
 // Errors   invalid_input for an unknown name, with the nearest known one.
 #pragma once
 
@@ -32,20 +33,20 @@ namespace memsweep::reporters {
 template <typename Report>
 using Writer = void (*)(const Report&, TextSink&);
 
-// One for each kind of report; null where a format has no form for it.
+// One for each kind of report; null: the format cannot show that kind.
 using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>,
                            Writer<FleetReport>, Writer<FleetTrendReport>, Writer<LeaksReport>, Writer<AdviceReport>>;
 
 struct Format {
     std::string_view name;       // as on the command line
-    std::string_view extension;  // the ending of a file written beside the result: ".csv", ".summary.csv"
+    std::string_view extension;  // of files written beside the result: ".csv", ".summary.csv"
     std::string_view description;
     Writers writers;
-    std::span<const std::string_view> parts{};  // formats that are written beside it if it goes to a file
-    // Null: `write` has text of its own, beside the parts. Else the format consists of its parts, and this says whether
-    // `write` says everything about a report in one text.
+    std::span<const std::string_view> parts{};  // formats that are written too if this one goes to a file
+    // Null: `write` has text of its own, beside the parts. Otherwise the format consists of its parts alone, and this
+    // says whether the text of `write` holds the whole report.
     bool (*fits_one_text)(const model::RunReport&){};
-    // Of a part: whether it has anything for this report. Null: it always has.
+    // For a part: whether it has any rows for the report. Null: it always has.
     bool (*has_rows)(const model::RunReport&){};
 
     template <typename Report>
@@ -53,14 +54,14 @@ struct Format {
     {
         return std::get<Writer<Report>>(writers) != nullptr;
     }
-    template <typename Report>  // only what it writes
+    template <typename Report>  // only if it writes such reports
     void write(const Report& report, TextSink& sink) const
     {
         std::get<Writer<Report>>(writers)(report, sink);
     }
 };
 
-// A file of its own: "csv" as r.csv comes with r.summary.csv, r.series.csv and r.matrix.csv.
+// One file that a format writes: "csv" as r.csv also writes r.summary.csv, r.series.csv and r.matrix.csv.
 struct FormatFile {
     std::string path;
     Format format;
@@ -72,7 +73,8 @@ template <typename Report>
 template <typename Report = model::RunReport>
 [[nodiscard]] base::Expected<Format> find_format(std::string_view name);
 
-// Every file that a format makes of the path it is given; parts replace the format's own ending, if the path has it.
+// All files that a format writes for a path. If the path ends with the format's own ending, a part replaces it by its
+// own ending; else a part appends its own.
 [[nodiscard]] std::vector<FormatFile> files_of(const Format& format, const std::string& path);
 
 template <typename Report>

@@ -1,4 +1,4 @@
-// Charts put out: in a page, and as one specification that stands alone.
+// Writes charts into a page, and as one specification that stands alone.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,29 @@
 
 namespace memsweep::reporters {
 
-// A heading, words, the spec for the page's script to draw, and the figures as tables of each chart. Numbers the charts
-// from `number` on, which it raises.
+// For each chart: a heading, a description, the spec that the page's script draws, and the figures as tables. Numbers
+// the charts from `number` on, and raises `number`.
 [[nodiscard]] std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& number);
 
-// A section that the page's script fills: the tree, and a text for viewers that forbid scripts. A page has at most one.
+// A section that the page's script fills. It holds the tree, and a text for viewers that forbid scripts. A page has at
+// most one.
 [[nodiscard]] std::string flame_graph_html(const FlameTree& tree);
 
-// The parts of a page that scripts of its own draw.
+// Which scripts a page needs to draw its parts.
 struct PageScripts {
     bool draw_charts{};
     bool draw_flame_graph{};
 };
 
-// The theme and the scripts that draw. Every page also gets the script that makes tables sortable.
+// The theme, and the scripts that draw. Every page also gets the script that makes tables sortable.
 [[nodiscard]] std::string scripts_html(const PageScripts& scripts);
 
-// The page's Content-Security-Policy: nothing from outside, and of scripts only those above.
+// The page's Content-Security-Policy: nothing from outside, and no scripts but those above.
 [[nodiscard]] std::string content_policy(const PageScripts& scripts);
 
-// The charts of a result as one Vega-Lite 6 specification, below each other: for the Vega editor, vl2svg, Altair.
+// The charts of a result, below each other, as one Vega-Lite 6 specification: for the Vega editor, vl2svg, Altair.
 //
-// Errors   none: a result without anything to draw is a specification without views.
+// Errors   none: a result without charts makes a specification without views.
 [[nodiscard]] std::string to_vega(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

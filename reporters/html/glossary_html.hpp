@@ -1,6 +1,6 @@
-// The words of the glossary that a page uses, explained below it, so that the page needs no other document.
+// Explains, below a page, the words of the glossary that the page uses. So the page needs no other document.
 //
-// Sources  docs/glossary.md, put into the program when it is built.
+// Sources  docs/glossary.md, compiled into the program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// A list, folded away, of the words that stand in `body` as whole words; empty if there is none.
+// A folded list of the glossary's words that `body` contains as whole words; empty if it contains none.
 [[nodiscard]] std::string glossary_html(std::string_view body);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// A table as HTML: a caption, headers with their scope, inside a box that scrolls and can be reached by keyboard.
+// A table as HTML: a caption and scoped headers, in a box that scrolls and can be reached by keyboard.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace memsweep::reporters {
 
 struct TableLook {
-    bool is_tall{};      // scrolls downwards too
-    bool is_sortable{};  // the page's script lets its headers sort it
+    bool is_tall{};      // scrolls vertically too
+    bool is_sortable{};  // a click on a header sorts it, by the page's script
 };
 
-// `id` is unique in the page. A key that is the same over several rows becomes one cell over them.
+// `id` must be unique in the page. A key that is the same in consecutive rows becomes one cell.
 [[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
 // Empty for a plain tone, else the class that the style sheet colours: "bad".

@@ -1,6 +1,6 @@
-// Memory drawn without a script: a bar of its kinds, and an address space in strips of cells.
+// Draws memory without a script: its kinds as a bar, and an address space as strips of cells.
 //
-// Cost     a page grows by some 150 bytes a cell.
+// Cost     a page grows by some 150 bytes for each cell.
 #pragma once
 
 #include <string>

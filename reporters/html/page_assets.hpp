@@ -1,5 +1,5 @@
-// The assets of a page: its scripts and its glossary, which are put into the program when it is built, and its style
-// sheet.
+// The assets of a page: its scripts, its glossary and its style sheet. The scripts and the glossary are files that are
+// compiled into the program.
 //
 // Ownership  views of constants in the program.
 #pragma once
@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 // third_party/vega/vega.bundle.js: draws Vega-Lite specs, without eval.
 [[nodiscard]] std::string_view chart_library();
 
-// report_page.js: draws the page's charts, sorts its tables. The page reads well without it.
+// report_page.js: draws the page's charts and sorts its tables. The page can be read without it.
 [[nodiscard]] std::string_view page_script();
 
 // flame_graph.js: draws the flame graph of call stacks, and its table.
@@ -21,8 +21,8 @@ namespace memsweep::reporters {
 // docs/glossary.md: a table of words and what they mean.
 [[nodiscard]] std::string_view glossary();
 
-// Every text colour has a contrast of at least 4.5:1 on every surface it appears on, in both themes; colour only
-// repeats what a word says. On paper the light theme holds.
+// Every text colour has a contrast of at least 4.5:1 on every surface on which it appears, in both themes. Colour only
+// repeats what a word says. Printed pages have the light theme.
 [[nodiscard]] std::string_view style_sheet();
 
 // The hash by which a Content-Security-Policy allows one script: "sha256-..." of exactly these bytes.

@@ -1,8 +1,8 @@
-// What happens during a run, as it happens: one line of JSON per event (NDJSON), for `--events FILE`. The code that
-// sees an event names its fields; docs/result-format.md lists them.
+// The events of a run as they happen, for `--events FILE`: one line of JSON per event (NDJSON). The code that reports
+// an event names its fields; docs/result-format.md lists them.
 //
 // Units    times in seconds, `t` in UTC as 2026-01-31T12:00:00.000Z.
-// Ownership  pure functions: the owner of the file writes the line, which ends in '\n', so that one write is one event.
+// Ownership  pure functions. A line ends in '\n'; the owner of the file writes each line by one write.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@
 
 namespace memsweep::reporters {
 
-// What every line carries beside its type.
+// The fields that every line has beside its type.
 struct EventStamp {
     std::string_view run_id;
     std::string_view t;
 };
 
-// `fields` is an object; its members follow type and stamp in their order.
+// `fields` is an object. Its members follow the type and the stamp, in their own order.
 [[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
-// The fields of a warning, as they stand in a result.
+// The fields of a warning or an assertion, as a result has them.
 [[nodiscard]] Json event_fields(const model::Warning& warning);
 [[nodiscard]] Json event_fields(const model::AssertionResult& assertion);
 

@@ -1,4 +1,4 @@
-// Findings for programs: a sentence, as all reports say it, and the values that it was made of.
+// Findings for programs: the sentence that all reports show, and the values in it.
 #pragma once
 
 #include "core/measure/findings.hpp"
@@ -8,7 +8,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Json said(const measure::Finding& finding);
 
-// What does not apply is left out: docs/result-format.md, "finding_values[]".
+// Values that do not apply are left out: docs/result-format.md, "finding_values[]".
 [[nodiscard]] Json finding_json(const measure::Finding& finding);
 
 [[nodiscard]] Json shift_json(const measure::Shift& shift);

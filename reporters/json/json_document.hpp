@@ -1,9 +1,9 @@
-// A result document, taken apart while it is parsed: its long lists become model values element by element, so that a
-// document never stands in memory as a tree of JSON values.
+// Takes a result document apart while it is parsed. Its long lists become model values element by element, so that the
+// document is never in memory as one tree of JSON values.
 //
 // Cost     linear in the text.
 // Memory   the model values, and one case without its lists.
-// Errors   invalid_input: no JSON, at file:line:column, or nested deeper than any result needs.
+// Errors   invalid_input, at file:line:column: the text is no JSON, or is nested deeper than any result needs.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ namespace memsweep::reporters {
 struct ResultDocument {
     Json rest;  // everything but the elements of `cases`
     std::vector<model::CaseReport> cases;
-    Problem problem;  // the first one in `cases`, or a key that is given twice
+    Problem problem;  // the first problem in `cases`, or the first key that is given twice
 };
 
 // `where` names the source in messages.

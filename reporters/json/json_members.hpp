@@ -1,7 +1,7 @@
-// Documents are made of values and parts. A part is a list of members, each under its key; the same list serves to
-// write and to read it.
+// Reads and writes the parts of a document by one list of members for each part. A member has a key; the same list
+// serves both ways.
 //
-// Errors   of reading: json_node.hpp says how the first problem is kept; of writing none.
+// Errors   of reading: the first problem is kept, see json_node.hpp; of writing: none.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Json json_params(const std::vector<model::Param>& params);
 
-template <typename Items, typename Part>  // part(item), or a member of the items
+template <typename Items, typename Part>  // part(item), or a member of the items to read
 [[nodiscard]] Json json_list(const Items& items, Part part)
 {
     Json json = Json::array();
@@ -45,15 +45,15 @@ template <typename Texts>  // pairs of a name and a text
     return json;
 }
 
-// members(io, part) calls io(key, member, rule) for each of them, in the order of the document; MemberWriter and
-// MemberReader are its two kinds of `io`.
+// A part defines members(io, part). It calls io(key, member, rule) for each member, in the order of the document. `io`
+// is a MemberWriter or a MemberReader.
 
-// How a member departs from one that is always there and of its own type.
+// How a member differs from one that is always present and always of its own type.
 struct MemberRule {
-    bool is_null_if_empty{};  // a text: written so
-    bool may_be_null{};       // a text: read as empty
-    bool may_be_missing{};    // then the member keeps its value: an earlier version did not write it
-    bool is_left_out{};       // where it is empty: nothing is written
+    bool is_null_if_empty{};  // an empty text is written as null
+    bool may_be_null{};       // null is read as an empty text
+    bool may_be_missing{};    // a missing member keeps its value: an earlier version did not write it
+    bool is_left_out{};       // an empty member is not written
 };
 namespace member {
 inline constexpr MemberRule nullable{.is_null_if_empty = true, .may_be_null = true};
@@ -62,7 +62,7 @@ inline constexpr MemberRule added_nullable{.is_null_if_empty = true, .may_be_nul
 inline constexpr MemberRule left_out{.may_be_missing = true, .is_left_out = true};
 }  // namespace member
 
-template <typename Io, typename Part>  // what members() takes: a part to fill, or one to write
+template <typename Io, typename Part>  // the type of members()' argument: a part to fill, or one to write
 using PartOf = std::conditional_t<Io::is_reading, Part, const Part>;
 
 template <typename Value>
@@ -103,14 +103,14 @@ class MemberWriter {
     {
         (*this)(key, value);
     }
-    template <typename Members>  // members(io) of an object inside
+    template <typename Members>  // members(io) of a nested object
     void object(std::string_view key, Members members)
     {
         MemberWriter inner;
         members(inner);
         put(key, inner.take());
     }
-    template <typename Value>  // a reader has taken these values out of its document before
+    template <typename Value>  // a reader's values were taken out of its document before
     void taken_out(std::string_view key, const std::vector<Value>& values)
     {
         (*this)(key, values);
@@ -136,7 +136,7 @@ class MemberReader {
             read(node_->at(key), value, rule);
         }
     }
-    template <typename Value, typename Default>  // default_value() where it is missing
+    template <typename Value, typename Default>  // default_value() is used if the key is missing
     void with_default(std::string_view key, Value& value, Default default_value) const
     {
         if (node_->has(key)) {
@@ -152,7 +152,7 @@ class MemberReader {
         MemberReader reader{inner};
         members(reader);
     }
-    template <typename Value>  // the list was emptied when its values were taken out
+    template <typename Value>  // the list is empty: its values were taken out before
     void taken_out(std::string_view key, const std::vector<Value>& /*filled before*/) const
     {
         node_->at(key).for_each_element([](const JsonNode& /*element*/) {});
@@ -202,7 +202,7 @@ Json json_value(const Value& value, MemberRule rule)
 template <typename Value>
 void MemberReader::read_optional(const JsonNode& node, std::optional<Value>& value, MemberRule rule)
 {
-    const bool has_value = !node.is_null() || (std::is_class_v<Value> && rule.is_left_out);  // a part has no null
+    const bool has_value = !node.is_null() || (std::is_class_v<Value> && rule.is_left_out);  // a part is never null
     value = has_value ? std::optional{read_value<Value>(node)} : std::nullopt;
 }
 

@@ -1,8 +1,8 @@
-// A value inside a JSON document that knows the way to itself, for reading strictly with good messages.
+// A value inside a JSON document that knows its path, for strict reading with good messages.
 //
-// Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads return empty
-//          values, so a reader needs no check after every field, and lists end.
-// Ownership  a JsonNode refers to the document, to its Problem, and to its parent or place; all of them outlive it.
+// Errors   The first problem of a document is kept in its Problem, as "cases[3].status: ...". After it, reads return
+//          empty values and lists end, so that a reader needs no check after every field.
+// Ownership  A JsonNode refers to the document, to its Problem, and to its parent or place; all of them outlive it.
 #pragma once
 
 #include <array>
@@ -26,20 +26,20 @@ using Problem = std::optional<std::string>;
 
 class JsonNode {
   public:
-    // `place`: where the value stands in its document, for one that was taken out of it; empty: it is the document.
+    // `place`: the path of a value that was taken out of its document; empty: the value is the whole document.
     JsonNode(const Json& value, Problem& problem, std::string_view place = {})
         : value_{&value}, problem_{&problem}, key_{place}
     {
     }
 
     [[nodiscard]] JsonNode at(std::string_view key) const;  // a missing key is a problem, and reads as null
-    [[nodiscard]] bool has(std::string_view key) const;     // present, null or not
+    [[nodiscard]] bool has(std::string_view key) const;     // even if it is null
     [[nodiscard]] bool is_null() const { return value_->is_null(); }
 
     [[nodiscard]] std::string text() const;
-    [[nodiscard]] std::string text_or_empty() const;  // null is empty
+    [[nodiscard]] std::string text_or_empty() const;  // null is read as empty
     [[nodiscard]] bool flag() const;
-    [[nodiscard]] double number() const;  // null is NaN, which is written as null again
+    [[nodiscard]] double number() const;  // null is read as NaN, which is written as null again
     [[nodiscard]] std::optional<double> optional_number() const;
     [[nodiscard]] std::optional<std::array<double, 2>> interval() const;
     [[nodiscard]] model::Scalar scalar() const;
@@ -72,7 +72,7 @@ class JsonNode {
     const Json* value_;
     Problem* problem_;
     const JsonNode* parent_{};
-    std::string_view key_;  // a member's key; the place of a value without a parent
+    std::string_view key_;  // a member's key; for a value without a parent, its path
     std::size_t index_{};   // an element's index
 };
 
@@ -83,7 +83,7 @@ Integer JsonNode::integer() const
     if (positive != nullptr && std::in_range<Integer>(*positive)) {
         return static_cast<Integer>(*positive);
     }
-    const std::int64_t* negative = value_->integer();  // a text is read as this only with its sign
+    const std::int64_t* negative = value_->integer();  // parsed numbers are of this kind only if they have a minus sign
     if (std::numeric_limits<Integer>::is_signed && negative != nullptr && std::in_range<Integer>(*negative)) {
         return static_cast<Integer>(*negative);
     }

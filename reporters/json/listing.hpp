@@ -14,11 +14,11 @@ struct Listing {
     std::vector<std::vector<model::Scalar>> rows;  // as many cells as columns; an empty text is null in JSON
 };
 
-// The columns' names come first. A text that does not fit beside the first columns is wrapped behind them if there is
-// room. The rest of what does not fit stands below, in the order of the columns. No line is wider than `columns`,
-// unless one word is.
+// The columns' names come first. A text that does not fit beside the first columns wraps behind them if there is room.
+// Columns that still do not fit stand below their row, in their order. No line is wider than `columns`, except for a
+// single long word.
 [[nodiscard]] std::string listing_text(const Listing& listing, int columns);
-// A document of this format, version 1, whose `rows` has an object for each row.
+// A JSON document of this format, version 1; its `rows` has one object per row.
 [[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);
 // The first row alone, as an object of this format, version 1.
 [[nodiscard]] std::string object_json(const Listing& listing, std::string_view format);

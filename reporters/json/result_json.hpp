@@ -1,16 +1,17 @@
 // A result as JSON, written and read: `format: memsweep-result`, version 1, as docs/result-format.md describes it.
 //
 // Units    as in the model: bytes, seconds, counts; the unit of a metric and of a series is written beside it.
-//          Numbers are the shortest text that reads back to the same double; seeds keep all 64 bits. A null where a
+//          Numbers are the shortest text that reads back to the same double. Seeds keep all 64 bits. A null where a
 //          number belongs is read as "not a number" and written as null again.
 // Cost     linear in the text.
 // Memory   of writing: one metric or one curve at a time, besides what the sink holds; of reading: the report, and one
 //          case without its lists.
-// Errors   of writing: none; text that is not UTF-8 is repaired with U+FFFD, and a number that is not finite becomes
-//          null (with a reason where the format has a place for one).
-//          of reading: invalid_input, with `where` and the place in the document ("cases[3].params.mode: ..."): no
-//          JSON, another format, a format_version newer than this tool knows, a missing key, a value of the wrong type,
-//          or nesting deeper than any result needs. Unknown keys are skipped: a newer tool may have added them.
+// Errors   of writing: none. Text that is not UTF-8 is repaired with U+FFFD. A number that is not finite becomes null,
+//          with a reason if the format has a place for one.
+//          of reading: invalid_input, with `where` and the path in the document ("cases[3].params.mode: ..."). The text
+//          is no JSON; it has another format, or a format_version newer than this tool knows; a key is missing; a value
+//          has the wrong type; or nesting is deeper than any result needs. Unknown keys are skipped, because a newer
+//          tool may have added them.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@
 
 namespace memsweep::reporters {
 
-// Whether a metric that has values but no summary yet, because it is still being measured, gets a summary. Summing up
-// with every repetition would cost the square of their number.
+// Whether metrics that have values but no summary yet get one. Metrics have no summary while they are being measured:
+// to sum up after every repetition would take time that grows with the square of their number.
 enum class Summaries : std::uint8_t { complete, as_they_are };
 
 // One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.

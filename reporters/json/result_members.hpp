@@ -185,10 +185,10 @@ void members(Io& io, PartOf<Io, model::Summary>& summary)
     io("outliers", summary.outliers);
 }
 
-// Why values are absent; a number that cannot be written has no other reason than that.
+// Why values are absent. If no reason is known but a value is not finite, the reason is that; else null.
 [[nodiscard]] Json absence_reason(const model::Metric& metric);
 
-// Without its name, which is its key.
+// All members but the name, which is the metric's key.
 template <typename Io>
 void members(Io& io, PartOf<Io, model::Metric>& metric)
 {
@@ -205,7 +205,7 @@ void members(Io& io, PartOf<Io, model::Metric>& metric)
     io("summary", metric.summary);
 }
 
-// A point requires its place only: what was not measured there may be null or missing.
+// A point must have a repetition, a name and a time. Figures that were not measured may be null or missing.
 template <typename Io>
 void members(Io& io, PartOf<Io, model::Point>& point)
 {

@@ -8,7 +8,8 @@
 
 namespace memsweep::reporters {
 
-// Puts `returns`, and everything else that is known about it, into an object; absent: nothing is offered.
+// Puts `returns` and the other figures into the object, each with its error, and why a figure is not told. Absent: all
+// of them are null.
 void put_return(const std::optional<measure::SiteReturn>& result, Json& object);
 
 [[nodiscard]] Json check_of_replay(const measure::ReplayCheck& check);

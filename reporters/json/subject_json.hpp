@@ -1,7 +1,7 @@
-// Documents other than results, as JSON; docs/result-format.md describes each format. fleet_json.hpp has fleets, which
-// are read back.
+// Documents other than results, as JSON; docs/result-format.md describes each format. Fleets are in fleet_json.hpp,
+// because they are also read back.
 //
-// Errors   none: text from outside is repaired to UTF-8, a number that is not finite becomes null.
+// Errors   none: text from outside is repaired to UTF-8, and a number that is not finite becomes null.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@
 
 namespace memsweep::reporters {
 
-// One document ending in a newline; the same report gives the same bytes.
+// Each is one document that ends in a newline. The same report gives the same bytes.
 [[nodiscard]] std::string to_json(const ComparisonReport& report);      // format memsweep-comparison, version 1
 [[nodiscard]] std::string to_json(const HistoryReport& report);         // format memsweep-history, version 1
 [[nodiscard]] std::string to_json(const FleetTrendReport& report);      // format memsweep-fleet-trend, version 1

@@ -1,4 +1,4 @@
-// The working set over time, a line per case: those of one chart share time and height.
+// The working set over time, one line per case. The lines of one chart share the scales of time and height.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace memsweep::reporters {
 // Heading and lines; empty when nothing was sampled.
 [[nodiscard]] std::string curves_text(const Cases& cases, const TerminalStyle& style);
 
-// A curve as one line of blocks: `columns` characters from time 0 to `end`, each as high as the highest sample in it,
-// relative to `top`. Between two samples the last one holds; before the first and after the last there is nothing, so
-// the line may be shorter.
+// A curve as one line of blocks: `columns` characters from time 0 to `end`. Each is as high as the highest sample in
+// it, relative to `top`. A sample holds until the next one. Nothing is drawn before the first sample and after the
+// last, so the line may be shorter than `columns`.
 [[nodiscard]] std::string sparkline(const model::Series& series, double end, double top, int columns);
 
 }  // namespace memsweep::reporters

@@ -9,18 +9,18 @@
 namespace memsweep::reporters {
 
 struct TerminalStyle {
-    int width{80};   // no line is longer, down to a width of 40; names are elided in the middle, numbers never
-    bool color{};    // ANSI colours, as meaning beside the words, never instead of them
-    bool verbose{};  // every case in every table, warm-up facts, intervals and the machine in full
+    int width{80};   // longest line, at least 40; longer names are elided in the middle, numbers never
+    bool color{};    // ANSI colours, which only repeat what words say
+    bool verbose{};  // every case in every table, warm-up facts, intervals, all facts of the machine
 };
 
-// The text itself when the style has no colour.
+// Returns the text unchanged if the style has no colour.
 [[nodiscard]] std::string painted(const std::string& text, Tone tone, const TerminalStyle& style);
 [[nodiscard]] std::string heading(const std::string& text, const TerminalStyle& style);
 
-[[nodiscard]] int usable_width(const TerminalStyle& style);  // characters of a line: at least 40
+[[nodiscard]] int usable_width(const TerminalStyle& style);  // characters in a line: at least 40
 
-// Wrapped to the style's width: the first line starts with `mark`, the others with as many blanks.
+// The text wrapped to the style's width. The first line starts with `mark`, the others with as many blanks.
 [[nodiscard]] std::string paragraph(std::string_view text, const std::string& mark, const TerminalStyle& style,
                                     Tone tone = Tone::plain);
 

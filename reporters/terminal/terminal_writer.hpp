@@ -1,6 +1,6 @@
 // A document as text for a terminal.
 //
-// Errors   none: control characters in names are shown as U+FFFD, so that no name can steer the terminal.
+// Errors   none: control characters in names become U+FFFD, so that no name can control the terminal.
 #pragma once
 
 #include <string>

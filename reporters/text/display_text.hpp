@@ -12,15 +12,15 @@ namespace memsweep::reporters {
 
 [[nodiscard]] int display_width(std::string_view text);
 
-// The text in at most `width` columns. One character stands for the middle, which is left out, because names differ at
-// their ends. A cut between parts leaves whole parts of a case's id ("churn/…/size=4096") or of a name
-// ("working_…_delta"), if one fits. A cut anywhere leaves more letters.
+// How elided() shortens a text to at most `width` columns. It replaces the middle by one character, because names
+// differ at their ends. between_parts keeps whole parts, if one fits: of a case's id ("churn/…/size=4096"), or of a
+// name ("working_…_delta"). anywhere keeps more letters.
 enum class Cut { between_parts, anywhere };
 [[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
 // Lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than a line
-// is cut, behind a slash if it has one. Words may also be broken behind the characters of `break_after`: "after_",
-// "collect".
+// is cut, behind a slash if it has one. Words may also be broken behind each character of `break_after`: with "_",
+// after_collect gives "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
 // The width of the widest part that wrapped() would have to cut.

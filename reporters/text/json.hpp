@@ -1,11 +1,11 @@
-// JSON values and their text, from which every writer of JSON builds its small parts. JsonStream writes long documents
-// part by part.
+// JSON values and their text. Every writer of JSON makes its small parts of them. JsonStream writes long documents part
+// by part.
 //
-// The type is memsweep's own, because nlohmann/json takes ten seconds to compile in every file that includes it: only
-// json_parse.cpp does.
+// The type is memsweep's own: nlohmann/json takes ten seconds to compile in every file that includes it. In reporters/
+// only json_parse.cpp does.
 //
-// Errors   none: a number that is not finite is null, and so is an absent value; text is repaired to UTF-8 when
-//          written.
+// Errors   none: a number that is not finite becomes null, as does an absent value. Text is repaired to UTF-8 when it
+//          is written.
 #pragma once
 
 #include <concepts>
@@ -33,7 +33,7 @@ class Json {
     class Item;
     enum class Kind { null, boolean, integer, unsigned_integer, real, text, array, object };
 
-    // All are defined below JsonMember, which has to be complete where members are made.
+    // All are defined below JsonMember, because that type must be complete where a Json is made.
     Json();
     Json(std::nullptr_t);
     Json(bool value);
@@ -51,8 +51,8 @@ class Json {
     template <std::ranges::input_range Values>
         requires(!std::convertible_to<const Values&, std::string_view>)
     Json(const Values& values);
-    // An object if every item is a pair that begins with a text, {{"key", value}, ...}, else an array; null without
-    // items.
+    // An object if every item is a pair that begins with a text: {{"key", value}, ...}. Else an array. Without items,
+    // null.
     Json(std::initializer_list<Item> items);
 
     [[nodiscard]] static Json array(std::initializer_list<Item> items = {});
@@ -65,7 +65,7 @@ class Json {
     [[nodiscard]] bool is_number() const { return kind() >= Kind::integer && kind() <= Kind::real; }
     [[nodiscard]] std::string_view kind_name() const;  // "null", "boolean", "number", "string", "array" or "object"
 
-    // nullptr when the value is of another kind.
+    // nullptr if the value is of another kind.
     [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&value_); }
     [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value_); }
     [[nodiscard]] const std::uint64_t* unsigned_integer() const { return std::get_if<std::uint64_t>(&value_); }
@@ -73,8 +73,8 @@ class Json {
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
     [[nodiscard]] std::optional<double> number() const;  // any of the three kinds of numbers
 
-    // The elements of an array and the members of an object; empty for all other values. Keys keep the order of their
-    // insertion.
+    // The elements of an array, and the members of an object; empty for all other values. Members keep the order of
+    // their insertion.
     [[nodiscard]] const std::vector<Json>& elements() const;
     [[nodiscard]] std::vector<Json>& elements();
     [[nodiscard]] const std::vector<JsonMember>& members() const;
@@ -86,16 +86,16 @@ class Json {
     [[nodiscard]] Json* find(std::string_view key);
     [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
 
-    Json& operator[](std::string_view key);  // made where it is missing; null becomes an object
+    Json& operator[](std::string_view key);  // a missing member is added; null becomes an object
     Json& operator[](std::size_t index) { return elements()[index]; }
     void push_back(Json value);       // null becomes an array
-    void update(const Json& object);  // its members replace those of the same key, or are added
+    void update(const Json& object);  // replaces members of the same key, and adds the others
 
   private:
     using Elements = std::vector<Json>;
     using Members = std::vector<JsonMember>;
 
-    // In the order of Kind.
+    // The alternatives are in the order of Kind.
     std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Elements, Members> value_;
 };
 
@@ -130,7 +130,8 @@ Json::Json(const Values& values) : value_{Elements(std::ranges::begin(values), s
 {
 }
 
-// An item of a list in braces; it can be moved out of the list. Parentheses make its value: braces would make a list.
+// An item of a list in braces. Its value can be moved out of the list. The value is made in parentheses, because braces
+// would make a list.
 class Json::Item {
   public:
     template <typename Value>
@@ -151,18 +152,18 @@ class Json::Item {
 // The text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
-// Indented by one. Three kinds of values read better on one line: an array of plain values, however long, an object of
-// plain values that is a row of an array, and any other short object of plain values.
+// Indented by one blank per level. Some values stand on one line: an array of plain values, however long; an object of
+// plain values that is a row of an array; and any other short object of plain values.
 struct PrettyPlace {
-    std::size_t depth{};  // brackets open around it
-    bool is_row{};        // it is a row of an array
+    std::size_t depth{};  // brackets that are open around the value
+    bool is_row{};        // the value is a row of an array
 };
 [[nodiscard]] std::string pretty(const Json& json, PrettyPlace place = {});
 
-// A line for every value, indented by two; numbers that are not whole by type keep their point: "1.0".
+// One line for every value, indented by two blanks. A double keeps its decimal point even if it is whole: "1.0".
 [[nodiscard]] std::string indented(const Json& json);
 
-// Writes a long JSON document part by part, in the very bytes that pretty() would write for the whole.
+// Writes a long JSON document part by part, with exactly the bytes that pretty() would write for the whole.
 //
 // Memory   the part that is being added.
 
@@ -174,7 +175,7 @@ class JsonStream {
     void open_list() { open('[', true); }
     void close();
 
-    void key(std::string_view key);  // the next value opened or added belongs to it
+    void key(std::string_view key);  // of the next value that is opened or added
     void add(const Json& value);     // to a list, or behind a key
     void add(std::string_view key_text, const Json& value);
 

@@ -1,9 +1,9 @@
 // Reads JSON text: as one value, or with parts taken out on the way.
 //
-// Errors   a JsonFailure with its place; no exception leaves this file.
+// Errors   a JsonFailure that says where; no exception leaves this file.
 // Cost     linear in the text. Nesting is not bounded here.
-// Memory   of the tree: 40 bytes an element, 72 a member and its key, and another 72 for the key of a member while its
-//          object is open. JsonBuilder's bound holds it below 200 MB for any text of up to 10 MB.
+// Memory   of the tree: 40 bytes an element, 72 a member with its key, and 72 more for each key of an object that is
+//          still open. The bound of JsonBuilder keeps it below 200 MB for any text of up to 10 MB.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 namespace memsweep::reporters {
 
 struct JsonFailure {
-    std::size_t byte{};   // the last one that was read
-    std::string message;  // empty: no JSON at `byte`
-    bool is_too_large{};  // the builder holds more than allowed
+    std::size_t byte{};   // the last byte that was read
+    std::string message;  // empty: the text is no JSON at `byte`
+    bool is_too_large{};  // the tree exceeds the bound of the builder
 };
 
-// The largest tree, in elements; a member counts as three. A text of 2 bytes an element, such as [0,0,0,...], makes a
-// tree of twenty times its size. memsweep's texts have 5 bytes and more an element, and their most frequent parts are
-// taken out.
+// The largest tree allowed for a text, in elements; a member counts as three. A text of 2 bytes an element, such as
+// [0,0,0,...], makes a tree of twenty times its size. memsweep's own texts have 5 bytes an element or more, and their
+// most frequent parts are taken out of the tree.
 [[nodiscard]] constexpr std::size_t most_held(std::size_t text_bytes)
 {
     constexpr std::size_t of_any_text = 2'500'000;
@@ -35,11 +35,11 @@ struct JsonFailure {
     return std::max(of_any_text, text_bytes / least_bytes_each);
 }
 
-// Makes one value from the parts of a document, which come in their order. Derived classes take out parts that must not
-// stand in memory as a tree. If several members have the same key, the last one counts.
+// Makes one value from the parts of a document, given in their order. Derived classes take out parts that must not be
+// in memory as a tree. If several members have the same key, the last one counts.
 class JsonBuilder {
   public:
-    // `most`: elements that its tree holds at a time, members counted as three.
+    // `most`: the largest number of elements in the tree at any time; a member counts as three.
     explicit JsonBuilder(std::size_t most) : most_{most} {}
     JsonBuilder(const JsonBuilder&) = delete;
     JsonBuilder& operator=(const JsonBuilder&) = delete;
@@ -50,7 +50,7 @@ class JsonBuilder {
     void key(std::string name);
     void add(Json value);
 
-    // The tree holds more than allowed: add nothing more.
+    // The tree exceeds its bound: add nothing more.
     [[nodiscard]] bool is_too_large() const { return held_ > most_; }
     [[nodiscard]] Json whole() { return std::move(whole_); }
 
@@ -58,15 +58,15 @@ class JsonBuilder {
     struct Level {
         Json container;
         std::string key;                                      // the key of an object's next member
-        bool is_repeated{};                                   // that member has come before
-        std::size_t index{};                                  // how many members or elements came before it
-        std::size_t held{};                                   // by the tree, for the contents of this container
-        std::unordered_map<std::string, std::size_t> places;  // in the object, of the keys that have come
+        bool is_repeated{};                                   // the object had this key before
+        std::size_t index{};                                  // number of members or elements before the next one
+        std::size_t held{};                                   // elements in the tree for this container
+        std::unordered_map<std::string, std::size_t> places;  // places of an object's keys so far
     };
     [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }  // the outermost first
 
   private:
-    // Called with each complete value. True: it is left out of the innermost container.
+    // Called with each complete value. True: it was taken, and is left out of the innermost container.
     [[nodiscard]] virtual bool take(const Json& /*value*/) { return false; }
     virtual void meet_key() {}  // a key in the innermost container has been read
 

@@ -7,14 +7,15 @@
 
 namespace memsweep::reporters {
 
-// The shortest decimal text that reads back to the same double, "195313", "0.1", "1e-09"; zero has no sign.
-// Empty for a value that is not finite: there is no such number in JSON or CSV. Never locale-dependent.
+// The shortest decimal text that reads back to the same double: "195313", "0.1", "1e-09". Zero has no sign. Empty for a
+// value that is not finite, because JSON and CSV have no such number. The locale does not matter.
 [[nodiscard]] std::string number_text(double value);
 
-// Seconds since 1970-01-01T00:00:00Z of a time in the form of results, 2026-01-31T12:00:00.000Z; empty for other texts.
+// The seconds since 1970-01-01T00:00:00Z of a time as results write it, 2026-01-31T12:00:00.000Z; empty for other
+// texts.
 [[nodiscard]] std::optional<double> epoch_seconds(std::string_view utc);
 
-// The same time to the second and without a zone, 2026-01-31T12:00:00: ISO 8601 readers take it with any zone behind.
+// Such a time cut to whole seconds and without its zone, 2026-01-31T12:00:00; empty for other texts.
 [[nodiscard]] std::optional<std::string> seconds_part(std::string_view utc);
 
 }  // namespace memsweep::reporters

@@ -1,6 +1,6 @@
-// Takes the text of a writer piece by piece, so that a report of any length never stands in memory as a whole.
+// Passes the text of a writer on piece by piece, so that a report of any length is never in memory as a whole.
 //
-// Errors   a taker that returns false is not called again; later text is dropped, and finish() says so.
+// Errors   a taker that returns false is not called again. Later text is dropped, and finish() returns false.
 // Memory   one piece, some 64 KiB.
 // Threads  one.
 #pragma once
@@ -36,7 +36,7 @@ class TextSink {
         pass_on_when_full();
     }
 
-    // Passes on the rest. True if the taker took everything.
+    // Passes on what is left. True: the taker took everything.
     [[nodiscard]] bool finish();
 
   private:
@@ -54,7 +54,7 @@ class TextSink {
     bool taken_{true};
 };
 
-// The whole text that `write` puts into a sink, for texts that are small or compared.
+// The whole text that `write` puts into a sink, for texts that are small or that are to be compared.
 [[nodiscard]] std::string whole_text(const std::function<void(TextSink&)>& write);
 
 }  // namespace memsweep::reporters

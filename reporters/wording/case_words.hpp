@@ -1,4 +1,4 @@
-// Why a table of cases has no value in a place, in words.
+// Why a place in a table of cases has no value, in words.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace memsweep::reporters {
 
-// "the faults do not differ"; empty where the contrast has its time per fault.
+// "the faults do not differ"; empty if the contrast has a time per fault.
 [[nodiscard]] std::string no_price_text(const measure::PlacementContrast& contrast);
 
-// "no case for this pair"; of a cell without a value.
+// Why a cell has no value: "no case for this pair".
 [[nodiscard]] std::string no_value_text(const measure::PlaceMatrix::Cell& cell);
 
 }  // namespace memsweep::reporters

@@ -9,7 +9,7 @@
 
 namespace memsweep::reporters {
 
-// What a reader is told, and how much it matters.
+// A sentence for the reader, and how much it matters.
 struct Statement {
     measure::Importance importance{};
     std::string text;  // without a full stop

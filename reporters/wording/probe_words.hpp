@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::string contradiction_text(const measure::Contradiction& one);
 
-// The short remark beside a case: "slower than at 64MiB", "23 times one chain".
+// A short remark beside a case: "slower than at 64MiB", "23 times one chain".
 [[nodiscard]] std::string doubt_text(const measure::Contradiction& one);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// Why a verdict is what it is, in words.
+// The reasons for a verdict, in words.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace memsweep::reporters {
 
-// "+20.0 % (95 % interval +18.2 % to +21.9 %), more than the 5 % allowed; q = 0.0079"; empty where none is given.
+// "+20.0 % (95 % interval +18.2 % to +21.9 %), more than the 5 % allowed; q = 0.0079"; empty: no reason is given.
 [[nodiscard]] std::string reason_text(const measure::Reason& reason);
 
 // "a copy of 4 MiB"
 [[nodiscard]] std::string_view work_text(measure::TimedWork work);
 
-// "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of 500.0 ns
-// explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". If the parts add up to more than 120 %, only their
-// times are given.
+// How much of extra time the machine explains: "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page
+// faults at 900.0 ns each instead of 500.0 ns explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". If the
+// parts add up to more than 120 %, the text has their times alone.
 [[nodiscard]] std::string machine_text(const measure::MachineContrast& machine, double base);
 
 }  // namespace memsweep::reporters

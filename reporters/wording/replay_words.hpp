@@ -10,7 +10,7 @@ namespace memsweep::reporters {
 // "take jemalloc: no other is shown to be faster or to hold less".
 [[nodiscard]] std::string verdict_text(const measure::ReplayVerdict& verdict);
 
-// "by the medians jemalloc is fastest, 12 ns per event against ...": what the verdict rests on.
+// What the verdict rests on: "by the medians jemalloc is fastest, 12 ns per event against ...".
 [[nodiscard]] std::string figures_text(const measure::ReplayVerdict& verdict);
 
 }  // namespace memsweep::reporters

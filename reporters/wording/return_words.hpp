@@ -1,4 +1,4 @@
-// Clauses that say why it is not told what removing call sites returns.
+// Clauses that say why a report does not tell how much memory removing call sites returns.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// "too small to tell from the replay's own 0.4 MiB", or "its 3 replays are 2.0 MiB apart"; empty: it is told.
+// "too small to tell from the replay's own 0.4 MiB", or "its 3 replays are 2.0 MiB apart"; empty: the figure is told.
 [[nodiscard]] std::string untold_text(const measure::ReturnedBytes& figure, std::uint32_t runs);
 
 // "its replay holds 30.0 MiB of heap where the program held 20.0 MiB, and more than 5 % apart says nothing of it"

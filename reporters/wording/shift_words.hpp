@@ -1,4 +1,4 @@
-// Changes, and how much change is allowed, as sentences show them.
+// Changes and thresholds, as sentences show them.
 #pragma once
 
 #include <string>
@@ -12,24 +12,24 @@ namespace memsweep::reporters {
 // "2 % and 1.00 MiB", "5 %", "0.1 %, at most 4.00 KiB", "1", or "0" when every change counts.
 [[nodiscard]] std::string threshold_text(const measure::Threshold& threshold, model::Unit unit);
 
-// "1.50", "0.997", "1.0003": fine enough to show a change of one page in a gigabyte, short where the factor is large.
+// "1.50", "0.997", "1.0003": factors near 1 have enough digits to show a change of one page in a gigabyte.
 [[nodiscard]] std::string factor_text(double factor);
 
-// "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
+// A ratio is "+5.2 %", or "3.1x" from 2 on. A difference is "+64".
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
-// The same for the estimate, with its interval if there is one: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
+// The estimate of a shift as signed_change(), with its interval if it has one: "+5.2 % (95 % interval +4.1 % to +6.0
+// %)".
 [[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
 
-// A factor, "1.10x", or the difference in the metric's unit if that says more: "+8 B" where the factor would
-// be 1.00x.
+// A factor, "1.10x". A difference in the metric's unit, "+8 B", if the shift is one or if its factor reads as 1.00x.
 [[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
 
-// "300 instead of 100", or "+8 B (3.26 MiB)" where both would read alike.
+// "300 instead of 100", or "+8 B (3.26 MiB)" if both values would read alike.
 [[nodiscard]] std::string instead_of(model::Unit unit, double base_median, double candidate_median);
 
-// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)";
-// without an interval as instead_of().
+// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)".
+// Without an interval, as instead_of().
 [[nodiscard]] std::string shift_text(model::Unit unit, const measure::Shift& shift, double base_median,
                                      double candidate_median);
 
