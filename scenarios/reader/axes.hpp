@@ -17,36 +17,36 @@
 
 namespace memsweep::scenarios {
 
-inline constexpr std::string_view allocator_axis = "allocator";  // reserved, as model::placement_axis
+inline constexpr std::string_view allocator_axis = "allocator";  // reserved, like model::placement_axis
 
 struct Axes {
-    std::vector<model::Axis> declared;                                 // as the file says
-    std::vector<model::Axis> used;                                     // after the command line
-    std::vector<std::string> broken;                                   // reported; neither declared nor used
-    std::map<std::string, std::set<std::string>, std::less<>> values;  // declared and used ones, as text, by axis
-    Flags flags;                                                       // set on the command line, by axis
+    std::vector<model::Axis> declared;  // as the file says
+    std::vector<model::Axis> used;      // after the command line
+    std::vector<std::string> broken;    // axes with mistakes, which were reported; neither declared nor used
+    std::map<std::string, std::set<std::string>, std::less<>> values;  // texts of declared and used values, by axis
+    Flags flags;                                                       // of axes that the command line set, by axis
 };
 
 // `node` may be null: a scenario with a single case.
 [[nodiscard]] Axes read_axes(const SourceNode* node, const Assignments& overrides, Sources& sources,
                              const Reading& reading);
 
-// Reads {"mode": "pool", "size": "4KiB"}. Every name must be an axis, and every value one of the axis's, from the file
-// or the command line. So an override does not break a pattern about a value that it left out.
+// Reads a pattern such as {"mode": "pool", "size": "4KiB"}. Every name must be an axis. Every value must be one of that
+// axis, in the file or on the command line: a pattern stays valid if an override leaves out its value.
 [[nodiscard]] std::vector<model::Param> read_pattern(const SourceNode& node, std::string what, const Axes& axes,
                                                      const Reading& reading);
 
 [[nodiscard]] std::vector<std::string_view> axis_names(const Axes& axes);
 
-// Why no case can have this value; no message if one can, or if the axis itself is broken.
+// Why no case can have this value. No message: a case can, or the axis itself has a mistake.
 struct AxisMismatch {
     std::string message;
-    bool is_name{};  // the name is wrong, not the value
+    bool is_name{};  // the name is wrong, and not the value
 };
 [[nodiscard]] AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_view value);
 
-// The values of one axis: a list or a range in the file, or the command line's text. They become case ids and table
-// cells, so they are short, printable and differ as text.
+// The values of one axis: a list or a range in the file, or the text on the command line. Values become case ids and
+// table cells, so they must be short, printable, and different as text.
 using AxisValues = std::optional<std::vector<model::Scalar>>;
 
 [[nodiscard]] AxisValues read_axis_values(const SourceNode& node, const Reading& reading);

@@ -1,4 +1,4 @@
-// From axes to cases: every combination with its memory, release and steps substituted and typed.
+// Makes the cases of a scenario from its axes: every combination, its memory, release and steps substituted and typed.
 //
 // Errors   into Diagnostics. In a scenario with errors only the first max_cases_with_errors cases are checked.
 #pragma once
@@ -16,8 +16,9 @@
 
 namespace memsweep::scenarios {
 
-// The release block of a case: the keys of its profile and of the profiles that it inherits, then its own. A profile
-// is a file of `format: memsweep-profile`, named as in configs/runtimes or by a path relative to the scenario.
+// Reads the release block of a case. Keys of inherited profiles come first, then the keys of its profile, then its own;
+// later keys win. A profile is a file of `format: memsweep-profile`. It is named as in configs/runtimes, or by a path
+// relative to the scenario.
 //
 // Cost     each profile is read and parsed once per load.
 class ReleaseReader {
@@ -27,7 +28,7 @@ class ReleaseReader {
     // Fills the case's release and profile.
     void read(const SourceNode& node, const Reading& reading, model::Case& plan_case);
 
-    // The keys of a profile alone; `place` is where its name stands.
+    // Reads the keys of a profile alone. `place`: where the profile is named.
     void read_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
 
   private:
@@ -36,16 +37,16 @@ class ReleaseReader {
     [[nodiscard]] static std::string path_of(const std::string& name, const Place& place, const Reading& reading);
 
     Sources& sources_;
-    std::map<std::string, const SourceNode*> opened_;  // by path; null: unreadable, reported
+    std::map<std::string, const SourceNode*> opened_;  // by path; null: unreadable, which was reported
     std::vector<std::string> chain_;                   // profiles that are being applied
 };
 
-// Parameters of every transfer between ranks, besides the axes.
+// Parameters that every transfer between ranks has besides the axes.
 inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", "part", "to", "transfer"};
 
 [[nodiscard]] model::MemorySpec read_memory(const SourceNode& node, const Reading& reading);
 
-// Why memory of this kind cannot be used in this way under this release; empty if it can.
+// Why a case with this release cannot use this memory as it says; empty if it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
                                                          const model::ReleaseSpec& release);
 
@@ -55,7 +56,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
                                                   const Reading& reading);
 
 // The cases of a scenario. `top` is its top level; `plan` and `axes` hold its name, requirements and axes. `reading` is
-// that of the scenario; each case gets its own scope with its axes' values.
+// the scenario's; each case gets a scope of its own, with the values of its axes.
 [[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                                   const model::SeriesSpec& series, Sources& sources,
                                                   const Reading& reading);

@@ -1,7 +1,7 @@
 // Makes plans and scenarios from options of commands: the plan of `memsweep run -- CMD`, and the scenario that
-// `memsweep probe` writes for a transfer in words, to be kept, varied and gated.
+// `memsweep probe` writes for transfers described in words, for users to keep, change and gate.
 //
-// Errors   as the loader.
+// Errors   as the loader's.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,17 @@
 
 namespace memsweep::scenarios {
 
-// One case: this program with these arguments, named after the program's file. Axes (-a NAME=VALUES) need no
-// declaration. With them there is a case for every combination, and the words, in UTF-8, may hold ${axis.NAME}. Without
-// them the words are taken unchanged, with any bytes. With `shell` there is one word, a script of /bin/sh; the case is
-// named after the script's first word.
+// A plan of one case: this program with these arguments, named after the program's file. Axes (-a NAME=VALUES) need no
+// declaration. With axes there is a case for every combination, and the words, in UTF-8, may hold ${axis.NAME}. Without
+// axes the words are taken unchanged, with any bytes. With `shell` there is a single word, a script of /bin/sh, and the
+// case is named after the script's first word.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 
-// Two programs to be compared, in that order: the cases of both, with the axis `build` in front, whose values are
-// `base` and `candidate`. They are shuffled within each round. Errors: also an axis of that name in the overrides.
+// A plan that compares two programs: it has the cases of both. Their first axis is `build`, with the values `base` and
+// `candidate`. The cases are shuffled within each round.
+//
+// Errors   also: the overrides have an axis of that name.
 inline constexpr std::string_view build_axis = "build";
 inline constexpr std::string_view base_build = "base";
 inline constexpr std::string_view candidate_build = "candidate";
@@ -31,11 +33,11 @@ inline constexpr std::string_view candidate_build = "candidate";
                                            const Overrides& overrides, const Surroundings& surroundings,
                                            bool shell = false);
 
-// Makes every program of such a plan read this file as its standard input. The fingerprints cover its contents and not
-// its name: the same bytes from elsewhere are the same measurement.
+// Gives every program of such a plan this file as its standard input. The fingerprints cover the file's contents and
+// not its name: the same bytes from another file are the same measurement.
 void give_input(model::Plan& plan, const std::string& path, const std::string& contents);
 
-// The text of a scenario that carries out these transfers, `bytes` each, with a line end. `repetitions` is at least 1.
+// The text of a scenario that makes these transfers of `bytes` each. It ends in a newline. `repetitions`: at least 1.
 [[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                             std::uint32_t repetitions);
 

@@ -10,7 +10,7 @@ namespace memsweep::scenarios {
 
 [[nodiscard]] model::CommandSpec read_command(const SourceNode& node, const Reading& reading);
 
-// Refuses keys beside a command that are about steps alone.
+// Reports keys beside a command that apply to steps alone.
 void refuse_beside_command(const Fields& top);
 
 }  // namespace memsweep::scenarios

@@ -4,8 +4,7 @@
 // docs/measurement.md). Limits turn a probe into a health check: `memsweep probe --limits FILE` (`format:
 // memsweep-limits`, version 1; docs/probe.md).
 //
-// Errors   as the loader's: all of them at once, `where` = "file:line:col"; an unreadable file is one error with code
-//          io.
+// Errors   as the loader's: all at once, with `where` = "file:line:col". An unreadable file is one error with code io.
 #pragma once
 
 #include <string>
@@ -25,7 +24,7 @@ using LoadedGate = tl::expected<measure::Criteria, std::vector<base::Error>>;
 struct ProbeLimit {
     std::string scenario;  // "probe_bandwidth": only its cases; empty: all
     model::Assertion assertion;
-    bool optional{};  // also holds if none of its cases was measured
+    bool optional{};  // the limit also holds if none of its cases was measured
 };
 
 using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Error>>;
@@ -33,11 +32,11 @@ using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Err
 [[nodiscard]] LoadedGate load_gate(const std::string& path);
 [[nodiscard]] LoadedLimits load_limits(const std::string& path);
 
-// The same for text already read; `name` stands for the path.
+// The same for text that was read already; `name` stands for the path.
 [[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 
-// The text of a limits file that load_limits reads back: the part, the `where` and the expression of each limit.
+// The text of a limits file as load_limits() reads it: the scenario, the `where` and the expression of each limit.
 //
 // Errors   invalid_input: more limits than a file holds.
 [[nodiscard]] base::Expected<std::string> limits_text(const std::vector<ProbeLimit>& limits,

@@ -1,8 +1,8 @@
 // The mistakes of a file with their places. All are collected, so that one load reports everything.
 //
 // Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
-// Cost       keeps at most max_errors_kept. Code that walks a long list stops when it is full(): messages that suggest
-//            a word are not free, and a broken file may hold 200,000 errors.
+// Cost       at most max_errors_kept mistakes are kept. Code that walks a long list stops once full() is true: messages
+//            that suggest a word take time, and a broken file may hold 200,000 errors.
 // Ownership  the file's name belongs to the loader and outlives every place in it.
 #pragma once
 
@@ -20,8 +20,8 @@
 namespace memsweep::scenarios {
 
 struct Place {
-    std::uint32_t file{};  // in the order the files were opened; sorts messages
-    std::uint32_t line{};  // 0: not in a file; `name` is a command-line flag then
+    std::uint32_t file{};  // number of the file in the order of opening, by which messages are sorted
+    std::uint32_t line{};  // 0: not in a file; `name` is then a command-line flag
     std::uint32_t column{};
     std::string_view name;
     friend auto operator<=>(const Place&, const Place&) = default;
@@ -29,20 +29,20 @@ struct Place {
 
 [[nodiscard]] std::string to_text(const Place& place);  // "file:line:col"
 
-// A relative path as seen from the folder of the file that `place` lies in.
+// The path of a file that is named, relatively, in the file of `place`.
 [[nodiscard]] std::string beside(const Place& place, const std::string& path);
 
 class Diagnostics {
   public:
     void add(const Place& place, std::string message);
 
-    // Steps are typed once per case. From here on a place that an earlier case has reported is not reported again.
+    // Steps are typed once per case. After this call, places that earlier cases have reported are not reported again.
     void begin_case();
 
     [[nodiscard]] std::size_t count() const { return found_.size(); }
     [[nodiscard]] bool full() const;
 
-    // The errors in the order of the files: at most max_errors_shown, then one that counts the others.
+    // The errors in the order of the files: at most max_errors_shown, then one that says how many more there are.
     [[nodiscard]] std::vector<base::Error> sorted() const;
 
   private:

@@ -1,6 +1,6 @@
-// One object of a file, read by its option table: unknown and missing keys, types, bounds and names.
+// Reads one object of a file by its option table. Checks unknown and missing keys, types, bounds and names.
 //
-// If a key is absent or wrong, a read leaves its target alone, so that the model's own default stands.
+// If a key is absent or wrong, a read leaves its target unchanged, so that the model's default remains.
 //
 // Errors   into Diagnostics, at the key or value that is wrong.
 #pragma once
@@ -22,27 +22,27 @@
 
 namespace memsweep::scenarios {
 
-// The sources of values, and the target of error messages.
+// Where values come from, and where errors go.
 struct Reading {
     const Scope& scope;
     Diagnostics& diagnostics;
 };
 
-// The value, within the option's bounds, as the alternative that belongs to its kind. Empty if a problem was reported.
-// Not for objects and lists of objects.
+// The value, as the alternative of Value that belongs to the option's kind, and within the option's bounds. Empty: a
+// problem was reported. Not for objects and lists of objects.
 [[nodiscard]] std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading);
 
-// The number of a device's name, as in gpu0; empty for anything else.
+// The number in a device's name, such as gpu0; empty for anything else.
 [[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
 
-// Violations of the rows' bounds by an object that was not read from a file.
+// Checks an object that was not read from a file: returns how it violates the bounds of the rows.
 [[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
 
 // A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
 [[nodiscard]] std::optional<model::Scalar> read_scalar(const SourceNode& node, std::string_view what,
                                                        const Reading& reading);
 
-// A string with its placeholders replaced. A string that is one placeholder may stand for a number.
+// A string with its placeholders replaced. If it is a single placeholder, its value may be a number.
 [[nodiscard]] std::optional<std::string> read_text(const SourceNode& node, std::string_view what,
                                                    const Reading& reading);
 
@@ -62,11 +62,11 @@ class Fields {
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
     [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
-    // False if "format" is another than this. One message then reports it, and not one for each key.
+    // False if "format" is another one. That is then reported by one message, and not by one for each key.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }
-    [[nodiscard]] const Place& place(std::string_view key) const;  // the value's, else the object's
+    [[nodiscard]] const Place& place(std::string_view key) const;  // the value's, or the object's
 
     // Reads every key that is bound to a member, in the order of the rows.
     template <typename Object>
@@ -74,9 +74,9 @@ class Fields {
     {
         read(table.options(), &into);
     }
-    void read(std::span<const OptionInfo> options, void* object) const;  // an object of the type that the rows name
+    void read(std::span<const OptionInfo> options, void* object) const;  // `object` has the type of the rows
 
-    // Reads a key of the checked tables that is bound to no member. True when it was read.
+    // Reads a key that is in the tables of check() and is bound to no member. True: it was read.
     template <typename Target>
     bool read(std::string_view key, Target& into) const
     {
@@ -89,7 +89,7 @@ class Fields {
 
     [[nodiscard]] std::optional<Value> value(const OptionInfo& option) const;  // empty: absent, or reported
 
-    // Every member, for maps whose keys the user chooses.
+    // Calls `visit` with every member, for maps whose keys the user chooses.
     template <typename Visit>
     void each(const Visit& visit) const
     {
@@ -112,7 +112,7 @@ class Fields {
     std::array<std::span<const OptionInfo>, 2> tables_;
 };
 
-// Reads a whole object, named by its key in messages, by its table.
+// Reads a whole object by its table. Messages name the object by `key`.
 template <typename Object>
 Fields read_object(const SourceNode& node, std::string_view key, const OptionTable<Object>& table,
                    const Reading& reading, Object& into)
@@ -123,7 +123,7 @@ Fields read_object(const SourceNode& node, std::string_view key, const OptionTab
     return fields;
 }
 
-// The same for the object at `key` of another, if there is one.
+// Reads the object at `key` of another object in the same way, if there is one.
 template <typename Object>
 void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
                  Object& into)

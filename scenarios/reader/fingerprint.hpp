@@ -1,8 +1,8 @@
-// Fingerprints decide whether two runs are comparable. They are digests of everything that is measured, and of nothing
-// else.
+// Fingerprints decide whether two runs are comparable. A fingerprint is a digest of everything that is measured, and of
+// nothing else.
 //
-// Sources  SHA-256 of libmd. docs/scenario-format.md describes the digested text. Change it only together with
-//          `fingerprint_version`, because earlier results are then no longer compared with later ones.
+// Sources  SHA-256 of libmd. docs/scenario-format.md describes the digested text. Whoever changes that text also
+//          changes `fingerprint_version`: earlier results are then no longer compared with later ones.
 // Cost     one JSON text per case; tens of milliseconds for 10,000 cases.
 #pragma once
 
@@ -21,7 +21,7 @@ struct OptionInfo;
 
 inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
 
-// The SHA-256 of bytes that come piece by piece; hex() once, at the end.
+// The SHA-256 of bytes that come in pieces. Call hex() once, at the end.
 class Digest {
   public:
     Digest();
@@ -42,15 +42,15 @@ class Digest {
 
 // Sets the fingerprints of the plan and of each case.
 //
-// The plan's fingerprint covers the expanded content, key-sorted: name, isolation, requirements, every case's
-// parameters, memory, release, steps and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order
-// and description nor the spelling of the file change it. A changed axis or variable does, through its cases.
+// The plan's fingerprint covers its expanded content, with sorted keys: name, isolation, requirements, assertions, and
+// the parameters, memory, release, steps and series of every case. It does not depend on repetitions, warm-up, timeout,
+// seed, order, description, or the spelling of the file. A changed axis or variable changes it through the cases.
 //
 // A case's fingerprint covers name, isolation, requirements and the case, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
-// The canonical JSON of one object by its rows, from which fingerprints are made: keys sorted, numbers instead of unit
-// strings. `plain` is default-constructed, and both have the type to which the rows are bound.
+// The canonical JSON of one object, from which fingerprints are made: its rows with sorted keys, and numbers instead of
+// strings with units. `plain`: a default-constructed object. Both have the type to which the rows are bound.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

@@ -1,7 +1,6 @@
-// Text of unknown origin: checked before it is taken, and quoted inside messages.
+// Checks text of unknown origin, and quotes it in messages.
 //
-// The JSON parser does not check enough: nlohmann takes a NUL byte for the end of the text and does not look at the
-// bytes of comments.
+// The JSON parser does not check enough: nlohmann takes a NUL byte for the end of the text, and ignores comments.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +18,19 @@ struct BadByte {
     std::string_view what;
 };
 
-// The first byte that is not UTF-8, or a control character other than tab and line ends. Rejects overlong forms,
-// surrogates and anything above U+10FFFF.
+// The first byte that is not well-formed UTF-8, or that is a control character other than tab and line ends. Overlong
+// forms, surrogates and anything above U+10FFFF are not well-formed.
 [[nodiscard]] std::optional<BadByte> find_bad_byte(std::string_view text);
 
-// ^[a-z][a-z0-9_]*$ and at most max_name_bytes long, as the names of scenarios, variables, axes, arrays and points.
+// ^[a-z][a-z0-9_]*$ of at most max_name_bytes: the form of names of scenarios, variables, axes, arrays and points.
 [[nodiscard]] bool is_name(std::string_view text);
 
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// NAME=VALUE for a flag's place: unquoted, but printable and short.
+// NAME=VALUE, for the place of a flag in messages: without quotes, but printable and short.
 [[nodiscard]] std::string printable_assignment(std::string_view name, std::string_view value);
 
-// The names that `projection` finds in the items.
+// The name of each item, as `projection` returns it.
 template <typename Range, typename Projection>
 [[nodiscard]] std::vector<std::string_view> names_of(const Range& range, const Projection& projection)
 {

@@ -1,5 +1,5 @@
-// The bounds of a scenario. No sensible file reaches them; a broken or hostile one ends in an error instead of an
-// exhausted machine. With all of them at their worst a load stays below 500 MB.
+// The bounds of a scenario. No sensible file reaches them. A broken or hostile file ends in an error and does not
+// exhaust the machine. A load that reaches all of them stays below 500 MB.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ inline constexpr std::size_t max_depth = 64;        // objects and lists within 
 inline constexpr std::size_t max_values = 200'000;  // in one file, keys not counted
 inline constexpr std::size_t max_files = 32;        // a scenario and all it includes
 inline constexpr std::size_t max_include_depth = 8;
-inline constexpr std::size_t max_name_bytes = 64;      // for names, phases and axis values: they become case ids
+inline constexpr std::size_t max_name_bytes = 64;      // also of phases and axis values: they become case ids
 inline constexpr std::size_t max_text_bytes = 65'536;  // for a string after substitution
 inline constexpr std::size_t max_axes = 16;
 inline constexpr std::size_t max_axis_values = 10'000;
 inline constexpr std::size_t max_cases = 100'000;
 inline constexpr std::size_t max_params = 400'000;  // axis values over all cases
-inline constexpr std::size_t max_exclusions = 100;  // each is compared with every combination
+inline constexpr std::size_t max_exclusions = 100;  // an exclusion is compared with every combination
 inline constexpr std::size_t max_asserts = 1'000;
 inline constexpr std::size_t max_expression_bytes = 1'000;
-inline constexpr std::size_t max_cases_with_errors = 100;  // checked in a scenario that has errors
+inline constexpr std::size_t max_cases_with_errors = 100;  // how many cases of a scenario with errors are checked
 inline constexpr std::size_t max_steps = 20'000;           // in one case, nested ones included
 inline constexpr std::size_t max_case_steps = 500'000;     // steps over all cases
 inline constexpr std::size_t max_repeat_depth = 8;
 inline constexpr std::uint64_t max_loop_passes = 1'000'000'000'000;  // product of nested `times`
-inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition: their storage is reserved before it
-inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // in one repetition, likewise
+inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition; their storage is reserved before it
+inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // in one repetition; their storage is reserved before it
 inline constexpr std::size_t max_shape_rank = 8;             // extents that core/array keeps inside a handle
 inline constexpr std::uint64_t max_ranks = 65'536;           // MPI ranks
 inline constexpr std::size_t max_errors_kept = 1'000;

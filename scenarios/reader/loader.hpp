@@ -1,11 +1,11 @@
 // Loads a scenario file into a Plan whose cases are expanded, typed and checked. An accepted file cannot fail later
 // because of its contents.
 //
-// Units    the plan's; sizes and durations in the file carry theirs.
+// Units    the plan's; sizes and durations in the file have units of their own.
 // Sources  the file, the settings it includes, the command line (Overrides) and the machine (Surroundings).
 // Cost     linear in cases x steps; at most 100,000 cases and 500,000 steps over all cases (limits.hpp).
-// Errors   all of them at once, in the order of the file, `where` = "file:line:col" (or the flag that is wrong);
-//          beyond 50 a last one says how many more there are. An unreadable file is one error with code io.
+// Errors   all of them at once, in the order of the file, with `where` = "file:line:col", or the flag that is wrong. At
+//          most 50 are returned, and one more that counts the rest. An unreadable file is one error with code io.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct Plan;
 
 namespace memsweep::scenarios {
 
-// Changes by the command line; an absent value leaves the scenario's.
+// Changes by the command line. An absent value leaves that of the scenario.
 struct Overrides {
     std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axes.hpp
     std::vector<std::pair<std::string, std::string>> variables;  // --set NAME=VALUE: a JSON scalar, else text
@@ -40,42 +40,44 @@ struct Overrides {
     std::optional<model::Isolation> isolation;
     std::optional<std::chrono::nanoseconds> timeout;
     std::optional<model::Detection> detect;
-    bool guard_pages{};         // turns them on
-    bool ignore_manual_free{};  // turns it on
+    bool guard_pages{};         // true: turns them on
+    bool ignore_manual_free{};  // true: turns it on
 };
 
 using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;
 
-// Path "-" is the standard input, named "<stdin>" in places; its includes are relative to the working directory.
+// Path "-" is the standard input. Places name it "<stdin>", and its includes are relative to the working directory.
 [[nodiscard]] Loaded load(const std::string& path, const Overrides& overrides, const Surroundings& surroundings);
 
-// The same for text already read; `name` stands for the path.
+// The same for text that was read already; `name` stands for the path.
 [[nodiscard]] Loaded load_text(const std::string& name, std::string_view text, const Overrides& overrides,
                                const Surroundings& surroundings);
 
 // A scenario of a folder, for `memsweep list scenarios`.
 struct CatalogEntry {
     std::string path;
-    std::string name;  // the file's stem when it does not load
+    std::string name;  // the file's stem if the file does not load
     std::string description;
     std::size_t cases{};
-    std::vector<base::Error> errors;  // empty when it loads
+    std::vector<base::Error> errors;  // empty: it loads
 };
 
-// Loads every *.json and *.jsonc file directly in the folder, in the order of their paths. Errors: io: the folder
-// cannot be read. A file that does not load is listed with its errors.
+// Loads every *.json and *.jsonc file directly in the folder, in the order of their paths. A file that does not load is
+// listed with its errors.
+//
+// Errors   io: the folder cannot be read.
 [[nodiscard]] base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& directory,
                                                                      const Surroundings& surroundings);
 
 // A runtime profile of a folder, for `memsweep list profiles`.
 struct ProfileEntry {
     std::string path;
-    std::string name;    // the file's stem: how a release's "profile" names it
-    std::string family;  // the first ancestor that it inherits from; itself if it inherits nothing
-    std::string mode;    // from its release keys, inherited ones included
+    std::string name;    // the file's stem, by which a release's "profile" names it
+    std::string family;  // the topmost profile from which it inherits; itself if it inherits nothing
+    std::string mode;    // of its release keys, inherited ones included
     std::string description;
     bool verified{};
-    std::vector<base::Error> errors;  // empty when it can be used
+    std::vector<base::Error> errors;  // empty: it can be used
 };
 
 // Every *.json file directly in surroundings.profile_folder, in the order of their paths. Errors: as list_catalog.

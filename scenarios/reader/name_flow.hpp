@@ -1,8 +1,8 @@
-// Follows the names of arrays through the steps. A name that is never allocated, already dropped, or dropped by an
-// earlier pass of its loop is then an error before anything runs.
+// Follows the names of arrays through the steps, so that mistakes are errors before anything runs: a name that was
+// never allocated, that is already dropped, or that an earlier pass of its loop drops.
 //
-// Cost     linear in steps x depth of loops: a loop is walked once. Its later passes follow from the names that the
-//          first pass needs and leaves behind.
+// Cost     linear in steps x depth of loops. A loop is walked once: what its later passes lack follows from the names
+//          that the first pass needs and the names that it leaves.
 // Errors   into Diagnostics, at the name.
 #pragma once
 
@@ -28,17 +28,17 @@ class NameFlow {
     explicit NameFlow(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
 
     void bind(const std::string& name, Arrays arrays);
-    const Arrays* use(const std::string& name, const Place& place);  // null when there are none, which is reported
+    const Arrays* use(const std::string& name, const Place& place);  // null: there are none, which was reported
     void drop(const std::string& name, const Place& place);
 
     void enter_loop();
     void leave_loop(bool more_passes);
 
-    // Names that held no arrays when the scope began end with it.
+    // A scope drops, at its end, the names that held no arrays when it began.
     void enter_scope();
     void leave_scope(const Place& place);
 
-    // A step could not be read, so names may exist that were not seen. Unknown names are no longer reported.
+    // Call it after a step that could not be read: the step may allocate names. Unknown names are then not reported.
     void lose_track() { complete_ = false; }
 
   private:
@@ -57,7 +57,7 @@ class NameFlow {
     Diagnostics& diagnostics_;
     std::map<std::string, State, std::less<>> names_;
     std::vector<std::map<std::string, FirstEvent>> loops_;
-    std::vector<std::vector<std::string>> outer_names_;  // per scope: those that held arrays when it began
+    std::vector<std::vector<std::string>> outer_names_;  // per scope: names that held arrays when it began
     bool complete_{true};
 };
 

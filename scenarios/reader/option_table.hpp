@@ -1,6 +1,6 @@
 // The keys of one kind of object, each bound to a member of the struct that the object is read into.
 //
-// A row names the member by pointers, so that its default is that of a default-constructed struct:
+// A row names the member by pointers to members. Its default is that member of a default-constructed struct:
 //
 //     integer<&ReleaseSpec::finalizer_nice>("finalizer_nice", 0, 19, "niceness of these threads")
 //     size<&ReleaseSpec::managed, &ManagedBudget::tlab>("tlab", "an object larger than this ...")
@@ -34,7 +34,7 @@ enum class OptionKind : std::uint8_t {
     integer,   // a whole number
     number,    // a decimal number
     boolean,   // true or false
-    choice,    // one of a table of names
+    choice,    // one of a table's names
     choices,   // a list of such names
     name,      // ^[a-z][a-z0-9_]*$
     text,      // any string
@@ -45,30 +45,29 @@ enum class OptionKind : std::uint8_t {
     list,      // a list of objects
 };
 
-// A value of a file with its unit resolved: bytes, nanoseconds, the number of a device. Empty: there is none, or no
-// default.
+// A value of a file with its unit resolved: bytes, nanoseconds, the number of a device. Empty: no value, or no default.
 using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::uint64_t>,
                            std::vector<std::string>>;
 
-// The member to which a key is bound. The pointers are to an object of the table's type; OptionTable hands them out.
+// How a key reads and writes its member. Both functions take an object of the type of the key's table.
 struct Binding {
     Value (*get)(const void* object){};               // null: the key is bound to no member
-    void (*set)(void* object, const Value& value){};  // null: the reader takes the key by itself
+    void (*set)(void* object, const Value& value){};  // null: the reader handles the key itself
 };
 
 // How a key appears in the canonical form, from which fingerprints are made.
 struct Canonical {
     enum class Form : std::uint8_t {
-        unless_default,  // by name, if it differs from the default: a new key changes no earlier fingerprint
+        unless_default,  // by name, if not the default: a new key changes no earlier fingerprint
         always,          // by name
         listed,          // in a list, by its position among the rows of that list
         left_out,
     };
-    std::optional<Form> form;              // empty: as the table says, else unless_default
-    std::string_view name;                 // the member's, or the list as a JSON pointer; empty: the key's
-    std::optional<std::size_t> position;   // in the list, if it is not the next one
-    bool (*counts)(const void* object){};  // null: it always does
-    Value (*get)(const void* object){};    // null: the binding's
+    std::optional<Form> form;              // empty: as the table sets it, else unless_default
+    std::string_view name;                 // the member's, or the list's JSON pointer; empty: the key's
+    std::optional<std::size_t> position;   // in the list; empty: the next one
+    bool (*counts)(const void* object){};  // whether to write the key; null: always
+    Value (*get)(const void* object){};    // value to write; null: the binding's
 };
 
 struct OptionInfo {
@@ -76,12 +75,12 @@ struct OptionInfo {
     OptionKind kind{};
     std::string_view help;
     bool required{};
-    bool nullable{};      // null says that there is none
-    bool uses_arrays{};   // names arrays that earlier steps have made
-    std::uint64_t min{};  // bounds of size, duration, integer, number; of each extent of a shape
+    bool nullable{};      // null in a file means none
+    bool uses_arrays{};   // names arrays that earlier steps made
+    std::uint64_t min{};  // bounds of a size, duration, integer, number; of each extent of a shape
     std::uint64_t max{};
     std::vector<std::string_view> (*choices)(){};  // for the kinds choice and choices
-    std::string default_text;                      // as written in a file, less the quotes; empty: no default
+    std::string default_text;                      // as a file has it, without quotes; empty: no default
     Binding binding;
     Canonical canonical;
 };
@@ -94,18 +93,18 @@ unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty if ther
                                        std::uint64_t bound);   // as written in a file: "8KiB", "24h", "1,000"
 [[nodiscard]] std::string accepted(const OptionInfo& option);  // "an integer from 1 to 1,000,000,000", for messages
 
-// A default as written in a file, without the quotes: "256MiB", "60s", "0.5"; empty for none.
+// A default as a file has it, without quotes: "256MiB", "60s", "0.5"; empty: no default.
 [[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
 
-// The columns of a key in `memsweep list --json`, and their names.
+// The names of the columns that `memsweep list --json` has for a key, and the key's cells.
 inline constexpr std::array<std::string_view, 10> option_columns{"section", "key", "type", "required", "default",
                                                                  "min",     "max", "unit", "choices",  "meaning"};
 [[nodiscard]] std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option);
 
-inline constexpr std::uint64_t any_size = std::numeric_limits<std::int64_t>::max();  // no allocator gives more
+inline constexpr std::uint64_t any_size = std::numeric_limits<std::int64_t>::max();  // no allocator can give more
 inline constexpr std::uint64_t any_integer = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint64_t thousand_million = 1'000'000'000;
-inline constexpr std::uint64_t millisecond = 1'000'000;  // in nanoseconds, as all bounds of durations
+inline constexpr std::uint64_t millisecond = 1'000'000;  // in nanoseconds, like all bounds of durations
 inline constexpr std::uint64_t hour = 3'600'000 * millisecond;
 
 template <typename Object>
@@ -116,7 +115,7 @@ template <typename Object>
 
 template <typename Object>
 struct Row {
-    OptionInfo option;  // without a name: the canonical form of later rows that do not set their own
+    OptionInfo option;  // without a name, it sets the canonical form of later rows that set none
     bool default_elsewhere{};
 
     [[nodiscard]] Row required() &&
@@ -144,15 +143,15 @@ struct Row {
         return std::move(*this);
     }
 
-    // Its default depends on other keys; the reader supplies it.
+    // The default depends on other keys, and the reader supplies it.
     [[nodiscard]] Row without_default() &&
     {
         default_elsewhere = true;
         return std::move(*this);
     }
 
-    // Sets how the row is written in the canonical form: under a name of its own if `name` is given, and only in
-    // objects for which `counts` is true.
+    // These three set how the row is written in the canonical form: under `name` if it is given, and only for objects
+    // for which `counts` is true.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {
@@ -169,14 +168,14 @@ struct Row {
         return canonical(Canonical::Form::listed, list, counts);
     }
 
-    // Puts the row in its list at this place, not behind the row before.
+    // Puts the row at this place of its list, instead of behind the row before.
     [[nodiscard]] Row at(std::size_t position) &&
     {
         return with([&](OptionInfo& row) { row.canonical.position = position; });
     }
     [[nodiscard]] Row left_out() && { return std::move(*this).canonical(Canonical::Form::left_out, {}, nullptr); }
 
-    // Writes another value than the one read; `get` takes the object.
+    // Writes another value than the one that was read: get(object).
     template <typename Get>
     [[nodiscard]] Row by(Get /*get*/) &&
     {
@@ -205,7 +204,7 @@ struct Row {
     }
 };
 
-// The rows for objects of one type, in the order of the documentation, in which they are also read.
+// The rows for objects of one type, in the order of the documentation. Keys are read in the same order.
 template <typename Object>
 class OptionTable {
   public:
@@ -221,8 +220,7 @@ class OptionTable {
         }
     }
 
-    // Adds a row behind the others. Its default is that of a default-constructed object. `usual` is its canonical form
-    // if it sets none.
+    // Appends a row. Its default is that of a default-constructed object. `usual`: its canonical form if it sets none.
     void add(Row<Object> row, const Canonical& usual = {})
     {
         OptionInfo& option = row.option;
@@ -237,14 +235,14 @@ class OptionTable {
         options_.push_back(std::move(option));
     }
 
-    // Returns this table with the rows of another behind its own.
+    // Returns this table with the rows of `others` appended.
     [[nodiscard]] OptionTable then(const OptionTable& others) &&
     {
         options_.insert(options_.end(), others.options_.begin(), others.options_.end());
         return std::move(*this);
     }
 
-    // The same, but rows that set no canonical form are always in it.
+    // Returns a copy of this table in which rows that set no canonical form have the form `always`.
     [[nodiscard]] OptionTable always() const
     {
         OptionTable table = *this;
@@ -296,7 +294,7 @@ Value to_value(const Member& member)
     }
 }
 
-// The row's kind and bounds guarantee that the value has the member's type and fits.
+// The kind and bounds of the row guarantee that the value has the member's type and fits.
 template <typename Member>
 void assign(Member& member, const Value& value)
 {
@@ -311,8 +309,8 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// The rows behind this one form a list of the canonical form, one after the other, but only in objects for which
-// `counts` is true.
+// A row without a name. The rows after it are written into a list of the canonical form, one after the other, but only
+// for objects for which `counts` is true.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {
@@ -331,14 +329,14 @@ Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
     return row;
 }
 
-// The version of a format; so far there is one.
+// The version of a format; so far only version 1 exists.
 template <typename Object>
 Row<Object> version_key()
 {
     return key<Object>("version", OptionKind::integer, "of the format").within(1, 1).required();
 }
 
-// A key whose value comes from and goes to the object by functions: Get(object), Set(object, value).
+// A key whose value is read from the object by Get(object), and written to it by Set(object, value).
 template <typename Object, typename Get, typename Set>
 Row<Object> bound(std::string_view name, OptionKind kind, std::string_view help, Get /*get*/, Set /*set*/)
 {

@@ -25,13 +25,13 @@ struct TrimPolicy;
 
 namespace memsweep::scenarios {
 
-// Settings that a file may leave to those it includes.
+// Settings that a file may leave to the files that it includes.
 struct RunSettings {
     model::Settings settings;
     model::SeriesSpec series;
 };
 
-// A runtime profile without its release keys and the profile that it inherits.
+// The keys of a runtime profile, except its release keys and the profile that it inherits.
 struct Profile {
     bool verified{};
 };
@@ -50,16 +50,16 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::SeriesSpec>& series_table();
 [[nodiscard]] const OptionTable<model::Assertion>& assert_table();
 [[nodiscard]] const OptionTable<model::Step>& step_table();             // keys that every step may have
-[[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // each of the transfers of a step
+[[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // for each transfer of a step
 
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
-[[nodiscard]] std::span<const OptionInfo> allocators_options();  // one per allocator; each is an object of settings:
-[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
+[[nodiscard]] std::span<const OptionInfo> allocators_options();  // a key per allocator: an object of its settings
+[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty: it has none
 
-// An operation's own keys; they are bound to the alternative of model::Operation that `op` names. Empty if it has none.
+// The keys of an operation, bound to the alternative of model::Operation that `op` names. Empty if it has none.
 [[nodiscard]] std::span<const OptionInfo> operation_options(std::string_view op);
 
-// All of the above by name, in the order of the documentation: "scenario", "memory", "release", "step",
+// All of these tables by name, in the order of the documentation: "scenario", "memory", "release", "step",
 // "step: alloc", ...
 struct OptionSection {
     std::string name;

@@ -1,4 +1,5 @@
-// Runtime profiles that commands make: keys that override those of a shipped profile, and the file that holds them.
+// Runtime profiles that commands make: a shipped profile with keys that override its own, and the file that holds such
+// a profile.
 //
 // Errors   invalid_input: the first mistake, `where` = the flag.
 #pragma once
@@ -15,7 +16,7 @@ namespace memsweep::scenarios {
 
 using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
-// The release spec that a scenario with this profile and these keys has. A later key wins over an earlier one.
+// The release spec of a scenario with this profile and these keys. A later key wins over an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
                                                             const std::string& flag, const Surroundings& surroundings);
 
@@ -27,7 +28,7 @@ struct ProfileFile {
     ReleaseKeys keys;
 };
 
-// The text of the file, with a line end.
+// The text of the file; it ends in a newline.
 [[nodiscard]] std::string to_text(const ProfileFile& file);
 
 }  // namespace memsweep::scenarios

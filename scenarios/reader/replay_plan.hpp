@@ -1,7 +1,7 @@
-// Makes a plan of the options of `memsweep replay`: one trace on every requested allocator, pool and release mode. Each
-// case is that of a scenario file with one replay step, with the same bounds and objections.
+// Makes a plan from the options of `memsweep replay`: one trace on every requested allocator, pool and release mode.
+// Each case equals that of a scenario file with one replay step: the same bounds and objections hold.
 //
-// Errors   as the loader; invalid_input if a name of --on or --release is unknown, or fits no case.
+// Errors   as the loader's; invalid_input: a name of --on or --release is unknown, or suits no case.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,20 @@ struct ReplayRequest {
     std::string trace;
     std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
                                   // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
-    model::Variables environment;        // the caller's: each allocator keeps its own variables
-    std::vector<std::string> release;    // modes, also MODE:PROFILE
+    model::Variables environment;        // the caller's; each allocator keeps its own variables
+    std::vector<std::string> release;    // modes, or MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
-    std::vector<std::string> without;  // call sites to leave out, by their names, and the same by call stack
-    std::vector<bool> left_out;
-    std::string until;                    // where to end (trace::TraceMoment); empty: at the trace's exit
+    std::vector<std::string> without;     // names of call sites to leave out
+    std::vector<bool> left_out;           // the same by number of the call stack
+    std::string until;                    // where to end (trace::TraceMoment); empty: the trace's exit
     std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
-    // The idle time of a replay at its last event, and how long its resident memory is watched after all is freed.
-    // Empty: 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.
+    // How long a replay idles after its last event, and how long its resident memory is watched after all is freed.
+    // Empty: 12 s of idling on allocators that return memory by time, else 1 s; and the whole watch.
     std::optional<std::chrono::nanoseconds> settle;
-    bool latency{true};            // replay once more at the end, every call timed
-    std::uint32_t repetitions{6};  // fewer have no interval, and so no verdict
+    bool latency{true};            // replay once more at the end, with every call timed
+    std::uint32_t repetitions{6};  // fewer give no interval, and so no verdict
     std::uint32_t warmup{1};
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};
 };

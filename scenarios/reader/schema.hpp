@@ -1,5 +1,5 @@
-// The JSON Schemas (draft-07) that `memsweep schema` prints: that of scenarios is written from the option tables, the
-// others are copied into the binary when it is built.
+// The JSON Schemas (draft-07) that `memsweep schema` prints. That of scenarios is written from the option tables. The
+// others are files that are compiled into the binary.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The parts that are read once per scenario: its labels, settings with their includes, requirements of the machine, and
-// variables; with the changes by the command line.
+// Reads the parts that a scenario has once: its labels, its settings with their includes, its requirements of the
+// machine, and its variables. Also applies the changes by the command line.
 //
 // Errors   into Diagnostics.
 #pragma once
@@ -21,24 +21,24 @@ struct Plan;
 
 namespace memsweep::scenarios {
 
-// Reads the settings of `fields` (a scenario or a settings file) over those in `run`.
+// Reads the settings of `fields` (a scenario or a settings file) into `run`, where they replace earlier ones.
 void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, const Reading& reading,
                    RunSettings& run);
 
-// 2, or "2+".
+// The number of MPI ranks that a scenario needs: 2, or "2+" for two or more.
 [[nodiscard]] model::RankNeed read_ranks(const Fields& top);
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
-// `node` may be null: a scenario without variables. The environment and the reserved words may stand in values.
-// `flags`: the places of the overrides, by variable.
+// `node` may be null: a scenario without variables. Values may contain the environment and reserved words. Sets
+// `flags`: the place of each override, by the variable's name.
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
-// False if the file is something else altogether; then nothing more is reported.
+// False: the file has another format, which was reported. Nothing else of it needs a report then.
 [[nodiscard]] bool check_format(const Fields& top);
 
-// "$schema" and "description" are strings, in a scenario as in an included file.
+// Checks that "$schema" and "description" are strings, in a scenario or in an included file.
 void check_texts(const Fields& top);
 
 void read_labels(const Fields& top, model::Plan& plan);
@@ -47,7 +47,7 @@ void override_settings(const Overrides& overrides, RunSettings& run, Sources& so
 
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
 
-// The top levels of all included files, the weakest first; the including file itself is not among them.
+// The top levels of all included files, the weakest first, without the including file itself.
 [[nodiscard]] std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path,
                                                                Sources& sources, const Reading& reading);
 

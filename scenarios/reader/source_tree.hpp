@@ -1,5 +1,5 @@
-// A JSON text as a tree in which every value knows its place. Nothing is converted, and only keys that the format
-// leaves free (those starting "x-") are left out.
+// A JSON text as a tree in which every value knows its place. Nothing is converted. Only keys that the format leaves to
+// users (those starting with "x-") are left out.
 //
 // Sources  nlohmann/json's SAX parser; comments // and /* */ are accepted, trailing commas are not.
 // Errors   into Diagnostics: syntax, bytes that are not UTF-8, duplicate keys, integers beyond 64 bits, and the limits

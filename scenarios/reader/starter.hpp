@@ -1,8 +1,8 @@
-// The scenario files that `memsweep new` writes for editing: one made from a few answers, or a copy of another.
-// Comments explain each part. They are the help texts of the option tables and of the tables of names, so they agree
-// with the loader.
+// The scenario files that `memsweep new` writes for editing: one that is made from a few answers, or a copy of another.
+// Comments in the file explain each part. They are the help texts of the option tables and of the tables of names, so
+// they agree with the loader.
 //
-// Errors   mistakes in the answers are not found here: load the text, like any other file.
+// Errors   mistakes in the answers are not found here. Load the text to find them.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@
 namespace memsweep::scenarios {
 
 struct StarterAnswers {
-    std::vector<std::string> release{"refcount", "finalizer"};  // modes: an axis
-    std::vector<std::string> allocators;                        // an axis too; empty: the process's own
+    std::vector<std::string> release{"refcount", "finalizer"};  // modes, as an axis
+    std::vector<std::string> allocators;                        // as an axis too; empty: the process's own
     std::uint64_t array_bytes{1U << 20U};
     std::uint64_t times{100};  // arrays made and dropped, one after the other
     std::uint32_t repetitions{10};
-    std::vector<std::uint64_t> threads;    // numbers of them: an axis; blocks in place of arrays
-    std::vector<std::uint64_t> mix_bytes;  // sizes that live side by side; blocks in place of arrays
+    std::vector<std::uint64_t> threads;    // numbers of threads, as an axis; makes blocks instead of arrays
+    std::vector<std::uint64_t> mix_bytes;  // sizes that live side by side; makes blocks instead of arrays
 };
 
-// The labels in the file.
+// Names in the file.
 struct StarterLabels {
     std::string name;         // the scenario's; empty for a copy, which keeps its name
-    std::string file;         // its name for commands
-    std::string schema_path;  // for scenarios: editors find the schema by it
+    std::string file;         // the file's name in commands
+    std::string schema_path;  // where editors find the schema of scenarios
 };
 
-// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator; or, with threads
-// or a mix, one in which threads allocate and free blocks of these sizes, under every allocator.
+// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator. With threads or a
+// mix of sizes, it is instead one in which threads allocate and free blocks of these sizes, under every allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
-// A copy of `text`, the contents of `path`. The paths in it are changed, so that they lead to the same files from the
+// A copy of `text`, the contents of `path`. Its paths are rewritten, so that they lead to the same files from the
 // folder of `labels.file`.
 //
 // Errors   invalid_input: no JSON object; `where` = "file:line:col".

@@ -1,4 +1,4 @@
-// The steps of one case: substituted, typed, and checked against each other and against their memory.
+// Reads the steps of one case: substitutes and types them, and checks them against each other and their memory.
 //
 // Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
 //          cannot be touched; loops and samples beyond limits.hpp.
@@ -19,7 +19,7 @@
 
 namespace memsweep::scenarios {
 
-// Steps in a list, nested ones included, before anything is typed.
+// The number of steps in a list, nested ones included. Works on steps that are not typed yet.
 [[nodiscard]] std::size_t count_steps(const SourceNode& steps);
 
 // A mistake in the value of one key.
@@ -28,8 +28,8 @@ struct KeyProblem {
     std::string why;
 };
 
-// Completes a replay by the facts of its trace, and returns why this memory and release mode cannot take it.
-// `touch_asked`: its touch was chosen, and not left to the trace.
+// Completes a replay with the facts of its trace. Returns why this memory and release mode cannot replay it.
+// `touch_asked`: the user chose its touch, and did not leave that to the trace.
 [[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
                                                     const model::MemorySpec& memory, const model::ReleaseSpec& release,
                                                     bool touch_asked);
@@ -50,7 +50,7 @@ class StepReader {
     std::optional<model::Step> read_step(const SourceNode& node);
     std::optional<model::Operation> blank_operation(const Fields& fields);
 
-    // Checks an operation beyond its option rows, after they have been read. Most need no more checks.
+    // Checks an operation after its option rows have been read. Most operations need no check beyond their rows.
     template <typename Operation>
     void check(const Fields& /*fields*/, Operation& /*step*/)
     {
@@ -75,13 +75,13 @@ class StepReader {
     void check(const Fields& fields, model::PassStep& step);
     void check(const Fields& fields, model::ThrowStep& step);
 
-    // Looks up the arrays that the rows name.
+    // Looks up the arrays that the rows of an operation name.
     void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
-    // Null if the name could not be read or holds no arrays, which is reported.
+    // Null: the name could not be read, or holds no arrays. Both are reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
-    // Calls `walk` with the nested steps, if there are any and they are not too deep.
+    // Calls `walk` with the nested steps, if there are any and their nesting is not too deep.
     template <typename Walk>
     std::vector<model::Step> read_nested(const Fields& fields, const Walk& walk);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
@@ -98,13 +98,13 @@ class StepReader {
     model::ReleaseSpec release_;
     std::uint32_t ranks_;
     NameFlow names_;
-    NameFlow* flow_{&names_};  // a parallel block has its own
+    NameFlow* flow_{&names_};  // a parallel block has a flow of its own
     std::uint64_t passes_{1};  // passes of the loops around the current step
     std::uint64_t samples_{};  // in one repetition, so far
     std::uint64_t timed_calls_{};
     std::size_t depth_{};
-    std::size_t scopes_{};    // around the current step
-    std::size_t parallel_{};  // the same: 1 in a parallel block
+    std::size_t scopes_{};    // how many are around the current step
+    std::size_t parallel_{};  // likewise; 1 in a parallel block
 };
 
 }  // namespace memsweep::scenarios

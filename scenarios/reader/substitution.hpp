@@ -1,10 +1,11 @@
-// ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words, replaced by their values.
+// Replaces ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words by their values.
 //
-// A string that is exactly one placeholder takes the value's type ("${count}" -> 100); inside a longer string the value
+// A string that is exactly one placeholder takes the value's type ("${count}" -> 100). Inside a longer string the value
 // is text. An environment value that is the whole string is read as a JSON scalar if it is one, else as text. There is
 // no arithmetic.
-// Errors   invalid_input: unknown name (with a suggestion), not a placeholder, a name that cannot stand here. An error
-//          without a message means that the value behind the name was already reported as broken.
+//
+// Errors   invalid_input: an unknown name (with a suggestion), a placeholder in a wrong form, or a name that is not
+//          allowed here. An error without a message means that the named value was already reported as broken.
 #pragma once
 
 #include <map>
@@ -22,15 +23,15 @@ namespace memsweep::scenarios {
 
 using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;  // empty: reported as broken
 
-using Flags = std::map<std::string, Place, std::less<>>;  // by name: the place of the command line that set its value
+using Flags = std::map<std::string, Place, std::less<>>;  // by name: the flag that set its value
 
 // The values of the names at one place of the file.
 struct Scope {
     const Surroundings& surroundings;
-    const Variables* variables{};                   // null: inside `variables` itself
-    const std::vector<model::Param>* axes{};        // the case's; null: outside memory, release and steps
-    const std::vector<std::string>* broken_axes{};  // reported already
-    const Flags* variable_flags{};                  // null: the command line has set none
+    const Variables* variables{};                   // null: variables themselves are being read
+    const std::vector<model::Param>* axes{};        // the case's; null: outside memory, release, steps, command
+    const std::vector<std::string>* broken_axes{};  // with mistakes that were reported
+    const Flags* variable_flags{};                  // null: the command line set none
     const Flags* axis_flags{};
 };
 
@@ -41,8 +42,8 @@ struct Scope {
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// The node itself. If it is a string with placeholders, `storage` with its value; its place is then that of the command
-// line, if that set the value. Null if that failed; the diagnostics say why.
+// The node itself, or `storage` with the resulting value if the node is a string with placeholders. If a flag set the
+// value of the first placeholder, the place in `storage` is that flag. Null: a mistake, which was reported.
 [[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
                                         Diagnostics& diagnostics);
 

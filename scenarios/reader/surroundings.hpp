@@ -1,11 +1,11 @@
-// Facts of the loading machine that a scenario may use: files, the environment, the reserved words, and facts of a
+// What a scenario may use of the machine that loads it: files, the environment, the reserved words, and facts of a
 // trace before it is replayed.
 //
-// Units    bytes and counts as named; 0 if the machine was not asked.
+// Units    bytes and counts as named; 0: the machine was not asked.
 // Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
-// Cost     trace_facts(): a pass over the trace, 50 ns an event, for every case that replays it: see asked_once().
-// Errors   io: a file cannot be opened or read; invalid_input: it is larger than a scenario may be. trace_facts(): as
-//          TraceReader::open.
+// Cost     trace_facts() reads the trace, 50 ns an event, for every case that replays it; asked_once() avoids this.
+// Errors   io: a file cannot be opened or read. invalid_input: a file is larger than a scenario may be. trace_facts():
+//          as TraceReader::open.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,31 @@ namespace memsweep::scenarios {
 
 inline constexpr std::uint64_t max_file_bytes = 8U << 20U;
 
-// The bytes of a file; "-" is the standard input. Stops reading at the limit, so that /dev/zero is an error and not a
-// hang.
+// The bytes of a file; "-" is the standard input. A file above max_file_bytes is an error, and is not read further: so
+// /dev/zero does not hang.
 [[nodiscard]] base::Expected<std::string> read_text_file(const std::string& path);
 
 [[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
 
 struct TraceFacts {
     std::string path;
-    std::string content;  // digest of its totals, sizes and lifetimes: equal for equal traces in any place
+    std::string content;  // digest of its totals, sizes and lifetimes: the same for a copy in another place
     std::uint64_t events{};
     std::uint64_t threads{};
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
-    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // the meaning of ReplayTouch::recorded
-    bool copies{};                                             // it resizes or transfers
+    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // what ReplayTouch::recorded means for this trace
+    bool copies{};                                             // the trace has reallocations or transfers
 };
 
-inline constexpr const char* touch_fact = "touch";  // the fact of a trace that holds the name of a ReplayTouch
+inline constexpr const char* touch_fact = "touch";  // the fact of a trace that names its ReplayTouch
 
 [[nodiscard]] base::Expected<TraceFacts> trace_facts(const std::string& path);
 
 using LookAtTrace = std::function<base::Expected<TraceFacts>(const std::string& path)>;
 
-// Reads the facts of each path once, and again after an error. Copies share the facts.
+// Reads the facts of each path once; after an error, again. Copies of the function share the facts.
 //
 // Threads  one at a time.
 [[nodiscard]] LookAtTrace asked_once(LookAtTrace look);
