@@ -54,7 +54,7 @@ struct Format {
     {
         return std::get<Writer<Report>>(writers) != nullptr;
     }
-    template <typename Report>  // only if it writes such reports
+    template <typename Report>  // call it only if writes<Report>()
     void write(const Report& report, TextSink& sink) const
     {
         std::get<Writer<Report>>(writers)(report, sink);
@@ -73,8 +73,8 @@ template <typename Report>
 template <typename Report = model::RunReport>
 [[nodiscard]] base::Expected<Format> find_format(std::string_view name);
 
-// All files that a format writes for a path. If the path ends with the format's own ending, a part replaces it by its
-// own ending; else a part appends its own.
+// All files that a format writes for a path. If the path ends in the format's own ending, parts replace that ending by
+// theirs; otherwise they append theirs.
 [[nodiscard]] std::vector<FormatFile> files_of(const Format& format, const std::string& path);
 
 template <typename Report>

@@ -30,7 +30,7 @@ class ThreadStacks {
     explicit ThreadStacks(const ProgramNotes& notes);
     void add(const Event& event);
 
-    // Ordered by process, by the thread's number, then by beginning: several threads may have had one number in turn.
+    // Ordered by process, by the thread's number, then by beginning. Threads may have the same number in turn.
     [[nodiscard]] const std::vector<ThreadStackState>& all() const noexcept { return stacks_; }
     // The stacks of threads that have not ended.
     [[nodiscard]] std::uint64_t alive_bytes() const noexcept { return alive_bytes_; }

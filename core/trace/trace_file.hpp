@@ -75,7 +75,7 @@ class TraceFile {
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
     // Chunks in the form that a recorder writes. Only a recording has them.
     [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
-    // Chunks that say something about events: frames, stacks, modules, symbols, mappers, threads' stacks, usable sizes,
+    // Chunks that describe events: frames, stacks, modules, symbols, mappers, threads' stacks, usable sizes,
     // snapshots and the mark of the work's end.
     [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
@@ -89,7 +89,7 @@ class TraceFile {
     // Reads and decompresses the payload. Returns false if the payload is cut off, or has a wrong checksum or length;
     // damage() then counts the chunk.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
-    // The chunk at this offset, with its payload. Empty: the chunk is not whole; the file may still be being written.
+    // The chunk at this offset, with its payload. Empty: the chunk is not whole, perhaps still being written.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
     // Reads all side chunks, and counts the damaged ones in damage().

@@ -1,7 +1,7 @@
 // The state of a trace that is written chunk by chunk, and a reader for a trace that was left unfinished.
 //
 // An unfinished trace holds the full chunks that were moved out of recordings while their processes ran; only the trace
-// has them. If a process replaced its image (exec), the trace also holds the rest of the old image, with its ends. The
+// has them. If a process replaced its image (exec), the trace also holds the rest of the old image, up to its end. The
 // facts, and what follows them, are written when the processes have ended; the recordings still hold that part. The
 // file's header is completed last: until then it names no process.
 //
@@ -25,14 +25,14 @@
 namespace memsweep::trace {
 
 struct TraceProgress {
-    // By process. ended_images: how many of its images have ended; in the trace each image follows the end of the one
-    // before. streams: how far the threads of the current image are in the trace.
+    // By process: how many of its images have ended. In the trace an image follows the end of the image before it.
     std::map<std::uint32_t, std::uint64_t> ended_images;
+    // By process: how far the threads of its current image are in the trace.
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};
     std::string stacks_taken;       // value of the fact `stacks`; empty: no stacks yet
-    std::set<std::string> pythons;  // of Python interpreters
+    std::set<std::string> pythons;  // versions of Python interpreters
     std::uint64_t lost_stacks{};    // events that lost their stacks
     int stacks_errno{};             // why stacks were lost; 0: none were, or the table of stacks was full
     ChunkTranslator translator;     // for the next chunks

@@ -162,7 +162,7 @@ class TraceReader {
     Damage damage_;
     std::vector<Queue> streams_;
     std::vector<std::size_t> ready_;    // a heap, the earliest event on top
-    std::vector<std::size_t> waiting_;  // their next event must follow an event of another stream
+    std::vector<std::size_t> waiting_;  // streams whose next event must follow an event of another stream
     std::optional<std::size_t> last_;   // the stream of the last event returned
     LiveBlocks live_;
     std::unique_ptr<StackTable> table_;

@@ -79,8 +79,8 @@ class TreeLooks {
     };
 
     std::string library_;
-    std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by process and path of its file
-};                                                         // by process and the path of the program's file
+    std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by process and the path of the program's file
+};
 
 // Writes programs as facts of a trace, which readers of version 0.1 show as they are. Only the first 1000 programs have
 // a fact of their own; another fact holds the number of all programs.

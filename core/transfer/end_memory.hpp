@@ -31,7 +31,7 @@ namespace memsweep::transfer {
 struct HostTraits {
     model::PageKind pages{model::PageKind::thp};    // pages of mapped memory
     bool or_small{};                                // without free huge pages, base pages will do
-    std::optional<device::MemoryKind> from_driver;  // if a device is at the other end; absent: the kernel allocates it
+    std::optional<device::MemoryKind> from_driver;  // with a device at the other end; absent: the kernel allocates
     bool needs_driver{};                            // it needs a device at the other end
     bool is_locked{};                               // it counts as pinned
 };

@@ -1,7 +1,6 @@
 // A buffer with memory on the host and on a device. Data are copied only if one side needs what the other holds.
 //
-// A row is a state, a column is a request. A cell names the copy, if one is made, and the next state; - changes
-// nothing.
+// A row is a state, a column is a request. A cell names the copy, if one is made, and the next state; - is no change.
 //
 //                    ensure_host      ensure_device    synchronize      write_host       write_device
 //   uninitialized    host_only        device_only      H2D synchronized host_only        device_only
@@ -24,7 +23,8 @@
 // Errors   not_supported: host memory that a processor cannot reach.
 //          invalid_input: a request that the state does not allow (the message says what to ask for instead); contents
 //          of another size than the buffer (it names both sizes); a release during a transfer (it names the transfer).
-//          If the runtime fails, ask() and begin() leave the state unchanged. finish() leaves the state of begin().
+//          If the runtime fails in ask() or begin(), the state is unchanged. If it fails in finish(), the state is the
+//          one that begin() set.
 //
 // Ownership  The buffer owns both sides. Its destructor waits for transfers in flight. The runtime outlives it.
 //

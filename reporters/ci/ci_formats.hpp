@@ -19,8 +19,7 @@ namespace memsweep::reporters {
 // CSV, long and tidy: one observation per row.
 //
 // Units    the metric's, named in its row. A number is the shortest text that reads back to the same double, with `.`
-//          as
-//          the decimal point in every locale. An absent value is an empty field.
+//          as the decimal point in every locale. An absent value is an empty field.
 // Sources  RFC 4180: CRLF, and quotes around a field that holds a comma, a quote or a line break.
 //
 // csv_text() (text/escaping.hpp) changes text fields that a spreadsheet would take for a formula.
@@ -76,8 +75,8 @@ void write_gbench(const model::RunReport& report, TextSink& sink);
 //          has no time.
 void write_hyperfine(const model::RunReport& report, TextSink& sink);
 
-// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. An entry has no direction; the
-// file has one. The tool customSmallerIsBetter reads one file, and customBiggerIsBetter reads the other.
+// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. The direction belongs to
+// the file, not to an entry: the tool customSmallerIsBetter reads one file, and customBiggerIsBetter reads the other.
 //
 // Units    the metric's; `range` is half the width of the median's 95 % interval in the same unit: "± 0.0012".
 // Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: only this form of a

@@ -18,10 +18,10 @@
 namespace memsweep::reporters {
 
 enum class AdviceVerdict : std::uint8_t {
-    change,          // in pairs of runs a setting gains memory, and does not cost more than allowed
+    change,          // in pairs of runs a setting saves memory, and is not shown to cost more than allowed
     change_nothing,  // no setting does
-    predicted_only,  // a setting gains in single runs; the budget ended before pairs could prove it
-    unsafe,          // the settings that gain change what the program does, or crash it
+    predicted_only,  // a setting saves memory in single runs; the budget ended before pairs could prove it
+    unsafe,          // the settings that save memory change what the program does, or crash it
 };
 [[nodiscard]] std::string_view name_of(AdviceVerdict verdict);
 
@@ -38,7 +38,7 @@ struct AdvisedProgram {
     std::uint64_t bound_bytes{};           // the most that any setting can return
     std::string unrecorded;                // why its allocations could not be recorded; empty: they could
     std::string served;                    // the one program that this allocator serves; empty: all of the tree
-    std::optional<double> recorded_share;  // part of that bound that a replay holds; empty: no replay
+    std::optional<double> recorded_share;  // share of bound_bytes that a replay holds; empty: no replay
 };
 
 struct AdviceSettings {
@@ -75,7 +75,7 @@ struct AdviceReport {
     std::string wanted_at;             // moment at which memory counts: "peak", "end", "idle"
     double idle_seconds{};
     std::string end_when;  // sign of the end of the work; empty: the exit
-    std::string keep;      // metric whose ratio may be `at_most`
+    std::string keep;      // metric whose ratio may be `at_most` or less
     double at_most{};
     AdvisedProgram program;
     AdviceVerdict verdict{};

@@ -33,7 +33,7 @@ struct ChartSection {
 
 struct ChartUnit {
     std::string_view name;  // "MiB", "ms"
-    double factor{1};       // how many of the metric's own unit it is
+    double factor{1};       // size of the unit, in the metric's own unit
 };
 
 // The unit in which `largest` has one to four digits before its decimal point.

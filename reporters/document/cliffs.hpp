@@ -22,7 +22,7 @@ struct TriedSetting {
     std::string text;  // VARIABLE=VALUE
     SettingEffect effect{};
     std::uint64_t last_cheap{};               // moved: the last cheap size with the setting
-    std::optional<measure::SizeCost> beyond;  // cost with it at the size that was the first dear one without it
+    std::optional<measure::SizeCost> beyond;  // cost with it, at the first size that was expensive without it
     std::string reason;                       // why it failed
 };
 

@@ -53,8 +53,8 @@ struct Opening {
 };
 
 struct Heading {
-    std::string text;     // the document's own description, shown if no title has shown it
-    std::string about{};  // the document's own description, shown if no title has said it
+    std::string text;
+    std::string about{};  // the document's own description, shown if no title has shown it
 };
 
 struct Paragraph {
@@ -176,7 +176,7 @@ struct Facts {
     bool are_few{};  // terminal: after an empty line, one text per line; Markdown: all on one line
 };
 
-// Stands for the detail that follows where that detail is left out: "Curves of 30 cases".
+// Names the detail that follows, for reports that leave it out: "Curves of 30 cases".
 struct Omission {
     std::string what;
 };

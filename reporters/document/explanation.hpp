@@ -24,7 +24,7 @@ struct ExplainedSite {
     measure::HeldBySite figures;
     std::uint64_t unreachable{};  // of the live bytes
     measure::SiteGrowth growth{};
-    double bytes_per_second{};  // if the site's memory grows
+    double bytes_per_second{};  // at which it grows
     std::optional<measure::SiteReturn> without;
 };
 
@@ -47,12 +47,12 @@ struct Explanation {
     measure::TriedRequest tried;
     std::vector<measure::AllocatorFigure> allocator_says;  // from calls in a copy of the program
     measure::MemoryVerdict verdict;
-    std::vector<ExplainedSite> sites;  // with memory, the most first; the ledger's numbers differ
+    std::vector<ExplainedSite> sites;  // those with memory, the most first; the ledger numbers them differently
     std::optional<std::size_t> main_site;
     std::optional<measure::ReplayCheck> replay_check;  // of a replay of the whole trace; empty: not replayed
-    std::string no_returns;                            // why no site was removed; empty: some were, or none was to be
-    bool is_one_of_several{};                          // the program started others, which may hold more
-    std::vector<std::string> warnings;                 // inert
+    std::string no_returns;             // why no site was removed; empty: some were, or none was asked for
+    bool is_one_of_several{};           // the program started others, which may hold more
+    std::vector<std::string> warnings;  // inert
 };
 
 // glibc's figure for blocks that have a mapping of their own.

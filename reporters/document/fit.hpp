@@ -19,7 +19,7 @@ struct PolicyPicture {
 struct FitReport {
     std::string trace_name;
     std::uint64_t live_peak{};
-    std::uint64_t granted_peak{};  // the peak, had no request been refused
+    std::uint64_t granted_peak{};  // the peak if no request had been refused
     trace::FitOptions options;
     std::string capacity_text;         // the capacity in `options`, as the user wrote it
     std::string memory;                // the memory to fit, as in "device 1"; empty: all of the trace

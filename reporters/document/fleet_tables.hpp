@@ -34,7 +34,7 @@ struct HostPlace {
 [[nodiscard]] std::vector<HostPlace> places_in(const FleetReport& report, const measure::Spread& spread);
 
 [[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
-[[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // worse ones
+[[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
 // The host's outlier on the worse side in this metric; nullptr: there is none.
 [[nodiscard]] const measure::Outlier* outlier_at(const FleetReport& report, std::size_t metric, std::size_t host);
 

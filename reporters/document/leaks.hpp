@@ -23,14 +23,14 @@ enum class LeakVerdict : std::uint8_t { none, leak, unsure };
 
 struct LeaksReport {
     std::string command;   // as it was given
-    std::string variable;  // stands for the number of operations in the command
+    std::string variable;  // name in the command that stands for the number of operations
     std::vector<std::uint64_t> operations;
     std::uint32_t rounds{};
     bool at_peak{};                      // judges the bytes live at the peak; false: at the end
     LeakSite whole;                      // without a place
     std::vector<LeakSite> sites;         // those that hold more, the most bytes per operation first
     std::vector<LeakSite> freed_at_end;  // those that hold more at the peak, but nothing at the end
-    LeakSite mapped;                     // what the program maps itself, peak bytes; without a place
+    LeakSite mapped;                     // memory that the program maps itself, by its peak bytes; without a place
     std::vector<std::string> notes;      // inert
 };
 

@@ -41,7 +41,7 @@ struct WhatIfReport {
     measure::ReplayedHeap whole;
     measure::ReplayedHeap without;
     std::uint32_t runs{};
-    std::optional<CheckedSnapshot> checked;  // compared with the replay of everything
+    std::optional<CheckedSnapshot> checked;  // the snapshot with which the replay of everything was compared
     std::string not_checked;                 // a sentence that says why not, inert
     std::vector<std::string> warnings;       // sentences, inert
 };

@@ -50,7 +50,7 @@ struct Table {
     std::vector<Column> columns{};
     std::vector<std::vector<Cell>> rows{};  // each as long as `columns`; an empty text is "no value"
 
-    void add_numbers(std::initializer_list<const char*> titles);  // columns
+    void add_numbers(std::initializer_list<const char*> titles);  // adds columns of numbers
 };
 
 // Three digits and a unit: "762.9 MiB", "1.25 ms", "195,313". A value that is not finite is empty.

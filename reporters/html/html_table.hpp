@@ -9,7 +9,7 @@ namespace memsweep::reporters {
 
 struct TableLook {
     bool is_tall{};      // scrolls vertically too
-    bool is_sortable{};  // a click on a header sorts it, by the page's script
+    bool is_sortable{};  // clicking a header sorts the table, by the page's script
 };
 
 // `id` must be unique in the page. A key that is the same in consecutive rows becomes one cell.

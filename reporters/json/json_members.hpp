@@ -110,7 +110,7 @@ class MemberWriter {
         members(inner);
         put(key, inner.take());
     }
-    template <typename Value>  // a reader's values were taken out of its document before
+    template <typename Value>  // values that a reader takes out of its document beforehand
     void taken_out(std::string_view key, const std::vector<Value>& values)
     {
         (*this)(key, values);

@@ -185,7 +185,7 @@ void members(Io& io, PartOf<Io, model::Summary>& summary)
     io("outliers", summary.outliers);
 }
 
-// Why values are absent. If no reason is known but a value is not finite, the reason is that; else null.
+// Why values are absent: the metric's reason; without one, "not a finite number" if a value is not finite, else null.
 [[nodiscard]] Json absence_reason(const model::Metric& metric);
 
 // All members but the name, which is the metric's key.

@@ -23,7 +23,7 @@ enum class Cut { between_parts, anywhere };
 // after_collect gives "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
-// The width of the widest part that wrapped() would have to cut.
+// The width of the widest part that wrapped() cuts only if a line is narrower.
 [[nodiscard]] int longest_word(std::string_view text, std::string_view break_after = {});
 
 [[nodiscard]] std::string padded_left(const std::string& text, int width);   // text at the right edge

@@ -38,7 +38,7 @@ void append_utf8(std::string& out, char32_t code_point);
 
 // A text from a file as a field of CSV by RFC 4180; numbers need no such care. The field is quoted if necessary. If a
 // spreadsheet would take it for a formula (it begins with = + - @, a tab or a carriage return), an apostrophe is put in
-// front. It is also without_commands().
+// front. without_commands() is applied too.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 // Puts a backslash into lines that the log of a CI service would take for commands: texts of scenarios and results are

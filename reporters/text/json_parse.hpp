@@ -61,7 +61,7 @@ class JsonBuilder {
         bool is_repeated{};                                   // the object had this key before
         std::size_t index{};                                  // number of members or elements before the next one
         std::size_t held{};                                   // elements in the tree for this container
-        std::unordered_map<std::string, std::size_t> places;  // places of an object's keys so far
+        std::unordered_map<std::string, std::size_t> places;  // index of each key that the object has so far
     };
     [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }  // the outermost first
 

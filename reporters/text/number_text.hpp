@@ -15,7 +15,7 @@ namespace memsweep::reporters {
 // texts.
 [[nodiscard]] std::optional<double> epoch_seconds(std::string_view utc);
 
-// Such a time cut to whole seconds and without its zone, 2026-01-31T12:00:00; empty for other texts.
+// A time as results write it, cut to whole seconds and without its zone: 2026-01-31T12:00:00. Empty for other texts.
 [[nodiscard]] std::optional<std::string> seconds_part(std::string_view utc);
 
 }  // namespace memsweep::reporters

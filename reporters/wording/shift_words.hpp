@@ -18,11 +18,10 @@ namespace memsweep::reporters {
 // A ratio is "+5.2 %", or "3.1x" from 2 on. A difference is "+64".
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
-// The estimate of a shift as signed_change(), with its interval if it has one: "+5.2 % (95 % interval +4.1 % to +6.0
-// %)".
+// The estimate of a shift as signed_change(), with its interval if any: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
 [[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
 
-// A factor, "1.10x". A difference in the metric's unit, "+8 B", if the shift is one or if its factor reads as 1.00x.
+// A ratio as a factor: "1.10x". A difference in the metric's unit: "+8 B"; also for a ratio that would read as 1.00x.
 [[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
 
 // "300 instead of 100", or "+8 B (3.26 MiB)" if both values would read alike.

@@ -23,7 +23,7 @@ namespace memsweep::scenarios {
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
 
 // The same from the file itself. This includes points of steps with other mistakes, so that a claim about such a point
-// is not reported too.
+// is not reported as another mistake.
 void collect_points(const SourceNode& steps, std::set<std::string>& points);
 
 [[nodiscard]] std::vector<model::Assertion>

@@ -46,7 +46,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 
 [[nodiscard]] model::MemorySpec read_memory(const SourceNode& node, const Reading& reading);
 
-// Why a case with this release cannot use this memory as it says; empty if it can.
+// Why a case with this release cannot use this memory; empty if it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
                                                          const model::ReleaseSpec& release);
 

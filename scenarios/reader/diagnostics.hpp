@@ -29,7 +29,7 @@ struct Place {
 
 [[nodiscard]] std::string to_text(const Place& place);  // "file:line:col"
 
-// The path of a file that is named, relatively, in the file of `place`.
+// Resolves a relative path against the folder of the file that `place` is in.
 [[nodiscard]] std::string beside(const Place& place, const std::string& path);
 
 class Diagnostics {

@@ -62,7 +62,7 @@ class Fields {
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
     [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
-    // False if "format" is another one. That is then reported by one message, and not by one for each key.
+    // False if "format" is another one. One message then reports it, instead of one for each key.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }

@@ -50,7 +50,7 @@ class Digest {
 void take_fingerprints(model::Plan& plan);
 
 // The canonical JSON of one object, from which fingerprints are made: its rows with sorted keys, and numbers instead of
-// strings with units. `plain`: a default-constructed object. Both have the type to which the rows are bound.
+// strings with units. `plain`: a default-constructed object of the same type, to which the rows are bound.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

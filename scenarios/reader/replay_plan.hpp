@@ -30,7 +30,7 @@ struct ReplayRequest {
     std::string until;                    // where to end (trace::TraceMoment); empty: the trace's exit
     std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
     // How long a replay idles after its last event, and how long its resident memory is watched after all is freed.
-    // Empty: 12 s of idling on allocators that return memory by time, else 1 s; and the whole watch.
+    // Empty: 12 s of idling on allocators that return memory by time, else 1 s; the watch has its full length.
     std::optional<std::chrono::nanoseconds> settle;
     bool latency{true};            // replay once more at the end, with every call timed
     std::uint32_t repetitions{6};  // fewer give no interval, and so no verdict

@@ -35,7 +35,7 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, 
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
-// False: the file has another format, which was reported. Nothing else of it needs a report then.
+// False: the file has another format. This was reported; report nothing else about the file.
 [[nodiscard]] bool check_format(const Fields& top);
 
 // Checks that "$schema" and "description" are strings, in a scenario or in an included file.

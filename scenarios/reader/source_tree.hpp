@@ -46,13 +46,13 @@ struct Member {
 // "an object", "the string \"8M\"", "the number -1": the end of "must be ..., not ...".
 [[nodiscard]] std::string describe(const SourceNode& node);
 
-// Empty if the text is too broken to go on; a duplicate key alone does not make it so. `start` is the file's number and
-// name.
+// Empty: the text is too broken to go on. A duplicate key alone is reported, and the tree is still made. `start`: the
+// file's number and name.
 [[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
                                                      Diagnostics& diagnostics);
 
-// The files of one load: their names and trees, kept for as long as places and nodes point into them. It owns every
-// name and tree; its addresses stay put while files are added.
+// Owns the files of one load: their names and trees. Places and nodes point into them, so their addresses do not change
+// while files are added.
 class Sources {
   public:
     explicit Sources(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
