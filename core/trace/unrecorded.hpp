@@ -67,8 +67,8 @@ class TreeLooks {
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds the programs that `programs` lacks. A program whose process could not be read, for example because it
-    // changed its user, is added only if it left no image.
+    // Adds programs of processes that `programs` lacks, one for each process. A program whose process could not be
+    // read, for example because it changed its user, is added only if it left no image.
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:

@@ -97,8 +97,8 @@ struct Part {
 // Makes a staged copy through several rings at once. Each ring has a thread and a part of the transfer of its own,
 // because one processor alone copies between memory and slots at a fraction of the link's rate.
 //
-// Cost     one thread for each ring, asleep between turns. The threads run on the processors that the thread which
-//          makes the copy may use.
+// Cost     one thread for each ring, asleep between turns. The threads may run on the same processors as the thread
+//          that makes the copy.
 // Errors   os: a thread cannot be started.
 [[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>> make_striped_copy(device::Runtime& runtime,
                                                                            const sys::Clock& clock,

@@ -10,8 +10,8 @@
 //            option that needs rings                          the driver's own copy
 //            else                                             staged through pinned slots
 //          A forced strategy is taken if both ends allow it. If peer to peer is forced on devices that do not reach
-//          each other, the transfer is staged, and `why` says so. From which size staging pays:
-//          results/reference/gpu_h200/staging_by_size.csv.
+//          each other, the transfer is staged, and `why` says so.
+//          results/reference/gpu_h200/staging_by_size.csv shows from which size staging pays.
 //
 // Errors   not_supported: the runtime has no such device, or a device's copy has no destination. invalid_input: the
 //          ends do not allow the forced strategy.

@@ -63,8 +63,8 @@ void write_health(const FleetReport& report, TextSink& sink);
 // Units    real_time is `wall_time` and cpu_time is `cpu_time`, in ns, rounded to 0.001 ns. Every other metric of a
 //          repetition is a counter under its own name, in its own unit.
 // Sources  google/benchmark docs/user_guide.md, json_schema_version 1; read by its tools/compare.py 1.7.1.
-// Errors   none: what has no time is listed in context.memsweep_skipped and has no entry, because readers would take a
-//          0 for its time.
+// Errors   none: a case that did not end ok, or has no time, has no entry, because readers would take a 0 for its time.
+//          It is listed in context.memsweep_skipped.
 void write_gbench(const model::RunReport& report, TextSink& sink);
 
 // The JSON of `hyperfine --export-json`, for the scripts that read it: {"results": [{"command", "mean", "stddev",

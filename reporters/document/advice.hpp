@@ -75,7 +75,7 @@ struct AdviceReport {
     std::string wanted_at;             // moment at which memory counts: "peak", "end", "idle"
     double idle_seconds{};
     std::string end_when;  // sign of the end of the work; empty: the exit
-    std::string keep;      // metric whose ratio may be `at_most` or less
+    std::string keep;      // metric that may be up to `at_most` times the default
     double at_most{};
     AdvisedProgram program;
     AdviceVerdict verdict{};
