@@ -1,10 +1,13 @@
-// The facts that a trace tells about one process's heap, at the point up to which it is read. They are the live blocks,
-// and when and at which site each was made; the pages that blocks have lain in; who mapped what; where the stacks of
-// threads lie; and how long blocks have lived, by call site.
+// What a trace tells about one process's heap, at the end of what is read:
+// - the live blocks, with the time and the call site of their allocations
+// - the pages that freed blocks have covered
+// - the mapped ranges, with the modules that mapped them
+// - the stacks of threads
+// - how long blocks have lived, in all and by call site
 //
-// Once a page is mapped anew, it counts as one in which no block has lain.
+// A page that is mapped or unmapped counts as never covered.
 //
-// Units    bytes; events of that process are its time.
+// Units    bytes; times are counted in events of the process.
 // Cost     100 ns an event, and 2 ns a page that a freed block has covered.
 // Memory   40 bytes a live block, 4 a page that was covered, 2 KiB a site.
 // Threads  one.
@@ -26,7 +29,7 @@
 
 namespace memsweep::trace {
 
-// The pages, of 4 KiB or another page size, that blocks have covered.
+// The pages that freed blocks have covered, each with the site of the last such block.
 class CoveredPageTable {
   public:
     explicit CoveredPageTable(std::uint64_t page_bytes) : page_bytes_{page_bytes} {}
@@ -36,7 +39,7 @@ class CoveredPageTable {
 
   private:
     static constexpr std::uint64_t pages_in_part = 512;
-    using Part = std::vector<std::uint32_t>;  // site and one; 0: never
+    using Part = std::vector<std::uint32_t>;  // by page: the site plus one; 0: never covered
     template <typename Visit>
     void visit(std::uint64_t begin, std::uint64_t end, bool makes, Visit change);
 
@@ -49,8 +52,8 @@ class CoveredPageTable {
 struct LiveHeapBlock {
     std::uint64_t address{};
     std::uint64_t size{};
-    std::uint64_t alignment{};  // 0: malloc's
-    std::uint64_t born{};       // event
+    std::uint64_t alignment{};  // 0: malloc's default
+    std::uint64_t born{};       // the number of the event that allocated it
     std::uint32_t site{};
     std::uint32_t stack{};
 };
@@ -58,13 +61,13 @@ struct LiveHeapBlock {
 struct HeapHistoryQuery {
     std::uint32_t process{};
     std::uint64_t page_bytes{};
-    std::span<const std::uint32_t> site_of_stack;  // by node; node 0: blocks without a stack
+    std::span<const std::uint32_t> site_of_stack;  // by node; [0] is the site of blocks without a stack
     std::uint32_t sites{};
 };
 
 class HeapHistory {
   public:
-    // Reads from the reader's first event on. Call read_stacks() and read_notes() before.
+    // Reads the events from the reader's position to its end. Call its read_stacks() and read_notes() first.
     [[nodiscard]] static HeapHistory read(TraceReader& reader, const ProgramNotes& notes,
                                           const HeapHistoryQuery& query);
 
@@ -74,7 +77,7 @@ class HeapHistory {
     struct Mapped {
         std::uint64_t begin{};
         std::uint64_t end{};
-        std::uint32_t module{};  // a place in the notes' modules; 0: not known
+        std::uint32_t module{};  // a place in ProgramNotes::modules(), from 1; 0: not known
     };
     [[nodiscard]] const std::vector<Mapped>& mapped() const noexcept { return mapped_; }  // by address
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
@@ -84,7 +87,7 @@ class HeapHistory {
     // The lifetimes of all blocks, and of the blocks of each site.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
-    // Bytes that were freed at each site: in all, and in blocks of at most small_block bytes.
+    // The bytes of each site's blocks that were freed: in all, and in blocks of at most small_block bytes.
     struct Freed {
         std::uint64_t bytes{};
         std::uint64_t small_bytes{};

@@ -1,9 +1,10 @@
-// A table of the blocks that are live at one point of a trace, by process, space and address; and the walk that keeps
-// it.
+// A table of the blocks that are live at one point of a trace, by process, space and address; and a walk that updates
+// the table from event to event.
 //
-// Cost     some 10 to 40 ns an operation, by how much of the table lies in cache. The end of a process costs as much as
-//          the most blocks that it had.
-// Memory   32 bytes a block, at most three quarters full; the walk 4 more. A process that has blocks takes some 200.
+// Cost     10 to 40 ns an operation: the less of the table lies in the processor's caches, the more. The end of a
+//          process takes time in proportion to the most blocks that it had at once.
+// Memory   32 bytes an entry, and at most three quarters of the entries hold a block; the walk takes 4 bytes more a
+//          block. Each process with blocks takes some 200 bytes.
 // Threads  one.
 #pragma once
 
@@ -34,12 +35,12 @@ struct BlockKey {
 
 struct LiveBlock {
     std::uint64_t size{};
-    std::uint32_t tag{};  // the user's: a slot, an index
+    std::uint32_t tag{};  // the caller's own value: a slot, an index
 };
 
 class LiveBlocks {
   public:
-    // Returns the block that was there under this key, if any: two live blocks cannot share a place.
+    // Returns the block that had this key, if there was one: the new block replaces it.
     std::optional<LiveBlock> insert(const BlockKey& key, const LiveBlock& block);
     std::optional<LiveBlock> remove(const BlockKey& key);
     [[nodiscard]] const LiveBlock* find(const BlockKey& key) const;
@@ -53,7 +54,7 @@ class LiveBlocks {
         if (found == tables_.end()) {
             return;
         }
-        const Table table = std::move(found->second);  // its memory goes with it: the next one may be small
+        const Table table = std::move(found->second);  // frees its memory: the next process may have few blocks
         tables_.erase(found);
         last_ = nullptr;
         count_ -= table.count;
@@ -72,7 +73,7 @@ class LiveBlocks {
     LiveBlocks(LiveBlocks&& other) noexcept { *this = std::move(other); }
     LiveBlocks& operator=(LiveBlocks&& other) noexcept
     {
-        tables_ = std::move(other.tables_);  // last_ points to the same element
+        tables_ = std::move(other.tables_);  // moving the map leaves its elements in place, so last_ stays valid
         last_ = std::exchange(other.last_, nullptr);
         last_process_ = other.last_process_;
         count_ = std::exchange(other.count_, 0);
@@ -87,9 +88,9 @@ class LiveBlocks {
         std::uint32_t space{};
         bool used{};
     };
-    // The blocks of one process, so that its end costs no more than it had.
+    // The blocks of one process. Each process has its own table, so its end takes no time for the blocks of others.
     struct Table {
-        std::vector<Entry> entries = std::vector<Entry>(4);  // a power of two of them
+        std::vector<Entry> entries = std::vector<Entry>(4);  // their number is a power of two
         std::size_t count{};
 
         [[nodiscard]] std::size_t home(std::uint64_t address, std::uint32_t space) const noexcept;
@@ -108,16 +109,17 @@ class LiveBlocks {
     }
     [[nodiscard]] Table* table_of(std::uint32_t process) const;
 
-    mutable std::unordered_map<std::uint32_t, Table> tables_;  // by process; elements stay where they are
-    mutable Table* last_{};                                    // last_process_'s, which is often asked for again
+    mutable std::unordered_map<std::uint32_t, Table> tables_;  // by process; the map never moves its elements
+    mutable Table* last_{};  // the table of last_process_, the likeliest for the next look-up
     mutable std::uint32_t last_process_{};
     std::size_t count_{};
 };
 
-// invalid_input if an event, numbered from 1, brings a sum of bytes beyond 64 bits. 0: none does.
+// `impossible_event`: the first event, from 1, that makes a sum of bytes exceed 64 bits; 0: none. invalid_input if
+// there is one.
 [[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
 
-// Small numbers for things that come and go. The number that was given back last is taken first.
+// Hands out small numbers for things that come and go. take() reuses the number that was given back last.
 class RecycledNumbers {
   public:
     std::uint32_t take()
@@ -141,14 +143,14 @@ class RecycledNumbers {
 // Follows the blocks of a trace from event to event. Each live block has a recycled number, its tag.
 class BlockWalk {
   public:
-    // The effects of one event. If an allocation finds another block at its address, it replaces that block, whose free
-    // was not recorded. `made` may have the number of `freed`, but never the number of `replaced`.
+    // The effects of one event. If a live block already has the address of an allocation, its free was not recorded,
+    // and the new block replaces it. `made` may have the number of `freed`, but never the number of `replaced`.
     struct Change {
         std::optional<LiveBlock> freed;     // by a free, or as the old block of a realloc
         std::optional<LiveBlock> replaced;  // by `made`
         std::optional<LiveBlock> made;
-        bool frees_unknown{};  // a block that is not live
-        bool overflows{};      // the sum of live bytes does; the block is not made
+        bool frees_unknown{};  // the event frees a block that is not live
+        bool overflows{};      // the sum of live bytes would exceed 64 bits; the block is not made
     };
 
     // Changes nothing on events other than allocations, reallocs and frees.

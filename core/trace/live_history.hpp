@@ -1,8 +1,9 @@
-// Live bytes over a trace, of each process and of all: the most in each stretch of equally many events.
+// Live bytes over the course of a trace, of each process and of all together. The trace is divided into steps of
+// equally many events. For each step, the history has the most bytes that were live in it.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1; ticks of the trace's clock.
-// Cost     5 ns an event; folded to half as many steps whenever there are too many.
-// Memory   24 bytes a step in which a process changed what it holds, at most `max_steps` a process.
+// Cost     5 ns an event. Whenever there would be more than max_steps steps, they are merged in pairs.
+// Memory   for each process, 24 bytes for each step in which its live bytes changed, for at most `max_steps` steps.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,20 @@ class LiveHistory {
   public:
     static constexpr std::size_t max_steps = 512;
 
-    // The bytes that a process holds after the next event.
+    // The live bytes of a process after an event.
     struct Held {
         std::uint32_t process{};
         std::uint64_t bytes{};
     };
-    // `total` is what all hold.
+    // Adds the next event. `total`: the live bytes of all processes after it.
     void add(std::uint64_t ticks, const Held& held, std::uint64_t total);
 
     struct Step {
         std::uint64_t first_event{};
-        std::uint64_t ticks{};  // when that event was
+        std::uint64_t ticks{};  // the time of the first event
     };
     [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
-    // The most held in each of the steps.
+    // The most live bytes in each step.
     [[nodiscard]] std::vector<std::uint64_t> total() const { return most_in_steps(total_); }
     [[nodiscard]] std::vector<std::uint64_t> of_process(std::uint32_t process) const;
 

@@ -1,10 +1,10 @@
-// Reads the recording of a running process: its full chunks go into a trace, and their slots become free again.
+// Moves full chunks from the recording of a running process into a trace. Their slots become free again.
 //
-// Cost     a look reads the header of each slot in use; a chunk that it takes costs 20 ns an event.
-// Memory   64 KiB, and a header for each chunk that waits.
-// Errors   errors of the function that takes the bytes are passed on. A chunk that cannot be read, or lies behind one
-//          that is never written whole, is left to the end.
-// Threads  one at a time; the process writes meanwhile.
+// Cost     look() reads the header of each slot in use, and takes 20 ns for each event that it moves.
+// Memory   64 KiB, and a header for each chunk that was found but not moved yet.
+// Errors   errors of `take` are passed on. Some chunks stay in the recording until the process has ended: those that
+//          cannot be read, and those that lie behind a chunk that never becomes complete.
+// Threads  one at a time, while the process goes on writing.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,14 @@ namespace memsweep::trace {
 
 class LiveRecording {
   public:
-    // Absent if the process has not written the headers yet.
+    // nullopt: the process has not written the headers yet.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
     // The facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
-    // Ends early when asked to. Returns whether something was found: then there may soon be more.
+    // Moves the chunks that are full by now. Ends early if `stop` asks for it. Returns whether it found any: then there
+    // may soon be more.
     [[nodiscard]] base::Expected<bool> look(const TakeBytes& take, TraceProgress& progress,
                                             const std::stop_token& stop);
 
@@ -50,11 +51,11 @@ class LiveRecording {
 
     ReadWriteAt file_;
     ImageFacts facts_;
-    std::set<std::uint64_t> seen_;         // slots that an earlier look has found full
-    std::vector<RecordedPiece> appended_;  // chunks at the end of the file that wait
-    std::uint64_t walked_to_;              // chunks are whole up to here
-    std::uint64_t seen_to_;                // chunks had their places up to here when the slots had been seen
-    std::vector<std::uint8_t> payload_;    // the chunk that is being taken
+    std::set<std::uint64_t> seen_;         // offsets of the slots that were full when the slots were looked at last
+    std::vector<RecordedPiece> appended_;  // chunks that the process appended to the file, and that were not moved yet
+    std::uint64_t walked_to_;              // all appended chunks before this offset are complete
+    std::uint64_t seen_to_;  // where the next chunk would have been appended when the slots were looked at last
+    std::vector<std::uint8_t> payload_;  // of the chunk that is being moved
 };
 
 }  // namespace memsweep::trace

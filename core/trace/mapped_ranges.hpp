@@ -1,8 +1,8 @@
-// The address space that is mapped at one point of a trace, as ranges that do not overlap. A new mapping replaces what
-// it overlaps. An unmapping of a part leaves the rest.
+// The address ranges that are mapped at one point of a trace. They do not overlap: a new mapping replaces the parts of
+// ranges that it overlaps. If a part of a range is unmapped, the rest stays.
 //
 // Units    bytes.
-// Cost     some 100 ns an operation, and as much for each range that it touches.
+// Cost     some 100 ns an operation, and 100 ns more for each range that it changes.
 // Memory   some 80 bytes a range.
 // Threads  one.
 #pragma once
@@ -29,7 +29,7 @@ class MappedRanges {
         std::uint32_t tag{};  // the caller's own value
     };
 
-    // Calls visit(bytes, tag) for each range, or part of one, that was there before.
+    // Maps `bytes` bytes from `at` on. Calls visit(bytes, tag) for each range, or part of a range, that this replaces.
     template <typename Visit>
     void insert(const Place& at, std::uint64_t bytes, std::uint32_t tag, Visit visit)
     {

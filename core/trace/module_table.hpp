@@ -1,7 +1,7 @@
-// The objects that were loaded, by the image of a process, as the trace says.
+// The programs and libraries that each process image had loaded, as a trace tells.
 //
-// Errors   nonsense ends the reading of a chunk: take() is false then.
-// Threads  any, once it is read.
+// Errors   take() is false if a payload is malformed. It keeps the modules before the fault.
+// Threads  any, once all payloads are taken.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,17 @@ namespace memsweep::trace {
 
 class ModuleTable {
   public:
-    // A payload of kind `modules`. `held` counts things, as bounds.hpp does, and stays at most `most_held`.
+    // Adds the modules of a payload of kind `modules`, and their number to `held`. Stops early if `held` (things of
+    // bounds.hpp) would exceed `most_held`.
     bool take(std::vector<std::uint8_t> payload, std::uint32_t process, std::uint64_t& held, std::uint64_t most_held);
 
-    // In the order in which the trace named them first. A module's number is its place, from 1.
+    // The modules of an image, in the order in which the trace first named them. A module's number is its place here,
+    // from 1.
     [[nodiscard]] const std::vector<LoadedModule>& of(const StackImage& image) const;
 
   private:
     std::map<StackImage, std::vector<LoadedModule>> modules_;
-    std::vector<std::vector<std::uint8_t>> payloads_;  // texts lie in them
+    std::vector<std::vector<std::uint8_t>> payloads_;  // the modules' texts point into them
 };
 
 }  // namespace memsweep::trace

@@ -1,4 +1,4 @@
-// Simulates where a policy puts blocks in an arena: addresses and sizes, no memory.
+// Simulates where a policy puts blocks in an arena. It computes addresses and sizes, and uses no memory for the blocks.
 //
 // Units    bytes.
 // Cost     10 to 200 ns an operation.
@@ -28,39 +28,41 @@ class Placement {
     Placement& operator=(const Placement&) = delete;
     virtual ~Placement() = default;
 
-    // Places a block. Numbers begin at 0 and may be used again. False: the block would need more than the capacity.
+    // Places a block. Blocks are numbered from 0; a number may be used again after release(). False: the block does not
+    // fit into the capacity.
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
-    // The place of a block, and its size as rounded up.
+    // A block's address, and its size after rounding up.
     struct Extent {
         std::uint64_t address{};
         std::uint64_t size{};
     };
     [[nodiscard]] virtual Extent place_of(std::uint32_t block) const = 0;
 
-    // The bytes that all placements so far needed: the highest end of a block, or the bytes reserved.
+    // The capacity that the placements so far needed: the highest end of any block, or the most bytes reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // The state before the placement that last raised needed(). Some policies place blocks the same way in every
-    // capacity. They would fail exactly there in a smaller arena, so no search is needed. Empty for other policies.
+    // The state just before the placement that last raised needed(). It is for policies that place blocks the same way
+    // in every capacity. In a smaller arena they would fail at exactly this placement, so the smallest sufficient
+    // capacity is known without a search. nullopt for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
-        std::uint64_t end{};  // end of what was taken; a smaller arena has a hole above it
+        std::uint64_t end{};  // the highest end of a block; in a smaller arena the space above it is a hole
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 
-    // The largest free range that a block could go to, below needed().
+    // The largest free range below needed() that a block could be placed in.
     [[nodiscard]] virtual std::uint64_t largest_hole() const = 0;
 };
 
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // so does its growth: the smallest capacity must be searched for
+    bool depends_on_capacity{};  // so do the places of blocks; the smallest capacity that suffices must be searched for
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
-// All policies, in the order in which they are shown; and the policies of each source file.
+// All policies, in the order in which reports show them; then the policies of each source file.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
 [[nodiscard]] std::span<const PlacementPolicy> hole_policies();
 [[nodiscard]] std::span<const PlacementPolicy> class_policies();
@@ -71,12 +73,12 @@ std::unique_ptr<Placement> make_placement(std::uint64_t capacity, std::uint64_t 
     return std::make_unique<Policy>(capacity, alignment);
 }
 
-// The blocks and holes of simulated arenas. Segments know their neighbours, so that holes can merge. Holes are kept in
-// the order in which a placement policy looks at them.
+// The blocks and holes of simulated arenas. A segment is a block or a hole, and knows its neighbours, so that holes can
+// merge. A HoleIndex keeps the holes in the order in which a policy searches them.
 //
-// Cost     segments: a few ns an operation. Holes: O(sqrt n) moves of neighbours in memory, 50 to 150 ns at 100,000
-//          holes; a search by size O(log n).
-// Memory   32 bytes a block or hole, 24 more a hole.
+// Cost     segments: a few ns an operation. Holes: adding or removing one moves O(sqrt n) entries in memory, 50 to 150
+//          ns at 100,000 holes; a search by size takes O(log n).
+// Memory   32 bytes a block or hole, and 24 more a hole.
 // Threads  one.
 
 inline constexpr std::uint32_t no_segment = ~0U;
@@ -104,7 +106,7 @@ class Segments {
         return index;
     }
 
-    // Cuts a segment to `size`; what is left becomes a segment of its own behind it.
+    // Cuts a segment to `size` bytes. The rest becomes a new segment behind it, whose index is returned.
     std::uint32_t split(std::uint32_t index, std::uint64_t size)
     {
         const Segment whole = segments_[index];
@@ -121,7 +123,7 @@ class Segments {
         return rest;
     }
 
-    // The segment behind `index` becomes part of it.
+    // Adds the segment behind `index` to the segment at `index`.
     void merge_with_next(std::uint32_t index)
     {
         const std::uint32_t next = segments_[index].after;
@@ -133,7 +135,7 @@ class Segments {
         numbers_.give_back(next);
     }
 
-    // Removes the last segment of its region.
+    // Removes a segment that is the last of its region.
     void remove_last(std::uint32_t index)
     {
         if (segments_[index].before != no_segment) {
@@ -164,7 +166,7 @@ class PerBlock {
     std::vector<Value> values_;
 };
 
-// Rounds to a multiple of `unit`. A size beyond the largest multiple is rounded to that one.
+// Rounds up to a multiple of `unit`. A size above the largest multiple that fits into 64 bits is rounded down to it.
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)
 {
     return size > ~0ULL - (unit - 1) ? ~0ULL / unit * unit : (size + unit - 1) / unit * unit;
@@ -185,8 +187,8 @@ struct BySize {
     static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
-// A sorted sequence in pieces, each of which knows its largest hole. If sizes do not ascend, groups of pieces know it
-// too.
+// Sorted holes, stored in pieces of less than max_holes. Each piece knows the size of its largest hole. If the holes
+// are not sorted by size, each group of pieces knows the size of its largest hole too.
 template <typename Order>
 class HoleIndex {
   public:
@@ -224,7 +226,8 @@ class HoleIndex {
         }
     }
 
-    // A hole that shrinks, or grows into a neighbour, keeps its place among addresses.
+    // Replaces a hole after it has shrunk, or has grown into a neighbour. In the order of addresses, its place is
+    // unchanged.
     void replace(const Hole& hole, const Hole& by)
     {
         if constexpr (Order::sizes_ascend) {
@@ -243,7 +246,7 @@ class HoleIndex {
         }
     }
 
-    // The first hole of at least this size in the order, or nullptr.
+    // The first hole, in this order, of at least this size. Null: there is none.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
         if constexpr (Order::sizes_ascend) {
@@ -302,7 +305,7 @@ class HoleIndex {
             groups_[at / group_pieces] = std::max(groups_[at / group_pieces], size);
         }
     }
-    // The piece's largest hole is gone.
+    // Call when the piece's largest hole has been removed or has shrunk.
     void lower_largest(std::size_t at)
     {
         const std::uint64_t before = pieces_[at].largest;
@@ -321,7 +324,7 @@ class HoleIndex {
             groups_[group] = std::max(groups_[group], pieces_[at].largest);
         }
     }
-    // The pieces from `at` on have moved.
+    // Call when the pieces from `at` on have moved: computes the largest holes of their groups anew.
     void settle_groups(std::size_t at)
     {
         if constexpr (!Order::sizes_ascend) {

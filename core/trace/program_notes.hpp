@@ -1,11 +1,10 @@
-// The facts that a trace tells about its processes beside their events and call stacks. These are the objects that were
-// loaded, the code that called for each mapping, and the places of threads' stacks. There are also the block sizes that
-// the allocator tells.
+// What a trace tells about its processes besides events and call stacks: the programs and libraries that were loaded,
+// the code that made each mapping, the places of threads' stacks, and the usable sizes that allocators give to blocks.
 //
-// Cost     some 100 ns for each chunk of this kind, once.
+// Cost     some 100 ns for each chunk of these kinds, once.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
-// Errors   nonsense ends the reading of a chunk, and is counted in TraceFile::damage().
-// Threads  any, once it is read.
+// Errors   a malformed chunk is read up to the fault, and counted in TraceFile::damage().
+// Threads  any, after read().
 #pragma once
 
 #include <cstdint>
@@ -28,20 +27,20 @@ struct NotedModule {
     LoadedModule module;
 };
 
-// A thread's stack, from the thread's start on. Its guard lies below and is no part of it.
+// A thread's stack. Its guard pages lie below and are not part of it.
 struct ThreadStack {
     std::uint32_t process{};
     std::uint32_t thread{};
     std::uint64_t begin{};
     std::uint64_t bytes{};
-    std::uint64_t first_ticks{};  // when its thread was begun to be recorded
+    std::uint64_t first_ticks{};  // when the recording of its thread began
 };
 
-// The answer of malloc_usable_size for blocks of this size and alignment.
+// Blocks of one process, size and alignment. malloc_usable_size gives one answer for all of them.
 struct UsableSize {
     std::uint32_t process{};
     std::uint64_t size{};
-    std::uint64_t alignment{};  // 0: as malloc has it
+    std::uint64_t alignment{};  // 0: malloc's default
     friend auto operator<=>(const UsableSize&, const UsableSize&) = default;
 };
 
@@ -49,18 +48,18 @@ class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
 
-    // The modules of all images. Event::module is a place in this list, from 1.
+    // The modules of all images. An event's `module` is a place in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // The place of a module of an image; 0: the trace does not have it.
+    // The place in modules() of the image's module with this number. 0: the trace does not have it.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
     // Whether the trace names the caller of any mapping.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
-    // The chunk with the mappers for another chunk's events.
+    // The chunk that tells which modules made the mappings among these events. Null: there is none.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
-    // The usable size that a process's allocator gives. Absent: it was not asked, as glibc is not (usable_size.hpp). A
-    // block that a realloc left in place may have more.
+    // The usable size of such blocks. nullopt: the allocator was not asked. glibc's is never asked, because its answer
+    // follows a known rule (usable_size.hpp). A block that a realloc left in place may have more.
     [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
     [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 
@@ -72,7 +71,7 @@ class ProgramNotes {
 
     using ChunkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
     struct Places {
-        std::uint32_t before{};  // modules of other images
+        std::uint32_t before{};  // how many modules of other images precede this image's
         std::uint32_t count{};
     };
 
@@ -84,16 +83,16 @@ class ProgramNotes {
     std::map<UsableSize, std::uint64_t> usable_sizes_;
 };
 
-// The callers of one chunk's mappings, in their order.
+// Gives the modules that made the mappings of one chunk of events, in the order of the events.
 class ChunkMappers {
   public:
     ChunkMappers() = default;
-    // Without callers if the trace has none for this chunk.
+    // If the trace has no modules for this chunk, next() is always 0.
     ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events);
 
     // The module of the next event that maps or unmaps: a place in modules(); 0: not known.
     [[nodiscard]] std::uint32_t next();
-    // Call after the chunk's last event. False: the callers were not those of this chunk.
+    // Call after the chunk's last event. False: the modules did not match the chunk's events.
     [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole(); }
 
   private:

@@ -1,15 +1,16 @@
-// Call stacks in a trace, as docs/trace-format.md describes them: the payloads of chunks of kind `frames`, `stacks`,
-// `modules`, `symbols` and `callers`; and of kind `mappers`.
+// The payloads of the chunks that describe call stacks (kinds `frames`, `stacks`, `modules`, `symbols` and `callers`),
+// and of kind `mappers`. docs/trace-format.md describes the format.
 //
-// A stack is a node in a tree of its process image: an address, and the node of its caller. So any stack is one number.
-// Node 0 is no stack, and parents come before their children. An address is a return address: the call lies one byte
-// before it.
+// The stacks of a process image form a tree. A node is an address, with its caller's node as parent. So the number of
+// its innermost node identifies a whole stack. Node 0 means no stack. A parent has a smaller number than its children.
+// Addresses are return addresses: the call instruction ends one byte before.
 //
-// Cost     some 2 ns a number.
-// Memory   none, and no library: the recorder includes this file. Encoders write at the place they are given, at most
-//          as much as their constants say. Some bytes may lie beyond the end that they return.
-// Errors   a decoder ends where its payload ends. It ends earlier, and is damaged(), if the payload is not of its kind.
-// Ownership  texts that a decoder hands out lie in its payload.
+// Cost     some 2 ns per number.
+// Memory   none. Needs no library, because the recorder includes this file. Encoders write at the given position, at
+//          most as many bytes as their constants say. They may write past the end that they return.
+// Errors   a decoder stops at the end of its payload. At bytes that its kind does not allow, it stops early and becomes
+//          damaged().
+// Ownership  texts that a decoder returns point into its payload.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +23,19 @@
 
 namespace memsweep::trace {
 
-// The outermost address of a stack that was not followed to its beginning.
+// The outermost address of a stack whose outer callers could not be followed.
 inline constexpr std::uint64_t callers_not_followed = 1;
 
-// From here on, addresses are no code. They are lines that an interpreter runs, and symbols name them.
+// Addresses from here on are not code: they stand for source lines that an interpreter ran. Chunks of kind `symbols`
+// name them.
 inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
 [[nodiscard]] constexpr bool is_interpreted(std::uint64_t address) noexcept
 {
     return address >= first_interpreted && address - first_interpreted <= UINT32_MAX;
 }
 
-// A process image. The numbers of a process begin anew with every program that it becomes; its images are 0, 1, ...
+// A process image: one program that a process runs, until it ends or executes another. A process's images are 0, 1, ...
+// Each numbers its nodes and modules anew.
 struct StackImage {
     std::uint32_t process{};
     std::uint32_t image{};
@@ -40,7 +43,7 @@ struct StackImage {
 };
 
 struct FrameNode {
-    std::uint32_t parent{};  // the caller's node; 0: none is known
+    std::uint32_t parent{};  // the caller's node; 0: no caller is known
     std::uint64_t address{};
     friend bool operator==(const FrameNode&, const FrameNode&) = default;
 };
@@ -48,16 +51,16 @@ struct FrameNode {
 // An object that was loaded: a program, a library, the vdso.
 struct LoadedModule {
     std::uint64_t begin{};        // its first byte in memory
-    std::uint64_t size{};         // to its last segment's end
-    std::uint64_t bias{};         // the number added to its file's addresses; begin or less
-    std::uint64_t file_offset{};  // where the object begins in its file: not 0 within an archive
-    std::string_view build_id{};  // bytes, not digits; empty: it has none
+    std::uint64_t size{};         // up to the end of its last segment
+    std::uint64_t bias{};         // what loading adds to the addresses in its file; at most `begin`
+    std::uint64_t file_offset{};  // where the object begins in its file; not 0 for an object inside an archive
+    std::string_view build_id{};  // raw bytes, not hexadecimal digits; empty: it has none
     std::string_view path{};
     std::uint64_t first_ticks{};  // when it was first seen
-    std::uint64_t gone_ticks{};   // when it was seen to be gone; 0: it was not
+    std::uint64_t gone_ticks{};   // when it was found to be unloaded; 0: never
 };
 
-// The names of a place in a program.
+// A place in source code.
 struct SourceFrame {
     std::string_view function{};
     std::string_view file{};
@@ -67,7 +70,7 @@ struct SourceFrame {
 
 namespace payload {
 
-// Takes numbers and texts off the front of a payload.
+// Reads a payload's numbers and texts, one after another.
 class Cursor {
   public:
     constexpr Cursor() = default;
@@ -118,7 +121,8 @@ inline std::uint8_t* put_text(std::uint8_t* at, std::string_view text) noexcept
 
 }  // namespace payload
 
-// Kind `frames`: image, number of the first node; then for each node its parent and the difference of its address.
+// Kind `frames`: image and number of the first node. Then for each node: its parent, and the difference between its
+// address and the previous node's.
 
 class FramesEncoder {
   public:
@@ -126,7 +130,7 @@ class FramesEncoder {
     static constexpr std::size_t max_head_bytes = 2 * max_varint_bytes;
     static constexpr std::size_t max_node_bytes = 2 * max_varint_bytes;
 
-    // Nodes that follow have the numbers `first`, `first` + 1, ...; the first node of an image is 1.
+    // The nodes that follow get the numbers `first`, `first` + 1, ... An image's first node has number 1.
     constexpr Byte* head(Byte* at, std::uint32_t image, std::uint32_t first) noexcept
     {
         last_address_ = 0;
@@ -153,7 +157,7 @@ class FramesDecoder {
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
     // The number of the node that comes next.
     [[nodiscard]] constexpr std::uint32_t number() const noexcept { return number_; }
-    // A node whose parent does not come before it ends the payload: no stack is a circle.
+    // Reading stops at a node whose parent does not come before it. So no stack can be circular.
     [[nodiscard]] constexpr bool next(FrameNode& node) noexcept
     {
         if (damaged_ || cursor_.at_end()) {
@@ -179,8 +183,9 @@ class FramesDecoder {
     bool damaged_{};
 };
 
-// Kind `stacks`: image, number of the events chunk; then runs: so many events have this node. Kind `mappers`: the same
-// for the events that map or unmap, with the number of a module.
+// Kind `stacks`: image and number of the events chunk, then runs. A run is a count and the node that so many events in
+// a row have. Only events that ask for memory count here. Kind `mappers` has the same form, with modules instead of
+// nodes. There, only events that map or unmap count.
 
 class StacksEncoder {
   public:
@@ -193,7 +198,7 @@ class StacksEncoder {
         run_ = 0;
         return put_varint(put_varint(at, image), sequence);
     }
-    // Adds the node of the next event that has one. Writes the run before it once that run is over.
+    // Adds the next event's node. If it differs from the last node, the run of the last node is written.
     constexpr Byte* add(Byte* at, std::uint32_t node) noexcept
     {
         if (node != node_) {
@@ -203,7 +208,7 @@ class StacksEncoder {
         ++run_;
         return at;
     }
-    // Writes the last run. A run of node 0 may be left out at the end.
+    // Writes the last run. A last run of node 0 may be left out.
     constexpr Byte* finish(Byte* at) noexcept
     {
         if (run_ != 0) {
@@ -225,14 +230,14 @@ class StacksDecoder {
     {
         damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_);
     }
-    // For runs that stand behind something else.
+    // For a payload that has other data before its runs.
     constexpr StacksDecoder(const payload::Cursor& runs, std::uint32_t image, std::uint64_t sequence) noexcept
         : cursor_{runs}, sequence_{sequence}, image_{image}
     {
     }
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
     [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return sequence_; }
-    // The node of the next event that has one; 0 behind the last run, however many events there are.
+    // The next event's node. After the last run, it is 0 for every event.
     [[nodiscard]] constexpr std::uint32_t next() noexcept
     {
         while (run_ == 0) {
@@ -245,7 +250,7 @@ class StacksDecoder {
         --run_;
         return node_;
     }
-    // Whether nodes are left. The events chunk should have used up all.
+    // Whether nodes are left. After the last event of the events chunk, none should be.
     [[nodiscard]] constexpr bool has_more() const noexcept { return run_ != 0 || (!damaged_ && !cursor_.at_end()); }
     [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
 
@@ -258,10 +263,10 @@ class StacksDecoder {
     bool damaged_{};
 };
 
-// Kind `callers`: as `stacks`, with the numbers of addresses. Before the runs stand the number of addresses and, for
-// each from number 1 on, the difference to the one before.
+// Kind `callers`: as `stacks`, but a run has the number of an address in place of a node. The addresses come before the
+// runs: how many there are, and each one's difference from the previous. Their numbers begin at 1; 0 is no caller.
 
-// Writes what stands between the head and the runs: at most max_varint_bytes for the number, and for each address.
+// Writes the addresses, between the head and the runs. Writes at most max_varint_bytes for their count and for each.
 constexpr std::uint8_t* put_callers(std::uint8_t* at, std::span<const std::uint64_t> addresses) noexcept
 {
     at = put_varint_at_once(at, addresses.size());
@@ -308,10 +313,10 @@ class CallersDecoder {
     bool damaged_{};
 };
 
-// Kind `modules`: image; then for each module, from number 1 on: begin, size, begin - bias, file offset, build id,
-// path, both ticks.
+// Kind `modules`: image. Then for each module, numbered from 1: begin, size, begin - bias, file offset, build id, path,
+// both ticks.
 
-inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // and those of its build id and path
+inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // plus the bytes of its build id and path
 
 inline std::uint8_t* put_modules_head(std::uint8_t* at, std::uint32_t image) noexcept
 {
@@ -354,9 +359,9 @@ class ModulesDecoder {
     bool damaged_{};
 };
 
-// Kind `symbols`: image; then for each address the difference to the last, its module, and its frames. A frame is
-// function, file, line; inlined frames come innermost first. A text is 0 (none), 1 and the text, or 2 + the number of
-// an earlier text of the chunk.
+// Kind `symbols`: image. Then for each address: its difference from the previous address, its module, the number of its
+// frames, and the frames. A frame is function, file and line; inlined frames come innermost first. A text is 0 for
+// none, 1 followed by the text, or 2 + the number of an earlier text of the chunk.
 
 inline constexpr std::uint64_t no_text = 0;
 inline constexpr std::uint64_t new_text = 1;

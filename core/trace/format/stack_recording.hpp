@@ -1,25 +1,26 @@
-// The file in which a recorder keeps call stacks, and the objects whose code calls, while its process runs. It is
-// <process>.<number>.stacks, beside the image's own file (recording_layout.hpp). The reader turns it into chunks of
-// frames and of modules. If no stacks were asked for, it is made at the first mapping and has modules alone.
+// The file to which a recorder writes call stacks while its process runs, together with the modules: the programs and
+// libraries that contain the calling code. Its name is <process>.<number>.stacks; it lies beside the image's own file
+// (recording_layout.hpp). The reader turns it into chunks of kinds `frames` and `modules`. If no stacks were asked for,
+// the file is made at the first mapping, and has only modules.
 //
 //   0          StackFileHeader
 //   4096       RecordedModule, one after the other
-//   then       StackNode, by their numbers, and room for as many as the header says
+//   then       StackNode, by their numbers; the header says how many the file has room for
 //   then       RecordedLine, one after the other
 //
-// A module's number is its place, from 1. Number 0 is code outside of all modules: it was made at run time, or the file
-// has no room for its module.
+// A module's number is its place in the file, from 1. Number 0 stands for code in no module of the file. Such code was
+// made at run time, or the file has no room for its module.
 //
-// A call stack is the number of a node. The node's address is where the innermost call returns to, and its parent is
-// the stack in which this call was made. Number 0 is no stack. If a stack could not be followed to its beginning, it
-// begins with a node of the address cut_address. If a signal interrupted a frame, the address is one beyond the
-// instruction. So it lies behind what was being executed, as a return address does. A line that an interpreter executes
-// has an address from first_interpreted on (stack_layout.hpp): the first RecordedLine, the second, ...
+// A call stack is identified by the number of its innermost node. A node's address is the return address of a call. Its
+// parent is the stack in which the call was made. Number 0 means no stack. If the outer callers could not be followed,
+// the outermost node has the address cut_address. If a signal interrupted a function, the address is the interrupted
+// instruction's plus one: like a return address, it lies behind the instruction that was executed. The first
+// RecordedLine has the address first_interpreted (stack_layout.hpp), the second first_interpreted + 1, and so on.
 //
-// The process may be killed at any instruction. So a node is whole before the file counts it, and before an event has
-// its number. If there is no room for a node, the stack is 0 and the loss is counted.
+// The process may be killed at any instruction. So a node is complete before the header counts it and before an event
+// refers to it. If there is no room for a node, the event's stack is 0, and the header counts the loss.
 //
-// Memory   none, and no library: the recorder includes this file.
+// Memory   none. Needs no library, because the recorder includes this file.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +42,17 @@ struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
     std::uint32_t process{};
     std::uint32_t node_room{};      // nodes that the file has room for
-    std::uint32_t nodes{};          // numbers below this one are whole
-    std::uint32_t modules{};        // likewise
-    std::uint64_t sampled_every{};  // bytes, on average; 0: all events that ask for memory have a stack;
-                                    // modules_alone: none has
-    std::uint64_t lost_stacks{};    // events that should have a stack and have none
-    std::uint32_t lost_errno{};     // why; 0: the table is full
+    std::uint32_t nodes{};          // nodes with smaller numbers are complete
+    std::uint32_t modules{};        // modules that are complete
+    std::uint64_t sampled_every{};  // bytes, on average; 0: every event that asks for memory has a stack;
+                                    // modules_alone: no event has one
+    std::uint64_t lost_stacks{};    // events that should have a stack, but have none
+    std::uint32_t lost_errno{};     // why stacks were lost; 0: there was no room for more nodes
     std::uint32_t lost_modules{};   // modules for which there was no room
-    std::uint32_t lines{};          // that are whole
-    std::uint32_t line_bytes{};     // of them all
-    std::uint32_t python{};         // the first interpreter's version, as Py_Version has it; 0: none was met
-    std::uint32_t reads_python{};   // 1: its calls are in the stacks
+    std::uint32_t lines{};          // lines that are complete
+    std::uint32_t line_bytes{};     // bytes of all lines
+    std::uint32_t python{};         // the first Python interpreter's version, as in Py_Version; 0: none was met
+    std::uint32_t reads_python{};   // 1: the stacks have this interpreter's calls
 };
 static_assert(sizeof(StackFileHeader) == 64 && std::is_trivially_copyable_v<StackFileHeader>);
 
@@ -63,15 +64,15 @@ struct StackNode {
 static_assert(sizeof(StackNode) == 16 && std::is_trivially_copyable_v<StackNode>);
 
 struct RecordedModule {
-    std::uint64_t begin{};  // the first byte that it has mapped in the process
+    std::uint64_t begin{};  // the lowest address that it occupies in the process
     std::uint64_t end{};
-    std::uint64_t bias{};        // what was added to the addresses of its file
-    std::uint64_t seen_ticks{};  // when it was first met in a stack
-    std::uint64_t gone_ticks{};  // 0: it was there to the end
+    std::uint64_t bias{};        // what loading added to the addresses in its file
+    std::uint64_t seen_ticks{};  // when the recorder first met it
+    std::uint64_t gone_ticks{};  // when it was found to be unloaded; 0: never
     std::uint32_t build_id_bytes{};
     std::uint32_t path_bytes{};
     std::uint8_t build_id[32]{};
-    char path[944]{};  // if it is longer, its end
+    char path[944]{};  // the end of the path, if the path is longer
 };
 static_assert(sizeof(RecordedModule) == 1024 && std::is_trivially_copyable_v<RecordedModule>);
 

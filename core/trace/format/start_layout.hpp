@@ -1,14 +1,14 @@
-// The file "starts" in the folder of a recording or of counts. It lists the programs that were started by processes
-// with the recorder. The file is made in full together with the folder, and every process that loads the recorder maps
-// it. So a note needs no descriptor, and no right that the process may have given up by then.
+// The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
+// have started. The file is made together with the folder, at its full size. A process maps the file as soon as it has
+// loaded the recorder. So it can add an entry later without a descriptor, even if it may no longer open the file.
 //
 //   0       StartsHeader
-//   4096    StartEntry, one after the other, in the order they were taken
+//   4096    StartEntry, one after the other, in the order in which processes took them
 //
-// An entry's program has an image if one begins in the entry's process and namespace, at the entry's time or later, and
-// before the next entry of that process. If there is no such image, the program ran without the recorder.
+// The image that belongs to an entry is in the entry's process and namespace. It begins at the entry's time or later,
+// and before the next entry of that process. If there is no such image, the program ran without the recorder.
 //
-// Memory   none, and no library: the recorder includes this file.
+// Memory   none. Needs no library, because the recorder includes this file.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace memsweep::trace {
 inline constexpr const char* starts_name = "starts";
 inline constexpr std::uint64_t starts_magic = 0x317374726174534DULL;  // "MStarts1"
 inline constexpr std::uint32_t starts_offset = 4096;
-inline constexpr std::uint32_t max_starts = 16'384;  // the file has room for so many; the rest are only counted
+inline constexpr std::uint32_t max_starts = 16'384;  // entries that fit; further starts are only counted
 
 struct StartsHeader {
     std::uint64_t magic{starts_magic};
     std::uint64_t entries{};  // entries that the file has room for
-    std::uint64_t taken{};    // entries taken, including those without room
+    std::uint64_t taken{};    // starts, including those for which there was no room
 };
 
 enum class StartState : std::uint32_t { empty = 0, begun = 1, failed = 2 };
 
 struct StartEntry {
     StartState state{};
-    std::uint32_t process{};      // that the program runs in; 0: not known yet
-    std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before
+    std::uint32_t process{};      // the process that the program runs in; 0: not known yet
+    std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before the start
     PreloadObstacle obstacle{};
-    std::uint32_t pid_namespace{};  // the starting process's, as in ImageFacts
-    char program[104]{};            // the end of its file's path, and zeroes
-    char command[128]{};            // its words with blanks between, cut, and zeroes
+    std::uint32_t pid_namespace{};  // the PID namespace of the starting process, as in ImageFacts
+    char program[104]{};            // the end of the path of its file, then zeroes
+    char command[128]{};            // the command line, words separated by blanks, cut to fit, then zeroes
 };
 static_assert(sizeof(StartEntry) == 256 && std::is_trivially_copyable_v<StartEntry>);
 [[nodiscard]] constexpr std::uint64_t starts_bytes(std::uint64_t entries) noexcept

@@ -1,10 +1,10 @@
-// The clock behind the stamps of recorded events. It is the processor's counter if that runs evenly on all cores, else
-// CLOCK_MONOTONIC in nanoseconds.
+// The clock that gives recorded events their stamps. It is the processor's counter if the counter has a constant rate,
+// else CLOCK_MONOTONIC in nanoseconds.
 //
-// Units    ticks of a frequency that is measured against CLOCK_MONOTONIC.
-// Sources  rdtsc, and CPUID 0x80000007 EDX bit 8 (it neither stops nor changes its rate); clock_gettime(2).
-// Cost     ticks() 8 ns, ordered_ticks() 14 ns; 17 ns if it is CLOCK_MONOTONIC.
-// Memory   none: the recorder includes this file.
+// Units    ticks; memsweep measures their frequency against CLOCK_MONOTONIC.
+// Sources  rdtsc; CPUID 0x80000007 EDX bit 8 (the counter neither stops nor changes its rate); clock_gettime(2).
+// Cost     ticks() 8 ns, ordered_ticks() 14 ns; both 17 ns with CLOCK_MONOTONIC.
+// Memory   none. Needs the C library alone, because the recorder includes this file.
 // Threads  any.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace memsweep::trace {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The processor's own counter, whether or not it runs evenly.
+// The processor's own counter, even if its rate is not constant.
 [[nodiscard]] inline std::uint64_t counter_ticks() noexcept
 {
 #if defined(__x86_64__)
@@ -45,8 +45,8 @@ class TickClock {
         return by_counter_ ? counter_ticks() : nanoseconds_of(CLOCK_MONOTONIC);
     }
 
-    // Reads the clock only when everything before it in the program is done. So what another thread did earlier has an
-    // earlier time.
+    // Reads the clock only after all earlier instructions of the thread are complete. So if this thread has seen the
+    // effect of another thread's event, that event has an earlier stamp.
     [[nodiscard]] std::uint64_t ordered_ticks() const noexcept
     {
 #if defined(__x86_64__)

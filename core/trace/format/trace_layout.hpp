@@ -1,7 +1,7 @@
-// The bytes of a trace file (.mst, version 1) as docs/trace-format.md describes them: a header, then chunks. Everything
-// is little-endian.
+// The layout of a trace file (.mst, version 1): a header, then chunks. Everything is little-endian.
+// docs/trace-format.md describes it.
 //
-// Memory   none, and no library: the recorder includes this file.
+// Memory   none. Needs no library, because the recorder includes this file.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "structures are writte
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x89, 'M', 'S', 'T', '\r', '\n', 0x1A, '\n'};
 inline constexpr std::uint32_t chunk_magic = 0x4B4E434DU;  // "MCNK"
 inline constexpr std::uint16_t format_version = 1;
-// The most bytes of a payload before compression: bounds a reader's memory.
+// The largest payload before compression. This bounds a reader's memory.
 inline constexpr std::uint32_t max_chunk_bytes = 16U << 20U;
 inline constexpr unsigned events_per_stamp = 64;
 
@@ -28,20 +28,22 @@ struct FileHeader {
     std::uint16_t version{format_version};
     std::uint16_t header_bytes{64};
     std::uint32_t flags{};
-    std::uint64_t ticks_per_second{};  // by the clock behind all stamps; 0: stamps say nothing about time
+    std::uint64_t ticks_per_second{};  // of the clock that all stamps come from; 0: stamps tell no time
     std::uint64_t start_ticks{};       // what the clock showed at start_unix_ns
     std::uint64_t start_unix_ns{};     // 0: not known
-    std::uint32_t process{};           // the first one recorded
+    std::uint32_t process{};           // the first process that was recorded
     std::uint32_t page_bytes{};
     std::array<std::uint32_t, 3> reserved{};
     std::uint32_t header_crc{};  // CRC-32C of the 60 bytes before it
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-// facts: lines of "name=value" about the recording. slots, words: a recorder's (recording_layout.hpp). From frames on,
-// information beside the events (stack_layout.hpp): call stacks and what they need, the code that mapped memory,
-// threads' stacks, usable sizes, and callers if no stack was taken. snapshot: a process's address space at a moment
-// (core/trace/snapshot.hpp). end_mark: when the program's work was done (core/trace/end_mark.hpp).
+// facts               lines of "name=value" about the recording
+// slots, words        a recorder's own chunks (recording_layout.hpp)
+// frames to callers   information beside the events (stack_layout.hpp): call stacks and what they refer to, the code
+//                     that mapped memory, threads' stacks, usable sizes, and callers of events without a stack
+// snapshot            a process's address space at one moment (core/trace/snapshot.hpp)
+// end_mark            when the program's work was done (core/trace/end_mark.hpp)
 enum class ChunkKind : std::uint8_t {
     events = 1,
     facts = 2,
@@ -59,39 +61,42 @@ enum class ChunkKind : std::uint8_t {
     end_mark = 14,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
-// An unsealed chunk was still being written when its process died. Its lengths and payload_crc are not filled in, and
-// its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.
+// An unsealed chunk was still being written when its process died. Its lengths and payload_crc are not filled in. Its
+// events end at the first end_of_chunk (a zero byte). A recorder that writes through a mapping leaves such chunks
+// behind.
 inline constexpr std::uint8_t chunk_unsealed = 1;
-// The events under a stamp of a ticked chunk followed it within a few milliseconds. A reader that does not know their
-// times puts them right behind the stamp, and otherwise spreads them up to the next one.
+// In a chunk with this flag, events happened within a few milliseconds after the stamp before them. A reader then
+// places them right after that stamp, at most 2 us apart. Without the flag, it spreads them evenly up to the next
+// stamp.
 inline constexpr std::uint8_t chunk_ticked = 2;
 
 struct ChunkHeader {
     std::uint32_t magic{chunk_magic};
     ChunkKind kind{ChunkKind::events};
     Codec codec{Codec::raw};
-    std::uint8_t rotation{4};  // addresses are rotated right by this many bits, so that alignment costs no digits
+    std::uint8_t rotation{4};  // addresses are rotated right by this many bits, so that low zero bits cost nothing
     std::uint8_t flags{};
-    std::uint32_t span_bytes{};    // from this header to the next one
+    std::uint32_t span_bytes{};    // from the start of this header to the next header
     std::uint32_t stored_bytes{};  // size of the payload behind this header
     std::uint32_t raw_bytes{};     // size of the payload, decompressed
     std::uint32_t events{};        // 0 in an unsealed chunk
     std::uint32_t process{};
     std::uint32_t thread{};       // chunks of one process and thread are one stream, in the order of the file
-    std::uint64_t sequence{};     // 0, 1, 2, ... within the stream, so a missing chunk shows
-    std::uint64_t first_ticks{};  // the clock before the first event; stamps within count from here
+    std::uint64_t sequence{};     // 0, 1, 2, ... within the stream; a gap shows that a chunk is missing
+    std::uint64_t first_ticks{};  // the clock before the first event; the chunk's stamps count from here
     std::uint64_t last_ticks{};
     std::uint32_t payload_crc{};  // CRC-32C of the stored payload
-    std::uint32_t header_crc{};   // CRC-32C of the 60 bytes before it; of an unsealed chunk too
+    std::uint32_t header_crc{};   // CRC-32C of the 60 bytes before it, even in an unsealed chunk
 };
 static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
 
-// Each event begins with a varint. The low two bits are its Opcode. The rest is the zigzagged difference of its rotated
-// address to the last one in the chunk. For `other` the rest is an OtherOperation, and its operands follow.
+// Each event begins with a varint. The low two bits are its Opcode. The other bits are the zigzagged difference between
+// its rotated address and the previous one in the chunk. For `other`, they are an OtherOperation, whose operands
+// follow.
 enum class Opcode : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
 
 enum class OtherOperation : std::uint8_t {
-    end_of_chunk = 0,  // first, so that zeroes never look like events
+    end_of_chunk = 0,  // value 0, so that zeroes never look like events
     stamp,             // ticks since the last stamp
     base,              // the rotated address that the next difference counts from
     thread,            // thread of the events that follow; a chunk begins with the thread of its header
@@ -99,7 +104,7 @@ enum class OtherOperation : std::uint8_t {
     space,             // likewise; a chunk begins with 0
     stream,            // likewise
     define_space,      // index, SpaceKind, device, length of the name, name
-    calloc,            // difference, size; from here on the difference is a varint of its own, without an opcode
+    calloc,            // difference, size; from this line on, the difference is a varint of its own, without an opcode
     aligned_alloc,     // difference, size, log2 of the alignment
     map,               // difference, size
     unmap,             // difference, size
@@ -109,11 +114,11 @@ enum class OtherOperation : std::uint8_t {
     exec,              //
     process_exit,      //
     label,             // length, text
-    copy,              // difference of the destination, its source likewise, size, the source's space
+    copy,              // difference of the destination, difference of the source, size, space of the source
     move,              // likewise
     failed_alloc,      // size
-    free_requested,    // difference; the block stays live until its free
-    external,          // difference, size: memory that others own comes under this space's account
+    free_requested,    // difference; the block stays live until its `free` event
+    external,          // difference, size; this space begins to account for memory that others own
     external_end,      // difference
 };
 inline constexpr std::uint64_t other_operations = 24;

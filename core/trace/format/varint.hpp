@@ -1,9 +1,10 @@
-// Unsigned numbers in as few bytes as they need: seven bits a byte, lowest first, the top bit says that more follow.
-// Signed differences are zigzagged first, so that small ones are short whatever their sign.
+// Varints: unsigned numbers in as few bytes as they need. A byte holds seven bits of the number, lowest bits first. Its
+// top bit says whether another byte follows. Signed differences are zigzagged first, so that small ones are short
+// whatever their sign.
 //
-// Cost     about 1 ns a byte.
+// Cost     about 1 ns per byte.
 // Memory   none.
-// Errors   reading: nothing is read beyond `end`; a number that is cut off or longer than 64 bits is no number.
+// Errors   get_varint() reads nothing beyond `end`. It refuses a number that is cut off or longer than 64 bits.
 #pragma once
 
 #include <bit>
@@ -24,7 +25,7 @@ inline constexpr std::size_t max_varint_bytes = 10;
     return (value >> 1U) ^ (0 - (value & 1U));
 }
 
-// Returns the end of what was written. `at` has room for max_varint_bytes bytes.
+// Returns the end of the written bytes. `at` must have room for max_varint_bytes bytes.
 constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexcept
 {
     while (value >= 0x80) {
@@ -35,8 +36,9 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at;
 }
 
-// The same without a branch on the length of the number. It costs 1 ns for any number, while the loop costs up to 5 ns
-// if lengths cannot be predicted. Writes up to 8 bytes wherever it ends; `at` has room for max_varint_bytes bytes.
+// As put_varint(), without a branch on the length of the number. It costs 1 ns for any number. The loop of put_varint()
+// costs up to 5 ns if the processor cannot predict the lengths. It may write up to 8 bytes even for a shorter number.
+// `at` must have room for max_varint_bytes bytes.
 [[gnu::always_inline]] constexpr std::uint8_t* put_varint_at_once(std::uint8_t* at, std::uint64_t value) noexcept
 {
     if (std::is_constant_evaluated() || value >> 56U != 0) {
@@ -51,7 +53,7 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at + bytes;
 }
 
-// Returns the end of what was read, or nullptr.
+// Returns the end of the number in the input. Null: it is cut off, or longer than 64 bits.
 [[nodiscard, gnu::always_inline]] constexpr const std::uint8_t*
 get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept
 {

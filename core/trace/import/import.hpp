@@ -1,11 +1,11 @@
 // Imports the logs of other tools as traces.
 //
-// Cost     a text log at some hundred MB/s; Umpire's lines of JSON at some 90.
-// Memory   bounded for logs that are read line by line: the live blocks, the stacks and a MiB. A PyTorch snapshot is
-//          held in memory.
-// Errors   invalid_input: the format is unknown, or the log is not of its format; a line or a stretch of zeroes is too
-//          long; or sizes add up to more than 64 bits. A bad line is counted and left out. A last line without a
-//          newline is bad unless its text shows that it is whole: a number that was cut off still looks like a number.
+// Cost     text logs are read at some hundred MB/s, Umpire's lines of JSON at some 90 MB/s.
+// Memory   for logs that are read line by line: the live blocks, the stacks and 1 MiB. A PyTorch snapshot is held as a
+//          whole.
+// Errors   invalid_input: the format is unknown; the log has another format; a line or a run of zero bytes is too long;
+//          or the sum of the sizes exceeds 64 bits. A bad line is counted and left out. A last line without a newline
+//          is bad, because a number in it may be cut off. It is good only if its text shows that it is complete.
 // Threads  one.
 #pragma once
 
@@ -26,38 +26,39 @@
 namespace memsweep::trace {
 
 struct BadLine {
-    std::uint64_t number{};  // from 1; of a binary log, the record
+    std::uint64_t number{};  // of the line, from 1; in a binary log, of the record
     std::string reason;
 };
 inline constexpr std::size_t named_bad_lines = 5;
 
-// Which block is freed if the log does not tell them apart.
+// Which block a free releases, if the log does not say which of several it is.
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
-    std::string name;  // the log's, for messages; RMM's names its device
+    std::string name;  // the log's, for messages; an RMM log's name also tells the device
     FreeOrder free_order{FreeOrder::lifo};
-    std::optional<std::uint64_t> uid;       // only this process of a log that holds several
-    std::uint64_t drawn_live{100'000};      // for a distribution: blocks that are live at the beginning
-    std::uint64_t drawn_events{1'000'000};  // for a distribution: events drawn after them
+    std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
+    std::uint64_t drawn_live{100'000};      // if a trace is drawn from a distribution: its live blocks at the beginning
+    std::uint64_t drawn_events{1'000'000};  // and the events that follow
 };
 
-// Writes the events that importers find, and accounts for them.
+// Takes the events that an importer finds: writes them to a trace, and keeps their totals.
 class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
-    // Ends the log if its events and its importer together hold more than the log's bytes allow.
+    // From now on, `log` ends if the live blocks and the importer's own data exceed what a log of its size may hold.
     void watch(LogText& log) { log_ = &log; }
-    // Says how much the importer holds, in the unit of bounds.hpp: "things", of which a live block is one.
+    // Reports the size of the importer's own data, in the things of bounds.hpp: a live block is one thing.
     void hold(std::uint64_t things);
 
-    // Adds an event. An allocation of some bytes that returned nothing becomes a failed one.
+    // Adds an event. An allocation of one byte or more that has the address 0 becomes a failed allocation.
     void add(Event event);
-    // The stack made of this address and the caller's stack, for an event's `stack`. A caller of 0 begins a stack. If
-    // no more stacks may be held, the result is the caller's: then inner frames are missing, and a fact says so.
+    // Returns the stack that has `address` as its innermost frame and `caller` as the stack around it. Use it as an
+    // event's `stack`. If `caller` is 0, the address is the outermost frame. If no more stacks may be held, returns
+    // `caller`; a fact then says that inner frames are missing.
     [[nodiscard]] std::uint32_t stack(std::uint32_t caller, std::uint64_t address);
-    // Names an address, innermost frame first. Call it once for each address.
+    // Names the frames of an address, innermost first. Call it once for each address.
     void name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
@@ -66,7 +67,7 @@ class ImportSink {
     {
         stated_totals_.push_back({std::move(what), stated, imported});
     }
-    // States something about the log that its events do not show.
+    // Adds a fact about the log that its events do not show.
     void state_fact(const std::string& name, std::string value) { facts_[name] = std::move(value); }
 
     [[nodiscard]] const Accounting& accounting() const noexcept { return accounting_; }
@@ -83,7 +84,7 @@ class ImportSink {
     Accounting accounting_;
     std::vector<BadLine> first_bad_lines_;
     std::uint64_t bad_lines_{};
-    std::uint64_t ghosts_{};  // blocks that were live before the log begins
+    std::uint64_t ghosts_{};  // blocks that were already live when the log began
     std::vector<StatedTotal> stated_totals_;
     Facts facts_;
 };
@@ -91,12 +92,12 @@ class ImportSink {
 struct ImportFormat {
     std::string_view name;
     std::string_view help;
-    std::uint64_t ticks_per_second{};  // unit of the stamps that its importer gives; 0: they tell no time
+    std::uint64_t ticks_per_second{};  // of the stamps that the importer gives; 0: stamps tell no time
     bool (*looks_like)(std::string_view head);
     base::Expected<void> (*import)(LogText& log, ImportSink& sink, const ImportOptions& options);
 };
 
-// The importers: what their logs look like, and how they are read.
+// The formats that can be imported.
 extern const ImportFormat dj_mtrace_format;
 extern const ImportFormat fleetbench_format;
 extern const ImportFormat heaptrack_format;
@@ -109,12 +110,12 @@ extern const ImportFormat valgrind_format;
 
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// Finds a format by its name, or by the first bytes of the log.
+// Finds a format by its name. If `name` is empty, finds it by the first bytes of the log.
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
-// Imports the whole log. invalid_input: the log is not of this format, because it has no event, and has bad lines or a
-// beginning unlike this format's. The message names the formats that it could be.
+// Imports the whole log. invalid_input: the log has no event, and either has bad lines or does not begin like this
+// format. The message names the formats that the log could have.
 [[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
                                               const ImportOptions& options);
 inline constexpr std::size_t log_head_bytes = 4096;  // formats are recognised by these
@@ -123,7 +124,7 @@ inline constexpr std::size_t log_head_bytes = 4096;  // formats are recognised b
 
 inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // per second
 
-// A made-up address, for logs that number their blocks or do not say where they lie. Never 0.
+// Makes up an address for a block, for logs that number their blocks or do not tell addresses. Never 0.
 [[nodiscard]] constexpr std::uint64_t made_address(std::uint64_t number)
 {
     constexpr std::uint64_t spacing = 16;
@@ -136,19 +137,19 @@ struct LoggedAction {
     EventKind kind{};
 };
 [[nodiscard]] std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name);
-// Sets the kind. A free then has no size, and a failed allocation no address, whatever the log says in these columns.
+// Sets the kind of an event. Clears the size of a free and the address of a failed allocation, whatever the log says.
 void set_kind(Event& event, EventKind kind);
 
-// Reads a log line by line. A log with a line of more than LogText::max_line_bytes is refused. Lines{sink, options} has
-// add(line), which returns why the line is bad, or nullptr. It may have finish(), which does the same for the end of
-// the log. It may have is_whole(line) for a last line without a newline: whether its text shows that nothing is
-// missing.
+// Reads a log line by line. invalid_input: a line is longer than LogText::max_line_bytes. Lines{sink, options} has:
+// - add(line): imports a line; returns why the line is bad, or nullptr.
+// - finish(), optional: called at the end of the log; returns why the log's end is bad, or nullptr.
+// - is_whole(line), optional: whether the text of a last line without a newline shows that nothing is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     Lines lines{sink, options};
     std::string_view line;
-    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // some logs have other output in front
+    constexpr std::uint64_t most_lines_before_an_event = 10'000'000;  // some logs begin with other output
     while (log.line(line) &&
            (log.line_number() < most_lines_before_an_event || sink.accounting().counts().events != 0)) {
         const LogText::LineEnd end = log.how_it_ended();

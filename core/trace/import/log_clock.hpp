@@ -10,10 +10,10 @@
 
 namespace memsweep::trace {
 
-// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970; empty: it is neither.
+// Reads "22:30:49.650739" or seconds since 1970. Older logs have ':' before the fraction. nullopt: the text is neither.
 [[nodiscard]] std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day);
 
-// A time of day begins again at midnight.
+// Adds a day whenever the time of day has started over at midnight.
 class LogClock {
   public:
     std::uint64_t read(std::string_view text);

@@ -1,10 +1,10 @@
-// The bytes of a log, decompressed, line by line or record by record, and the fields of its lines.
+// Decompresses a log, and reads it line by line or record by record. Also takes lines apart into fields.
 //
-// Cost     one copy and a search for line ends: some 5 GB/s. Fields allocate nothing.
-// Memory   1 MiB unless told otherwise, and the longest line, up to 16 MiB. heaptrack writes a command line into one
-//          line; on Linux that has at most 6 MiB.
-// Errors   if the source fails, the text ends, and failure() says why. A line that is too long ends it too;
-//          how_it_ended() says so.
+// Cost     one copy and a search for line ends: some 5 GB/s. Taking fields allocates nothing.
+// Memory   a buffer of 1 MiB by default, which grows with the longest line, to 16 MiB at most. The longest lines known
+//          are the command lines in heaptrack's logs: on Linux they have at most 6 MiB.
+// Errors   if the source fails, the text ends, and failure() says why. A line that is too long also ends the text;
+//          how_it_ended() tells.
 // Threads  one.
 #pragma once
 
@@ -22,20 +22,22 @@
 
 namespace memsweep::trace {
 
-// Reads the next bytes, as many as are at hand; 0 at the end.
+// Reads as many bytes as are available into `into`. Returns their number; 0 at the end.
 using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)>;
 
 // Where a log comes from.
 struct LogSource {
     ReadMore read;
-    // The bytes read of the file itself, before decompression. Null: nothing is compressed, and nobody counts.
+    // How many bytes of the file have been read so far, before decompression. Null: they are not counted, because
+    // nothing is decompressed.
     std::shared_ptr<const std::uint64_t> file_bytes{};
     std::string name{};  // for messages
 };
 
-// Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one
-// within the other (four layers at most). At most most_decompressed() of bounds.hpp comes out. Zeroes behind the last
-// member of gzip or frame of zstd are padding. `piece_bytes`: each layer is read so many bytes at a time, at least 4.
+// Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, even if one
+// lies within the other, up to four layers deep. Reading fails if a layer gives more than most_decompressed()
+// (bounds.hpp). Zero bytes after the last member of gzip or the last frame of zstd are padding. `piece_bytes`: how many
+// bytes of a layer are read at a time; at least 4.
 [[nodiscard]] base::Expected<LogSource> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
 [[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
@@ -49,7 +51,7 @@ class LogText {
     static constexpr std::size_t usual_buffer_bytes = 1 << 20;
     static constexpr std::size_t max_line_bytes = 16 << 20;
 
-    // A buffer of any size but 0 gives the same text. For a small log, a small one is made sooner.
+    // The buffer's size does not change the text, but it must not be 0. For a small log, a small buffer is made faster.
     explicit LogText(LogSource source, std::size_t buffer_bytes = usual_buffer_bytes)
         : source_{std::move(source.read)}, file_bytes_{std::move(source.file_bytes)}, name_{std::move(source.name)},
           buffer_(buffer_bytes)
@@ -60,21 +62,22 @@ class LogText {
     {
     }
 
-    // The first bytes, at most this many; nothing is consumed.
+    // The next bytes, at most `bytes` of them. They stay unread.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
-    // The next line without its end, valid until the next call; false at the end. No line follows one that is too long.
+    // Gives the next line without its line end, valid until the next call. False: the log has ended, or the line before
+    // was too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // The end of the last line that line() returned. A carriage return at the end of the log counts as a newline.
+    // How the line ended that line() gave last. A carriage return at the end of the log counts as a newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
-    // Exactly this many bytes, valid until the next call; fewer at the end.
+    // The next `count` bytes, valid until the next call. Fewer only at the end of the log.
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Whether so many things may be held, given what has been read of the file (most_held_by_log() of bounds.hpp).
-    // False ends the text, and failure() says why.
+    // Whether the caller may hold so many things, by the bytes of the file read so far (most_held_by_log() of
+    // bounds.hpp). If not, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
-    // How many things may be held, for callers that can do with fewer.
+    // The most things that may be held. For callers that can limit themselves.
     [[nodiscard]] std::uint64_t most_held() const;
 
   private:
@@ -108,7 +111,7 @@ using base::trimmed;
     return text == "(nil)" || text == "nil" ? std::optional<std::uint64_t>{0} : parse_number(text, 16);
 }
 
-// Takes the last word off the end.
+// Removes the last word from `rest`, and returns it.
 [[nodiscard]] inline std::string_view take_last_word(std::string_view& rest)
 {
     rest = trimmed(rest);
@@ -123,7 +126,7 @@ using base::trimmed;
     return head.substr(0, head.find('\n'));
 }
 
-// Whether one of the first lines of a log has this beginning and contains this text. Other output may precede the log.
+// Whether one of the first lines of a log begins with `begin` and contains `text`. Other output may precede the log.
 [[nodiscard]] bool has_line_with(std::string_view head, std::string_view begin, std::string_view text);
 
 }  // namespace memsweep::trace

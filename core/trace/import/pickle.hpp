@@ -1,9 +1,9 @@
-// Reads pickled plain data (protocol 2 to 5) as a tree of values. Nothing is executed: a pickle that names a class or a
-// function is refused.
+// Reads plain data that Python has pickled (protocols 2 to 5) as a tree of values. Nothing is executed: a pickle that
+// names a class or a function is refused.
 //
-// Memory   some 80 bytes a value, as many as LogText::may_hold() says.
-// Errors   invalid_input: the pickle is no plain snapshot, is damaged or cut off, or holds too much. `where` is the
-//          name given.
+// Memory   some 80 bytes a value, for at most as many values as LogText::may_hold() allows.
+// Errors   invalid_input: the pickle has more than plain data, is damaged or cut off, or holds too much. The error
+//          names `name`.
 #pragma once
 
 #include <deque>
@@ -20,12 +20,12 @@ namespace memsweep::trace {
 struct PickleValue {
     enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, dict };
     Kind kind{};
-    std::int64_t integer{};           // booleans too; beyond 64 bits it is cut to them
-    std::string_view text;            // bytes too; lies in the pickle
-    std::vector<PickleValue*> items;  // a list's or tuple's; a dict's keys and values in turn
+    std::int64_t integer{};           // also of a boolean; cut to its low 64 bits
+    std::string_view text;            // also of bytes; points into the Pickle
+    std::vector<PickleValue*> items;  // of a list or tuple; of a dict: key, value, key, value, ...
 
-    [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr where there is none
-    [[nodiscard]] std::int64_t integer_of(std::string_view key) const;  // 0 where there is none
+    [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr: there is none
+    [[nodiscard]] std::int64_t integer_of(std::string_view key) const;  // 0: there is none
     [[nodiscard]] std::string_view text_of(std::string_view key) const;
     [[nodiscard]] const std::vector<PickleValue*>& items_of(std::string_view key) const;
 };
@@ -34,7 +34,7 @@ struct Pickle {
     std::deque<PickleValue> values;
     std::deque<std::string> texts;
     const PickleValue* root{};
-    // Things, as bounds.hpp counts them.
+    // How much the pickle holds, in the things of bounds.hpp.
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return values.size() + texts.size() + text_bytes / bytes_of_a_thing;
