@@ -15,9 +15,9 @@ namespace memsweep::trace {
 struct PyTorchOps {
     enum class Action : std::uint8_t {
         allocate,
-        request_free,  // the program has let go; a stream may still use the block
-        free,          // no stream does any more
-        refuse,        // a request that was not granted, counted as granted and freed at once
+        request_free,  // the program frees the block; a stream may still use it
+        free,          // no stream uses the block any more
+        refuse,        // a request that failed when recorded; simulated as an allocation that is freed at once
         empty_cache,   // torch.cuda.empty_cache()
     };
     struct Op {
@@ -28,10 +28,11 @@ struct PyTorchOps {
         Action action{};
     };
     std::vector<Op> ops;
-    std::vector<SegmentPlace> segments;  // segments that the program's own allocator took, in order
-    std::uint64_t emptied{};             // calls of empty_cache() among the operations
-    // How often segments were given back just before another was taken, because all together would have been more than
-    // the program ever took. The allocator does so by itself if memory is short, so this is not among the operations.
+    std::vector<SegmentPlace> segments;  // the segments that PyTorch took when recorded, in order
+    std::uint64_t emptied{};             // calls of empty_cache() in `ops`
+    // How often the recorded allocator gave segments back by itself because memory was short. This is assumed if the
+    // next request failed, or if its segment would else have exceeded the recorded peak. These releases are not in
+    // `ops`: a simulation makes its own.
     std::uint64_t own_releases{};
 };
 

@@ -1,6 +1,6 @@
 // The settings of PyTorch's caching allocator, as PYTORCH_CUDA_ALLOC_CONF has them.
 //
-// Units    bytes, but for the texts, whose sizes are MiB.
+// Units    bytes; sizes in texts are in MiB.
 // Sources  c10/core/AllocatorConfig.{h,cpp} of PyTorch: names, bounds and what a list of divisions means.
 #pragma once
 
@@ -17,12 +17,13 @@ namespace memsweep::trace {
 inline constexpr std::uint64_t mib = 1ULL << 20U;
 
 struct PyTorchSettings {
-    std::uint64_t max_split{unbounded};              // blocks of this size or more are neither split nor cut from
-    std::uint64_t max_non_split_rounding{20 * mib};  // how much larger than the request such a block may be
-    // Into how many steps the sizes between two powers of two are divided; 0 and 1: no rounding. The first number is
-    // for sizes below 2 MiB, each next one for twice the size, and the last for sizes from 32 GiB on.
+    std::uint64_t max_split{unbounded};  // blocks from this size on are not split, nor given to smaller requests
+    std::uint64_t max_non_split_rounding{20 * mib};  // such a block is larger than its request by less than this
+    // Into how many steps the sizes between two powers of two are divided, for rounding; 0 and 1: no rounding. The
+    // first number is for sizes below 2 MiB, the second for sizes from 2 MiB, the third for sizes from 4 MiB, and so
+    // on. The last is for sizes from 32 GiB.
     std::array<std::uint64_t, 16> divisions{};
-    double gc_threshold{};  // of the capacity; 0: no collection
+    double gc_threshold{};  // the share of the capacity above which garbage is collected; 0: never
     bool expandable{};
 
     [[nodiscard]] std::uint64_t divisions_of(std::uint64_t size) const;
@@ -30,7 +31,7 @@ struct PyTorchSettings {
     friend bool operator==(const PyTorchSettings&, const PyTorchSettings&) = default;
 };
 
-// "max_split_size_mb:64,expandable_segments:True"; empty: all is as it is by default.
+// The settings that differ from the defaults: "max_split_size_mb:64,expandable_segments:True". Empty: none differs.
 [[nodiscard]] std::string text_of(const PyTorchSettings& settings);
 
 // Reads the text as PyTorch would. Settings that do not change what is reserved are accepted and ignored.

@@ -1,9 +1,9 @@
-// Finds the chunks of a recording in a recorder's file (recording_layout.hpp), and says which may be taken out of it
-// while the process runs.
+// Finds the chunks in a recorder's file (recording_layout.hpp), and tells which of them may be taken out while the
+// process runs.
 //
-// Cost     a system call a slot.
-// Memory   a header a chunk.
-// Errors   errors of reading are passed on. A slot without a chunk, or with another one than before, is passed over.
+// Cost     one system call for each slot.
+// Memory   one header for each chunk.
+// Errors   errors of reading are passed on. A slot is skipped if it has no chunk, or another chunk than before.
 // Threads  any.
 #pragma once
 
@@ -18,51 +18,53 @@
 
 namespace memsweep::trace {
 
-// A chunk at the end of the file, or in the slot that it was written in.
+// A chunk in the slot that it was written in, or at the end of the file.
 struct RecordedPiece {
-    ChunkPlace place;           // the offset is that of the slot, or of the chunk's header
-    std::uint32_t slot_used{};  // 0: at the end of the file
+    ChunkPlace place;           // its offset is that of the slot, or of the header at the end of the file
+    std::uint32_t slot_used{};  // bytes that are used in the slot; 0: the chunk is at the end of the file
     SlotState state{};          // the slot's
 };
 
-// How far the chunks of one thread are in a trace. Every chunk that begins before is in it.
+// The end of one thread's chunks in a trace. The trace has every chunk of the thread up to here.
 struct StreamEnd {
-    std::uint64_t first_ticks{};    // where the last chunk begins
-    std::uint64_t next_sequence{};  // 0: there is none
+    std::uint64_t first_ticks{};    // of the last chunk in the trace
+    std::uint64_t next_sequence{};  // of the next chunk; 0: the trace has none yet
     std::uint64_t last_ticks{};
-    bool has_ended{};  // that chunk is the end of the thread
+    bool has_ended{};  // the last chunk ends with the thread's exit
 };
 using StreamEnds = std::map<std::uint32_t, StreamEnd>;  // streams of one process, by thread
 
 [[nodiscard]] bool stands_in(const StreamEnds& ends, const ChunkHeader& header);
 
-// Reads a structure at this offset. False: it is not there whole.
+// Reads a structure at this offset. False: the file ends before it does.
 template <typename Structure>
 base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
 {
     return MEMSWEEP_TRY(read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into})) == sizeof into;
 }
 
-// The slots that hold something.
+// The chunks in slots that are in use.
 [[nodiscard]] base::Expected<std::vector<RecordedPiece>> pieces_in_slots(const ReadAt& read, const ImageFacts& facts);
 
-// The words of a slot; false: it holds another chunk by now.
+// Reads the words of a slot. False: the slot holds another chunk by now.
 [[nodiscard]] base::Expected<bool> read_slot(const ReadAt& read, const RecordedPiece& piece,
                                              std::vector<std::uint8_t>& payload);
 
-// Sorts chunks into the order of a trace: by thread, then by time. If a chunk lies in two places, the piece that came
-// first stays first.
+// Sorts chunks into the order of a trace: by thread, then by time. If a chunk is there twice, its two pieces keep their
+// order.
 void sort_pieces(std::vector<RecordedPiece>& pieces);
 
-// Returns the chunks of each thread that have no gap before them, in order. The process goes on while its file is
-// looked through, so a later chunk of a thread may be found, and an earlier one missed. But a chunk begins only when
-// those before it in its thread are full. So each thread is complete up to the last chunk that an earlier look found,
-// at the offsets `seen`.
+// Returns those of the chunks `now` that certainly have all earlier chunks of their thread before them, in order. While
+// the file is searched, its process goes on writing. So a search may find a chunk, but miss an earlier one of its
+// thread. But a thread begins a chunk only when its earlier ones are full. So if a search has found a chunk, a later
+// search finds all chunks before it. `seen`: the offsets of the chunks that the earlier search found. `now`: what the
+// later search found.
 [[nodiscard]] std::vector<RecordedPiece> without_gaps(const std::set<std::uint64_t>& seen,
                                                       std::vector<RecordedPiece> now);
 
-// The full chunks that may be taken, in order: those without gaps that go on where the trace ends, or begin a thread.
-// If a chunk is already in the trace, because an earlier look found it, it need only be freed.
+// Returns the full chunks that may be taken, in order. Of the chunks of without_gaps(), these are the ones that follow
+// the trace's last chunk of their thread, or are the first of a thread. A chunk at an offset in `seen` is also returned
+// if the trace has it already. Its slot need only be freed.
 [[nodiscard]] std::vector<RecordedPiece> takeable(const std::set<std::uint64_t>& seen, std::vector<RecordedPiece> now,
                                                   StreamEnds ends);
 

@@ -1,9 +1,9 @@
-// Puts the call stacks that a recorder kept of one process image (stack_recording.hpp) into a trace.
+// Writes the call stacks that a recorder kept for one process image (stack_recording.hpp) into a trace.
 //
 // Cost     some 10 ns a node.
-// Memory   the nodes of one chunk, some MiB.
-// Errors   errors of reading, and of the function that takes the bytes, are passed on. A file that its process has not
-//          begun has no stacks. A file that is cut off has the stacks before the cut.
+// Memory   the nodes of one chunk: some MiB.
+// Errors   errors of reading and of `take` are passed on. A file whose header was never written has no stacks. If a
+//          file is cut off, the stacks before the cut are written.
 // Threads  one; the process may write meanwhile.
 #pragma once
 
@@ -18,13 +18,13 @@
 namespace memsweep::trace {
 
 struct KeptStacks {
-    std::string taken;            // as the fact `stacks` says it; empty: there are none
-    std::uint64_t lost_events{};  // events that should have a stack and have none
-    int problem{};                // errno of the first; 0: none is lost, or the table was full
-    std::string python;           // the interpreter's version, and whether its calls are told; empty: there was none
+    std::string taken;            // the value of the fact `stacks`; empty: there are no stacks
+    std::uint64_t lost_events{};  // events that should have a stack, but have none
+    int problem{};                // errno of the first loss; 0: no loss, or the table of nodes was full
+    std::string python;  // the interpreter's version, and whether the stacks lack its calls; empty: none was met
 };
 
-// Writes chunks of frames, of modules and of the symbols of lines that an interpreter ran.
+// Writes chunks of kinds `modules` and `frames`, and of kind `symbols` for lines that an interpreter ran.
 [[nodiscard]] base::Expected<KeptStacks> put_call_stacks(const ReadAt& read, StackImage image, const TakeBytes& take,
                                                          ChunkSealer& sealer);
 

@@ -2,10 +2,10 @@
 // probability 1 - e^(-z / every), whatever came before.
 //
 // Units    bytes.
-// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The C
-//          library's logarithm lies in libm, which the recorder does not link.
-// Cost     some 1 ns a block, 20 ns one that is taken.
-// Memory   none. A zeroed sampler is one that has not begun.
+// Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The logarithm
+//          is computed here, because the C library's lies in libm, which the recorder does not link.
+// Cost     some 1 ns a block; 20 ns for a block in the sample.
+// Memory   none. A zeroed sampler counts as not begun.
 // Threads  one.
 #pragma once
 
@@ -21,8 +21,9 @@ class ByteSampler {
     void begin(std::uint64_t seed) noexcept { random_ = seed; }
     void end() noexcept { random_ = 0; }
 
-    // Whether the next block is in the sample. `unsampled`: the bytes before the next sampled block; the caller may
-    // subtract its own requests from them. `every`: the bytes between two samples, on average.
+    // Whether the next block, of `size` bytes, is in the sample. `unsampled`: how many bytes come before the next
+    // sampled block. The caller keeps this number, and may subtract blocks from it without calling takes(). `every`:
+    // the bytes between two samples, on average.
     [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
         if (size < unsampled) [[likely]] {
@@ -32,18 +33,18 @@ class ByteSampler {
         unsampled = draw_gap(every);
         return true;
     }
-    // Draws the bytes before the next sampled one.
+    // Draws how many bytes come before the next sampled block.
     [[nodiscard]] std::uint64_t draw_gap(std::uint64_t every) noexcept
     {
         constexpr unsigned bits = 52;
         const std::uint64_t drawn = (next_random() >> (64U - bits)) + 1;
-        // Exponentially distributed: how far it is to the next one does not depend on where the last one was.
+        // Exponentially distributed. So the distance to the next sample does not depend on the last one.
         const double gap = (logarithm(std::uint64_t{1} << bits) - logarithm(drawn)) * static_cast<double>(every);
         return static_cast<std::uint64_t>(gap) + 1;
     }
 
   private:
-    // The logarithm of a number from 1 on.
+    // The natural logarithm of a number, which must be 1 or more.
     static double logarithm(std::uint64_t number) noexcept
     {
         constexpr double of_2 = 0.693147180559945309;

@@ -1,13 +1,15 @@
-// The call stacks of a process image, each once, as nodes of (parent, address). Their file is whole up to its last node
-// whenever the process dies (stack_recording.hpp). It also has the objects in which the addresses, or those of other
-// callers, lie; and the lines that an interpreter runs, each once.
+// The call stacks of a process image as a tree of nodes (parent, address), each stack once. The tree lies in a file,
+// which is complete up to its last node whenever the process dies (stack_recording.hpp). The file also has the objects
+// (the program and its libraries) that contain the calling code, and the lines that an interpreter runs, each once.
 //
-// Cost     find(): a step through a hash table, some ns. A new node some 300 ns, most of it two system calls.
-// Memory   16 bytes of the file a node, and 8 to 16 bytes beside it; 8 a line, and its texts.
-// Errors   without a file, room or addresses there are no more nodes. Stacks are 0 then; they are counted, and the file
-//          says why.
-// Threads  find(): any, without a lock. The rest takes a lock with all signals blocked, so that no handler meets it.
-//          The tree must lie in memory that a forked child finds zeroed; it begins anew there.
+// Cost     find(): a look-up in a hash table, some ns. A new node: some 300 ns, most of them for two system calls.
+// Memory   for a node, 16 bytes of the file and 8 to 16 bytes of the index; for a line, 8 bytes of the file and its
+//          texts.
+// Errors   without a file, disk space or address space, no nodes are added. New stacks are then 0; the file counts them
+//          and says why.
+// Threads  any. find() and knows() take no lock. The functions that add or change something take one, with all signals
+//          blocked: so no signal handler meets the lock of its own thread. The tree must lie in memory that a forked
+//          child finds zeroed. The child then begins a tree of its own.
 #pragma once
 
 #include <array>
@@ -23,15 +25,15 @@ namespace memsweep::trace::recorder {
 
 class CallTree {
   public:
-    // Makes the file beside the image's own. A negative errno: there are no stacks. With modules_alone it takes no
-    // nodes.
+    // Creates the file beside the image's own. Returns 0, or a negative errno if there can be no stacks. If
+    // `sampled_every` is modules_alone, the tree takes no nodes.
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
-    // Numbers are valid within one generation. 0: the tree is not open.
+    // Every tree that is opened has another generation. Node numbers are valid within one. 0: the tree is not open.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
-    // 0: the node is not there.
+    // The number of a node. 0: the tree has no such node.
     [[nodiscard]] std::uint32_t find(std::uint32_t parent, std::uint64_t address) const noexcept
     {
         const Index* const index = index_.load(std::memory_order_acquire);
@@ -46,31 +48,33 @@ class CallTree {
             }
         }
     }
-    // Adds nested calls: addresses[0] under `parent`, addresses[1] under that, and so on. Each node's number goes to
-    // numbers. False: there is no room, which is counted, or the parent is of another generation.
+    // Adds nested calls: a node for addresses[0] under `parent`, under it one for addresses[1], and so on. Writes the
+    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. The second is
+    // counted.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
-    // The address that stands for this line in stacks. 0: there is no room, or `generation` is another.
+    // The address that stands for this line in stacks. 0: there is no room, or `generation` is not the current one.
     [[nodiscard]] std::uint64_t address_of_line(std::uint64_t generation, const PythonLine& line) noexcept;
     // Counts an event that should have a stack and has none.
     void count_lost() noexcept;
 
     struct NotedObject {
-        std::uint32_t number{};  // as stack_recording.hpp has it
-        bool replaces{};  // another object was at its place before, so nodes from here on differ from those before
+        std::uint32_t number{};  // a module's number, as in stack_recording.hpp
+        bool replaces{};         // another object was at its place before; from now on, all addresses get new nodes
     };
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
     // Takes no lock, so an object that is just being noted may be missed.
     [[nodiscard]] bool knows(const FoundObject& object) const noexcept;
-    // After objects have been unloaded: true if one of those noted is gone.
+    // Call after objects have been unloaded. Returns whether one of the noted objects is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;
 
   private:
-    // The index lies with its nodes, so a forked child that was interrupted in find() goes on in its parent's index.
+    // The index refers to its own nodes. So if a signal handler forks in the middle of find(), the child goes on there
+    // with its parent's index and nodes.
     struct Index {
         std::uint64_t mask;
         const StackNode* nodes;
-        std::uint32_t numbers[1];  // as many as the mask says
+        std::uint32_t numbers[1];  // mask + 1 of them
     };
 
     static std::uint64_t place_of(std::uint32_t parent, std::uint64_t address) noexcept
@@ -97,17 +101,17 @@ class CallTree {
     StackFileHeader* header_;
     RecordedModule* modules_;
     StackNode* nodes_;
-    std::uint32_t room_;                                // nodes that the disk has room for
+    std::uint32_t room_;                                // nodes for which disk space is reserved
     std::uint32_t indexed_;                             // nodes in the index
-    std::uint32_t first_;                               // that is in the index
-    std::uint32_t problem_;                             // errno: no more nodes
-    std::array<std::atomic<std::uint64_t>, 64> noted_;  // objects, so that they are known at a glance: marks, numbers
+    std::uint32_t first_;                               // the first node in the index
+    std::uint32_t problem_;                             // errno, if no more nodes can be added
+    std::array<std::atomic<std::uint64_t>, 64> noted_;  // cache of noted objects: a mark and a number each
     std::uint8_t* lines_;
     std::uint64_t lines_offset_;     // in the file
-    std::uint32_t line_bytes_room_;  // that the disk has
+    std::uint32_t line_bytes_room_;  // reserved on the disk
     struct IndexedLine {
         std::uint64_t content;
-        std::uint64_t number;  // and one; 0: free
+        std::uint64_t number;  // the line's number plus one; 0: the entry is free
     };
     std::array<IndexedLine, 4 * std::size_t{most_recorded_lines} / 3> line_index_;
 };

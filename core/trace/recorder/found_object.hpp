@@ -1,10 +1,10 @@
-// The loaded program or library that an address lies in, found without a lock and without an allocation.
+// Finds the loaded program or library that contains an address. Takes no lock, and allocates nothing.
 //
-// Sources  _dl_find_object (glibc 2.35); without it nothing is found.
+// Sources  _dl_find_object (from glibc 2.35 on); without it, nothing is found.
 // Cost     some 20 ns.
 // Memory   none.
 // Threads  any; async-signal-safe.
-// Ownership  holds as long as the object is loaded.
+// Ownership  a FoundObject is valid as long as the object is loaded.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct FoundObject {
     std::uint64_t end{};
     std::uint64_t bias{};
     const std::uint8_t* frame_header{};  // .eh_frame_hdr; null: it has none
-    const char* path{};                  // as the linker knows it; empty: the program itself
+    const char* path{};                  // as the dynamic linker knows it; empty: the program itself
 
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept { return address - begin < end - begin; }
 };
 
 // Looks up _dl_find_object. Call while the program has one thread.
 void prepare_finding_objects() noexcept;
-// False: the address lies in no object, or nothing can be found.
+// False: no object contains the address, or there is no _dl_find_object.
 [[nodiscard]] bool find_object(std::uint64_t address, FoundObject& found) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,11 +1,13 @@
-// Says how much memory a process held that can only be blocks. A recording of all allocations must account for it. It
-// is the largest working set (VmHWM) less files, shared memory, the program's data, the stacks, and the mappings that
-// the program and its libraries have made for themselves. Each of these is subtracted at its size, not at its resident
-// pages, and a mapping counts for good. So the figure is a lower bound; for a program that maps much it is 0.
+// Estimates how much of a process's memory can only be blocks. A recording of all allocations must account for that
+// much. It is the largest working set (VmHWM) less everything else: files, shared memory, the program's data, the
+// stacks, and the mappings that the program and its libraries have made for themselves. Files and shared memory are
+// subtracted at their resident size, the others at their full size. A mapping stays subtracted after it is unmapped. So
+// the figure is a lower bound; for a program that maps much it is 0.
 //
 // Units    bytes.
 // Sources  proc_pid_status(5).
-// Cost     heap_pages_bytes(): some 50 us, once; the rest a few instructions beside a system call.
+// Cost     heap_pages_bytes(): some 50 us. The other functions: a few instructions, for calls that make a system call
+//          anyway.
 // Threads  any.
 #pragma once
 
@@ -16,11 +18,12 @@
 
 namespace memsweep::trace::recorder {
 
-// `caller`: an address in the code that maps. Mappings of the allocator do not count, because they become blocks.
+// Notes a mapping. `caller`: an address in the code that maps. The allocator's own mappings are ignored, because they
+// become blocks.
 void note_mapping(const void* caller, std::size_t bytes, int flags) noexcept;
-// Null: a thread with a stack of the default size.
+// Notes a thread's stack. `attributes` null: its stack has the default size.
 void note_thread(const pthread_attr_t* attributes) noexcept;
-// 0: not known, or other things explain all of the working set.
+// The estimate. 0: not known, or other memory accounts for the whole working set.
 [[nodiscard]] std::uint64_t heap_pages_bytes() noexcept;
 
 }  // namespace memsweep::trace::recorder

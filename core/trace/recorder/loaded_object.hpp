@@ -1,13 +1,12 @@
-// A program or library as the dynamic linker has loaded it: its definitions, and the places through which it calls by
-// name.
+// A program or library as the dynamic linker has loaded it: the symbols that it defines, and the addresses through
+// which it uses symbols by name.
 //
-// Nothing here allocates. dlsym(3) would: it allocates to say that it found nothing.
+// Nothing here allocates. dlsym(3) would: it allocates its error message if it finds nothing.
 //
-// Sources  elf(5), dl_iterate_phdr(3); the hash table of DT_GNU_HASH as binutils writes it.
-// Cost     definition(): tens of ns; refers_to(): some ns for each name; for_each_reference(): a look at every
-//          relocation.
+// Sources  elf(5), dl_iterate_phdr(3); the layout of the hash table DT_GNU_HASH, from binutils.
+// Cost     definition(): tens of ns; refers_to(): some ns for each name; for_each_reference(): reads every relocation.
 // Memory   none.
-// Ownership  holds as long as the object is loaded.
+// Ownership  a LoadedObject is valid as long as the object is loaded.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +21,12 @@ class LoadedObject {
   public:
     constexpr LoadedObject() = default;
     explicit LoadedObject(const dl_phdr_info& info) noexcept;
-    // The object in which this address lies. If there is none, an object without anything.
+    // The object that contains this address. If there is none, an empty LoadedObject, which contains and defines
+    // nothing.
     [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
 
-    // Calls visit(object, path) in the order in which the linker looks for names, until a call returns true.
+    // Calls visit(object, path) for each object, in the order in which the linker searches them, until a call returns
+    // true.
     template <typename Visit>
     static void visit_all(Visit visit) noexcept
     {
@@ -35,9 +36,9 @@ class LoadedObject {
             },
             &visit);
     }
-    // Null: none of the objects defines it.
+    // The first definition of a symbol in that order. Null: no object defines it.
     [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
-    // The definition in the objects behind this one.
+    // The first definition in the objects behind this one. Null: none of them defines it.
     [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
 
     [[nodiscard]] bool contains(const void* address) const noexcept
@@ -46,13 +47,13 @@ class LoadedObject {
         return at >= begin_ && at < end_;
     }
     [[nodiscard]] const void* begin() const noexcept { return at<const void>(begin_); }
-    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // its data, as loaded
+    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // of writable segments
     [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
-    // Null: it has none of that name.
+    // This object's definition of the symbol. Null: it has none.
     [[nodiscard]] void* definition(const char* symbol) const noexcept;
     [[nodiscard]] bool defines(const char* symbol) const noexcept { return definition(symbol) != nullptr; }
 
-    // Whether match(name) is true of a name that another object defines for this one.
+    // Whether match(name) is true for one of the names that this object expects from other objects.
     template <typename Match>
     [[nodiscard]] bool refers_to(Match match) const noexcept
     {
@@ -64,9 +65,9 @@ class LoadedObject {
         return false;
     }
 
-    // Calls replace(name, value now) for every address that the linker finds by a name, the object's own symbols
-    // included. If replace returns an address, it is written there instead, even if the linker keeps the place
-    // read-only.
+    // Calls replace(name, current value) for every address in the object that the linker has filled in by name, even if
+    // the object itself defines the symbol. If replace() returns an address, it becomes the new value. This works even
+    // if the linker has made the place read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {
@@ -96,7 +97,7 @@ class LoadedObject {
     };
 
     void read_dynamic(const ElfW(Dyn) * entry) noexcept;
-    // Null: the relocation is not of a symbol's address.
+    // Null: the relocation does not store a symbol's address.
     [[nodiscard]] void** slot_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] const char* name_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] void* definition_at(std::uint32_t symbol, const char* name) const noexcept;
@@ -104,7 +105,7 @@ class LoadedObject {
     template <typename Type>
     [[nodiscard]] Type* at(std::uintptr_t address) const noexcept
     {
-        // The kernel's own object is not relocated.
+        // In the kernel's own object (the vdso), addresses are not relocated yet.
         const std::uintptr_t place = address < base_ ? address + base_ : address;
         return reinterpret_cast<Type*>(place);  // NOLINT(performance-no-int-to-ptr): what the linker wrote
     }
@@ -119,7 +120,7 @@ class LoadedObject {
     const char* names_{};
     const std::uint32_t* gnu_hash_{};
     const std::uint32_t* hash_{};
-    std::size_t undefined_{};  // symbols from this one on are its own
+    std::size_t undefined_{};  // number of the first symbol that the object itself defines
     Relocations by_call_;
     Relocations by_address_;
 };

@@ -1,9 +1,9 @@
-// Reads the location table of CPython's code objects, from 3.11 on: the line of each unit of the code.
+// Reads the location table in CPython's code objects, from CPython 3.11 on. It tells the source line of each code unit.
 //
 // Sources  Objects/locations.md of CPython 3.11.
-// Cost     some 2 ns an entry, of which a line has two or three.
+// Cost     some 2 ns an entry; a source line has two or three entries.
 // Memory   none.
-// Errors   bytes that are no table give some made-up line; nothing beyond them is read.
+// Errors   from malformed bytes comes a meaningless line; nothing beyond `table` is read.
 // Threads  any; async-signal-safe.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace memsweep::trace::recorder {
 
 namespace location_table {
 
-// A number of six bits a byte, lowest first, bit 6 set on all but the last.
+// Reads a number, six bits in each byte, lowest bits first. Bit 6 is set in all bytes but the last.
 [[nodiscard]] constexpr std::uint64_t take_number(std::span<const std::uint8_t> table, std::size_t& at) noexcept
 {
     std::uint64_t number = 0;
@@ -31,16 +31,16 @@ namespace location_table {
 
 }  // namespace location_table
 
-// `first`: the code object's own first line, which stands for units without one.
+// The line of code unit `unit`. `first`: the code object's first line, which is also returned for units without a line.
 [[nodiscard]] constexpr std::uint32_t line_in_table(std::span<const std::uint8_t> table, std::int64_t first,
                                                     std::int64_t unit) noexcept
 {
     constexpr unsigned long_form = 14;
     constexpr unsigned no_column = 13;
-    constexpr unsigned one_line = 10;  // this and two more: so many lines on
+    constexpr unsigned one_line = 10;  // forms 10 to 12 mean 0 to 2 lines further
     constexpr unsigned no_location = 15;
     std::int64_t line = first;
-    std::int64_t behind = 0;  // units so far
+    std::int64_t behind = 0;  // units that the entries so far describe
     for (std::size_t at = 0; at < table.size();) {
         const std::uint8_t head = table[at++];
         const unsigned form = head >> 3U & 15U;

@@ -1,5 +1,5 @@
-// Records the calls that give or take a block. An allocation is recorded after the real call, a release before it. So
-// no other thread's event of the same block can come in between.
+// Records calls that allocate or free a block. An allocation is recorded after the real call, a free before it. So the
+// events of a block that is freed and given to another thread stay in their real order.
 //
 // Threads  any.
 #pragma once
@@ -19,7 +19,7 @@ namespace memsweep::trace::recorder {
 
 [[nodiscard]] inline void* block_at(std::uint64_t address) noexcept
 {
-    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
+    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): the argument of place()
 }
 
 // Records the allocation of a block, and returns the block.
@@ -31,10 +31,11 @@ __attribute__((always_inline)) inline void* note_allocation(void* block, std::si
         return block_at(record<Call::failed_alloc>(0, bytes));
     }
     return block_at(
-        record<call>(place(block), bytes, alignment));  // records nothing until the real functions are found
+        record<call>(place(block), bytes, alignment));  // nothing is recorded until the real functions are found
 }
 
-// Records a refusal if an exception leaves the scope before given() was called. For files compiled with exceptions.
+// Records a failed allocation if an exception leaves the scope before given() is called. For files that are compiled
+// with exceptions.
 class RefusedUnlessGiven {
   public:
     explicit RefusedUnlessGiven(std::size_t bytes) noexcept : bytes_{bytes} {}

@@ -1,9 +1,9 @@
-// Asks the kernel in which mapping of this process an address lies.
+// Asks the kernel which mapping of this process contains an address.
 //
-// Sources  proc_pid_maps(5): PROCMAP_QUERY (Linux 6.11), before that the file's lines.
+// Sources  proc_pid_maps(5): PROCMAP_QUERY (from Linux 6.11 on); before, the lines of /proc/thread-self/maps.
 // Cost     some 3 us; before Linux 6.11 some 100 ns for each mapping below the address.
-// Memory   only the room that it is given. Before Linux 6.11, a line that does not fit ends the search.
-// Errors   without /proc, or without a free descriptor, nothing is found.
+// Memory   only the given `room`. Before Linux 6.11, the search ends at a line that does not fit into it.
+// Errors   nothing is found without /proc or without a free descriptor.
 // Threads  any; async-signal-safe.
 #pragma once
 
@@ -16,14 +16,14 @@ namespace memsweep::trace::recorder {
 struct OwnMapping {
     std::uint64_t low{};
     std::uint64_t high{};
-    bool is_main_stack{};  // the stack that grows
-    bool is_of_file{};     // true also for shared memory that has a name of its own
+    bool is_main_stack{};  // the main thread's stack, which grows
+    bool is_of_file{};     // also true for shared memory that has a name
     [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - low < high - low; }
 };
 
-// The least size of the room.
+// The smallest size for `room`.
 inline constexpr std::size_t mapping_room_bytes = 512;
-// False: no mapping is known there.
+// False: no mapping was found.
 [[nodiscard]] bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& found) noexcept;
 
 }  // namespace memsweep::trace::recorder
