@@ -1,12 +1,12 @@
-// Puts the files that recorders left behind, one per process image (recording_layout.hpp), into one trace. Chunks are
-// compressed, slots of killed processes are included, and processes and threads get their ends. Most of it may already
-// be in the trace, taken while the processes ran (live_recording.hpp).
+// Puts the files that recorders left behind, one per process image (recording_layout.hpp), into one trace. Compresses
+// chunks, includes the slots of killed processes, and adds the ends of processes and threads. The trace may already
+// have most chunks, taken while the processes ran (live_recording.hpp).
 //
 // Cost     20 ns an event that is not in the trace yet.
 // Memory   a header per chunk of one recording, and one chunk. One recording is open at a time, because there may be
 //          more recordings than descriptors.
-// Errors   invalid_input: a file is no recording, or of another version. Errors of reading, and of the function that
-//          takes the bytes, are passed on. A damaged or half-written chunk is no error: it is left out and counted.
+// Errors   invalid_input: a file is no recording, or of another version. Errors of reading and of `take` are passed on.
+//          A damaged or half-written chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
@@ -31,13 +31,14 @@ struct RecordedImage {
     OpenRecording open;
     std::string name;
     ImageFacts facts;
-    OpenRecording open_stacks{};  // its call stacks; empty: there are none
+    OpenRecording open_stacks{};  // opens the file of its call stacks; empty: there is none
 };
 
 // The last part of the executable's path; empty: not known.
 [[nodiscard]] std::string program_of(const RecordedImage& image);
 
-// The clock of the stamps and CLOCK_MONOTONIC, read together after the recording. They tell how fast the former is.
+// The clock of the stamps and CLOCK_MONOTONIC, read at the same time after the recording. From both, the frequency of
+// the first is computed.
 struct ClockReading {
     std::uint64_t ticks{};
     std::uint64_t nanoseconds{};
@@ -49,37 +50,37 @@ struct RecordingSummary {
     std::uint64_t events{};
     std::uint64_t lost_events{};
     std::uint64_t damaged_chunks{};
-    std::uint64_t still_running{};  // processes, recorded up to now
-    bool may_have_unseen_blocks{};  // a process may hold more than its events explain: only reading its blocks tells
+    std::uint64_t still_running{};  // processes that still run, recorded up to now
+    bool may_have_unseen_blocks{};  // a process may hold unrecorded blocks (unseen_blocks.hpp); the events tell
     int stopped_errno{};            // why a process could not go on recording; 0: all could
-    std::uint64_t lost_stacks{};    // events that should have a call stack, and have none
+    std::uint64_t lost_stacks{};    // events that should have a call stack, but have none
     int stacks_errno{};             // why a process could not keep stacks, or no more of them; 0: all could
 };
 
-// Absent: the process ended before it had written the headers, so it recorded nothing.
+// nullopt: the process ended before it had written the headers, so it recorded nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
-using IsRunning = std::function<bool(const ImageFacts&)>;  // whether its process runs, so that its end is not known yet
+using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image's process still runs
 
-// Makes the header of a trace of these images, and sorts them by their start. There is at least one.
+// Makes the header of a trace of these images, and sorts the images by their start. There must be at least one image.
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
 
-// True if `next` has begun in the image's process, or in a later process of the same number. False if it may be another
-// process, which lives at the same time in a namespace of its own.
+// Whether `image` has ended because `next` has begun under the same process number: in the same process, or in a later
+// process that has the number again. False if both may be alive, in different PID namespaces.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
-// Writes the chunks of an image that is over, as far as the trace lacks them, and its end. After that, chunks of `next`
-// may follow. False: it was asked to stop before all was written.
+// Writes those chunks of an image that the trace lacks, and the image's end. The image must be over. After that, chunks
+// of `next` may follow. False: `stop` was requested before all was written.
 [[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
                                                 const TakeBytes& take, TraceProgress& progress,
                                                 const std::stop_token& stop);
 
-// Writes what the trace lacks of the images, in the order of trace_header(): their chunks and ends, with facts before
-// and after them.
+// Writes what the trace still lacks of the images: their chunks and ends, in the order of trace_header(). Writes facts
+// before and after them.
 [[nodiscard]] base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& images,
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         TraceProgress progress);
 
-// Writes a whole trace of images and of an unfinished trace.
+// Writes a whole trace from images, and from an unfinished trace if there is one.
 [[nodiscard]] base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
                                                         const IsRunning& is_running, const TakeBytes& take, Facts facts,
                                                         const std::optional<UnfinishedTrace>& unfinished = {});

@@ -1,23 +1,24 @@
-// Finds the calls of Python that the calling thread is in, if the process has a CPython of 3.11 to 3.13. It reads the
-// interpreter's own frames, as py-spy and the like do from outside.
+// Finds the Python calls that the calling thread is executing, if the process has CPython 3.11 to 3.13. Reads the
+// interpreter's own frames, as py-spy does from another process.
 //
-// An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has one frame on the thread's stack,
-// for all calls that Python makes of Python. A value that the loop keeps in its frame marks its place on the stack, so
-// neither its address nor its name is needed.
+// An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has a single frame on the thread's
+// stack, even while Python functions call each other in it. A structure that the loop keeps in this frame marks the
+// frame's place on the stack. So the loop's own address and name are not needed.
 //
-// A thread reads only data that it alone changes, and it does so between two of its own instructions. So the data are
-// whole. The exception is the code of a call that is ending, which is recognised. In a signal's handler the data may be
-// half changed, so nothing is read there. A pointer to anything but a code object is not followed.
+// A thread reads only data that it alone changes, and never in the middle of a change. So the data are consistent. One
+// exception is a call that is just ending: its code object may be gone. This is recognised, because only pointers to
+// live code objects are followed. In a signal handler the data may be half changed, so nothing is read there.
 //
-// Not seen  calls before the interpreter is initialised and once it is being finalised; calls beyond the bounds below;
-//           in 3.11, calls of other interpreters than the thread's first; and, as in tracebacks, calls that have not
-//           begun their first line. Builds without a GIL, and those that trace references, are other versions here.
+// Not seen  calls before the interpreter is initialised and after its finalisation has begun; calls beyond the bounds
+//           below; in 3.11, calls in interpreters other than the thread's first; as in tracebacks, calls that have not
+//           begun their first line; and calls in builds without a GIL or with traced references, which lay out objects
+//           differently.
 // Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
 //           Objects/locations.md for lines.
-// Cost      walk_python(): some 30 ns, 9 ns a call and 10 ns an evaluation (3.11 to 3.13, a busy EPYC under KVM).
+// Cost      walk_python(): some 30 ns, plus 9 ns a call and 10 ns an evaluation (3.11 to 3.13, a busy EPYC under KVM).
 //           line_of(): some us.
 // Memory    none.
-// Threads   any. Not in a handler of signals.
+// Threads   any, but not in a signal handler.
 #pragma once
 
 #include <array>
@@ -33,17 +34,17 @@ inline constexpr std::uint32_t most_python_calls = 256;
 inline constexpr std::uint32_t most_evaluations = 96;
 
 struct PythonCall {
-    std::uint64_t code{};  // the object's address
-    std::uint64_t key{};   // identifies the object and the instruction, because addresses are used again
-    std::int32_t unit{};   // the unit of the code that is executed
+    std::uint64_t code{};  // the address of its code object
+    std::uint64_t key{};   // identifies code and instruction by content, because addresses are reused
+    std::int32_t unit{};   // the code unit that is executed
 };
 
 struct Evaluation {
-    std::uint64_t marker{};  // an address in the frame of the loop
-    std::uint64_t key{};     // of all its calls
-    std::uint32_t first{};   // of its calls, innermost first
+    std::uint64_t marker{};  // an address in the loop's frame
+    std::uint64_t key{};     // of all its calls together
+    std::uint32_t first{};   // its calls are calls[first] to calls[behind - 1], innermost first
     std::uint32_t behind{};
-    bool is_cut{};  // it has more calls, further out
+    bool is_cut{};  // it has more calls, further out, for which there was no room
 };
 
 struct PythonCalls {
@@ -59,11 +60,11 @@ struct PythonLine {
     std::uint32_t line{};
 };
 
-// Call when a loaded object is first met. Returns whether it is a CPython.
+// Call when a loaded object is first met. Returns whether it is the process's first CPython.
 bool note_python(const FoundObject& object) noexcept;
-// Call when an object that began there has been unloaded.
+// Call when the object that began at this address has been unloaded.
 void forget_python(std::uint64_t begin) noexcept;
-// The version as Py_Version has it; 0: there is no interpreter. is_known: its calls can be read.
+// The interpreter's version, in the form of Py_Version; 0: there is no interpreter. is_known: its calls can be read.
 struct PythonVersion {
     std::uint32_t number{};
     bool is_known{};
@@ -73,7 +74,7 @@ struct PythonVersion {
 [[nodiscard]] bool has_python() noexcept;
 
 void walk_python(PythonCalls& calls) noexcept;
-// Looks up the line that a call executes. False: the call is over. The texts lie in `room`, cut if it is too small.
+// Looks up the line that a call executes. False: the call is over. The line's texts are written to `room`, cut to fit.
 [[nodiscard]] bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,10 +1,10 @@
-// Puts calls of Python in the place of the frames of the interpreter's loop that evaluates them.
+// Replaces the frames of a Python interpreter's loop by the Python calls that the loop evaluates.
 //
-// Cost     that of walk_python(), and some ns for each call that has changed; some us for a line that is met for the
+// Cost     that of walk_python(), plus some ns for each call that has changed; some us for a line that is met for the
 //          first time.
-// Memory   512 KiB of numbers of lines, which all threads share.
+// Memory   a table of 512 KiB with the numbers of lines, which all threads share.
 // Errors   a call is left out if there is no room for its line.
-// Threads  any. Not in a handler of signals.
+// Threads  any, but not in a signal handler.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@ namespace memsweep::trace::recorder {
 // False: there is no memory.
 [[nodiscard]] bool prepare_python_stacks() noexcept;
 
-// Looks at the thread's evaluations; if it may not look, there are none. Returns how many of the remembered frames are
-// unchanged: from the outermost up to `depth`, those in the same evaluations with the same calls.
+// Finds the thread's current evaluations; if `may_look` is false, assumes that there are none. Returns how many of the
+// first `depth` remembered frames, outermost first, are still valid: those outside of the first evaluation that
+// changed.
 [[nodiscard]] std::uint32_t unchanged_evaluations(ThreadStacks& thread, std::uint32_t depth, bool may_look) noexcept;
 
-// Puts the addresses of the remembered frames, from one of them on, into thread.walk, outermost first. Returns their
-// number. Each frame's `node` becomes the number of addresses up to its own.
+// Lists the addresses of the remembered frames from `from` up to `depth` in thread.walk, outermost first. Returns their
+// number. Sets each frame's `node` to the number of addresses up to and including its own.
 [[nodiscard]] std::uint32_t list_addresses(ThreadStacks& thread, CallTree& tree, std::uint64_t generation,
                                            std::uint32_t from, std::uint32_t depth) noexcept;
 

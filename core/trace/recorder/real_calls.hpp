@@ -1,10 +1,11 @@
-// The functions that the recorder stands in front of. They are the next library's, found by the dynamic linker.
+// The real functions behind those that the recorder defines in their place. The dynamic linker finds them in the next
+// library.
 //
-// Until they are found, blocks come from a small arena in the library, because dlsym may allocate itself. Blocks of the
-// arena are neither freed nor recorded.
+// dlsym(3), which finds them, may itself allocate. Meanwhile, blocks come from a small arena in the recorder. Blocks of
+// the arena are neither freed nor recorded.
 //
 // Sources  dlsym(3), RTLD_NEXT.
-// Threads  any. The first call finds them, and calls that come meanwhile find them too.
+// Threads  any. The first call finds the functions. Threads that call at the same time find them too.
 #pragma once
 
 #include <array>
@@ -36,14 +37,14 @@ struct RealCalls {
     void (*leave)(int);  // _exit; null until it is found
 };
 
-// Filled by find_real_calls(). Before that, every entry that can be called early leads to find_real_calls().
+// Filled by find_real_calls(). Before that, calling any entry but `leave` calls find_real_calls() first.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) RealCalls real;
 void find_real_calls() noexcept;
 [[nodiscard]] bool has_real_calls() noexcept;
 
 inline constexpr std::size_t arena_bytes = 128 << 10;
-inline constexpr std::size_t arena_alignment = 64;  // the size of a block stands in front of it
+inline constexpr std::size_t arena_alignment = 64;  // a block's size is stored in front of the block
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): zeroes
 extern __attribute__((visibility("hidden"))) std::array<unsigned char, arena_bytes> arena;
 

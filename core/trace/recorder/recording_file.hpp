@@ -1,9 +1,9 @@
-// The file of one process image. Its first part, header and slots, is mapped.
+// The recording file of one process image. Its first part, header and slots, is mapped into memory.
 //
 // Errors   a negative errno, as the kernel gives it; errno may change.
 // Memory   none: nothing here allocates.
-// Threads  create: with a lock held; the rest any.
-// Ownership  a forked child finds its parent's file here, and lets go of it when it creates its own.
+// Threads  create(): with a lock held. Other functions: any.
+// Ownership  in a forked child, this is still the parent's file. The child unmaps it when it creates its own.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@
 
 namespace memsweep::trace::recorder {
 
-// Makes a system call without the C library's wrapper. In a wrapper a thread may be cancelled, and other preloaded
-// libraries may stand in front of it.
+// Makes a system call without the C library's own function for it. A thread may be cancelled in such a function, and
+// other preloaded libraries may replace it.
 //
-// Errors   a negative errno as the result, as the kernel gives it; errno itself stays as it was.
+// Errors   returns a negative errno, as the kernel does. errno itself stays as it was.
 template <typename... Arguments>
 long kernel(long number, Arguments... arguments) noexcept
 {
@@ -33,8 +33,8 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
-// Zeroed memory for the recorder itself, or a negative errno. It is left out of core dumps (MADV_DONTDUMP), and that
-// flag tells an observer that it is not the program's memory.
+// Maps zeroed memory for the recorder itself. Returns its address, or a negative errno. The memory is left out of core
+// dumps (MADV_DONTDUMP); by this flag, an observer knows that it is not the program's.
 [[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
 {
     const long at =
@@ -45,28 +45,29 @@ long kernel(long number, Arguments... arguments) noexcept
     return at;
 }
 
-// The inode of /proc/self/ns/pid, the namespace of this process's number (pid_namespaces(7)); 0: not known.
+// The inode of /proc/self/ns/pid, which identifies this process's PID namespace (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
 
 inline constexpr std::size_t max_path_bytes = 4096;
-inline constexpr unsigned max_images = 10'000;  // program images of one process
+inline constexpr unsigned max_images = 10'000;  // of one process
 
 // Makes <folder>/<process>.<number><ending>; false: it does not fit.
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
                              unsigned number, const char* ending) noexcept;
 
-// A file of the recorder. The program may close its descriptor, and open another file under that number.
+// A file of the recorder. It stays usable even if the program closes its descriptor, or opens another file under the
+// descriptor's number.
 //
 // Errors   a negative errno.
 class KeptFile {
   public:
-    // Creates the file at `path()`. There must be none.
+    // Creates the file at path(). -EEXIST: there is one already.
     [[nodiscard]] long create() noexcept;
     [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
-    // The descriptor, or why there is none.
+    // A valid descriptor of the file, or a negative errno.
     [[nodiscard]] int usable_fd() noexcept;
-    // Reserves room on the disk. Without it a write to a mapping would be a SIGBUS in the program. -EFBIG: beyond the
-    // limit of the process, where trying would be a SIGXFSZ.
+    // Reserves disk space. Without it, a write to the mapping could raise SIGBUS in the program. -EFBIG: the file would
+    // exceed the process's limit; trying would raise SIGXFSZ.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
     [[nodiscard]] long set_size(std::uint64_t bytes) noexcept;
     void remove() noexcept;
@@ -83,13 +84,13 @@ class KeptFile {
 class RecordingFile {
   public:
     // Makes <folder>/<process>.<number>.mst, with as many slots as limits on addresses and file sizes allow. If that
-    // fails, only the link that says why is left (recording_layout.hpp).
+    // fails, leaves only a symbolic link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
-    // Leaves that link for a process that is not recorded for another reason. `problem`: a negative errno.
+    // Leaves such a link for a process that cannot be recorded for another reason. `problem`: a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
-    // Lets go of the file in a forked child. Only these bytes stay, as zeroes that belong to no file.
+    // Unmaps and closes the file in a forked child. Only the given bytes stay mapped, as zeroed memory without a file.
     void leave(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] std::uint8_t* memory() const noexcept { return memory_; }
@@ -101,9 +102,9 @@ class RecordingFile {
         return file_.reserve(offset, bytes);
     }
     [[nodiscard]] const char* path() noexcept { return file_.path().data(); }
-    // Writes the bytes with so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB
-    // cost some 0.9 us a page, because the page cache takes them as one folio; others cost 1.6 (ext4 of Linux 6.18).
-    // With blocks of the disk set aside before, it is 0.64.
+    // Writes the bytes, and behind them `zeroes` zero bytes, at most a slot's size. 64 KiB that begin at a multiple of
+    // 64 KiB cost some 0.9 us a page, because the page cache takes them as one folio; other writes cost 1.6 us a page
+    // (ext4 of Linux 6.18). If disk blocks were allocated in advance (set_aside()), it is 0.64 us a page.
     [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                              std::uint64_t offset) noexcept;
 
@@ -117,7 +118,7 @@ class RecordingFile {
     std::uint8_t* memory_{};
     std::size_t bytes_{};
     std::uint32_t slots_{};
-    std::atomic<std::uint64_t> set_aside_{};  // blocks of the disk up to here are this file's
+    std::atomic<std::uint64_t> set_aside_{};  // disk blocks are allocated up to this offset
     KeptFile file_;
 };
 

@@ -1,7 +1,7 @@
-// The clock that memsweep ticks while it records, as this process sees it (recording_layout.hpp).
+// A counter of ticks in shared memory, which memsweep advances while it records (recording_layout.hpp).
 //
-// A stamp takes longer than an event. So a thread reads the time once for up to 64 events, and again as soon as this
-// clock has ticked: that is one comparison an event.
+// Reading the time takes longer than recording an event. So a thread reads it once for up to 64 events, and again as
+// soon as this counter has advanced. That costs one comparison an event.
 //
 // Memory   a page of the clock's file.
 // Threads  any, once the clock is followed.
@@ -15,13 +15,13 @@ namespace memsweep::trace::recorder {
 // Never null. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables,bugprone-dynamic-static-initializers)
 extern constinit std::uint32_t* shared_clock;
 
-// The last tick; always the same where there is no clock.
+// The last tick. It never changes if there is no clock.
 [[nodiscard]] inline std::uint32_t last_tick() noexcept
 {
     return std::atomic_ref{*shared_clock}.load(std::memory_order_relaxed);
 }
 
-// Maps the clock in the folder of the recording, if there is one. Call before the program has threads.
+// Maps the counter's file in the folder of the recording, if there is one. Call before the program has threads.
 void follow_clock(const char* folder) noexcept;
 [[nodiscard]] bool follows_clock() noexcept;
 

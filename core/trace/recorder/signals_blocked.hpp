@@ -1,5 +1,5 @@
-// Blocks all signals of the thread until the end of the scope. A handler that allocates must not meet a lock that its
-// own thread holds.
+// Blocks all signals of the thread until the end of the scope. Otherwise, a signal handler that allocates could wait
+// for a lock that its own thread holds.
 #pragma once
 
 #include "core/trace/recorder/recording_file.hpp"

@@ -1,7 +1,7 @@
-// The earlier stacks that a thread remembers, and the frames that are being followed.
+// What a thread keeps for unwinding: the last stack that it unwound, and the frames of the current one.
 //
-// Memory   some 60 KiB a thread, of which it touches what it needs.
-// Threads  each thread its own; a signal handler uses `nested` alone.
+// Memory   some 60 KiB of address space a thread, of which only the pages in use take memory.
+// Threads  each thread has its own. A signal handler that interrupts unwinding uses `nested` for its frames.
 #pragma once
 
 #include <array>
@@ -15,19 +15,19 @@
 namespace memsweep::trace::recorder {
 
 inline constexpr std::uint32_t most_frames = 256;
-inline constexpr std::uint32_t most_nested_frames = 64;  // of a handler that interrupts this
+inline constexpr std::uint32_t most_nested_frames = 64;  // for a signal handler that interrupts unwinding
 
 struct Registers {
-    std::uint64_t next{};   // the address behind the instruction that is executed: where a call returns to
-    std::uint64_t stack{};  // pointer
-    std::uint64_t frame{};  // pointer
+    std::uint64_t next{};   // the address behind the current instruction: the return address of a call
+    std::uint64_t stack{};  // the stack pointer
+    std::uint64_t frame{};  // the frame pointer
 };
 
 struct Frame {
     Registers registers;
-    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it is the same as this one's
-    std::uint32_t node{};      // during a search: the number of addresses up to here
-    bool is_remembered{};      // its return address and the word at saved_at show that it is left in the same way
+    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it equals this frame's
+    std::uint32_t node{};      // its node in the tree; during a search, the number of addresses up to here
+    bool is_remembered{};      // its return address and the word at saved_at show whether its caller is unchanged
 };
 
 template <std::uint32_t most>
@@ -37,7 +37,7 @@ struct Walk {
     std::array<std::uint32_t, most + most_python_calls> numbers;
 };
 
-// The part of a walk that is not filled yet.
+// A walk's memory, as scratch space before the walk is filled.
 template <std::uint32_t most>
 std::span<char> room_of(Walk<most>& walk) noexcept
 {
@@ -52,23 +52,23 @@ struct RecentNode {
 };
 inline constexpr unsigned recent_bits = 9;
 
-// The last findings about an evaluation of Python.
+// An evaluation of Python (python_calls.hpp), as it was found last.
 struct RecentEvaluation {
     std::uint64_t marker;
     std::uint64_t key;
 };
 
-// A forked child finds it unchanged, because it may return into code that was reading it.
+// A forked child must find this unchanged, because it may go on in code that was reading it.
 struct ThreadStacks {
-    std::uint32_t level;  // how many times the thread is in this code, in handlers too
-    std::uint32_t depth;  // frames remembered
-    std::uint32_t root;   // the node under which they begin
+    std::uint32_t level;  // how many unwindings the thread is in: more than 1 in a signal handler that interrupted one
+    std::uint32_t depth;  // how many frames are remembered
+    std::uint32_t root;   // the parent node of the outermost remembered frame
     std::uint32_t evaluations_count;
     std::uint64_t entered_at;
     std::uint64_t epoch;
     ByteSampler sampler;
-    Bounds own;                                 // the thread's stack
-    Bounds other;                               // another stack on which it was met
+    Bounds own;                                 // the bounds of the thread's stack
+    Bounds other;                               // the mapping of the last other stack that it ran on
     std::array<Frame, most_frames> remembered;  // outermost first
     Walk<most_frames> walk;
     Walk<most_nested_frames> nested;

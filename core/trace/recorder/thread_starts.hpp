@@ -1,12 +1,13 @@
-// Notes threads from their first instruction on, with their stacks. So a thread that never allocates is known too.
+// Notes each thread when it starts, and its stack. So threads that never allocate are known too.
 //
-// The stack is the kernel's mapping, up to the end of the data that the C library has for the thread.
+// A thread's stack is the kernel's mapping, up to the end of the data that the C library keeps there for the thread.
 // pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
 // /proc/self/maps for the first.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     some 5 us a thread.
-// Memory   48 KiB for threads that are being created. A forked child keeps the places of those threads taken.
+// Memory   48 KiB for 1024 threads that are being created at the same time. In a forked child, the places of such
+//          threads stay taken.
 // Errors   if there is no room, a thread is known from its first event on.
 // Threads  any.
 #pragma once
@@ -19,13 +20,14 @@ namespace memsweep::trace::recorder {
 
 using RunThread = void*(void*);
 
-// Replaces the arguments of pthread_create. The thread then attaches itself, and runs what it was to run.
+// Replaces the function and the argument that pthread_create is called with. The new thread then gets its log, and runs
+// the program's function.
 class ThreadStart {
   public:
     ThreadStart(const pthread_attr_t* attributes, RunThread* body, void* argument) noexcept;
     [[nodiscard]] RunThread* run() const noexcept;
     [[nodiscard]] void* argument() const noexcept;
-    // Call if no thread was created.
+    // Call if pthread_create has failed.
     void abandon() noexcept;
 
   private:
@@ -40,7 +42,7 @@ class ThreadStart {
 
 // Call once, while the program has one thread.
 void prepare_thread_starts() noexcept;
-// The calling thread's stack, if it is known. Empty: it is the process's main stack, or cannot be told.
+// The calling thread's stack. Empty: it is the process's main stack, or is not known.
 [[nodiscard]] Bounds own_stack() noexcept;
 
 }  // namespace memsweep::trace::recorder

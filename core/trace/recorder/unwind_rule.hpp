@@ -1,11 +1,12 @@
-// How to get from a function's frame to its caller's. The rule comes from the call frame information of the object
-// (.eh_frame) for one address. It is so small that a table of rules can be read and written by single loads and stores.
+// A rule tells how to get from a function's frame to its caller's frame. It holds for one address of code, and comes
+// from the call frame information there (.eh_frame). Rules are so small that a table entry is read by one load and
+// written by one store.
 //
 // Sources  DWARF 5, 6.4; Linux Standard Base 5, 10.6 (.eh_frame, .eh_frame_hdr); the x86-64 psABI, 3.6.2.
 // Cost     rule_at(): some 200 ns, and a page fault if the object's information has not been read yet.
 // Memory   the stack, some hundred bytes.
-// Errors   information that is not understood gives RuleKind::by_frame_pointer. That is a guess, which the caller
-//          checks.
+// Errors   if the information is not understood, the rule is RuleKind::by_frame_pointer: a guess that the caller must
+//          check.
 // Threads  any; async-signal-safe.
 #pragma once
 
@@ -18,17 +19,17 @@ enum class RuleKind : std::uint8_t {
     unknown = 0,            // an empty entry of a table
     from_stack_pointer,     // CFA = stack pointer + offset
     from_frame_pointer,     // CFA = frame pointer + offset
-    through_frame_pointer,  // CFA = word at (frame pointer - offset); the frame pointer was saved where it points
+    through_frame_pointer,  // CFA = word at (frame pointer - offset); caller's frame pointer = word at frame pointer
     signal_frame,           // the registers are in the ucontext_t that the kernel has pushed
-    linkage_table,          // CFA = stack pointer + 8, + 16 behind instruction byte `offset` of its entry
+    linkage_table,          // a PLT entry: CFA = stack pointer + 8; from byte `offset` of the entry on, + 16
     outermost,              // nothing has called it
-    by_frame_pointer,  // nothing is known: perhaps the frame pointer points at the caller's, which lies below CFA - 8
+    by_frame_pointer,       // a guess, if nothing is known: the frame pointer points at the caller's, saved at CFA - 16
 };
 
 struct UnwindRule {
     RuleKind kind{};
     std::uint8_t saved_at{};  // the caller's frame pointer is the word at CFA - 8 * saved_at; 0: it is unchanged
-    std::uint16_t offset{};   // in words; of a linkage_table in bytes
+    std::uint16_t offset{};   // in words; in bytes for a linkage_table
 
     [[nodiscard]] static constexpr UnwindRule unpacked(std::uint32_t bits) noexcept
     {
@@ -41,7 +42,7 @@ struct UnwindRule {
     }
 };
 
-// `header`: the object's .eh_frame_hdr, as mapped; `address` lies within the instruction, not behind it.
+// `header`: the object's .eh_frame_hdr, as mapped; `address` must lie within the instruction, not behind it.
 [[nodiscard]] UnwindRule rule_at(const std::uint8_t* header, std::uint64_t address) noexcept;
 
 }  // namespace memsweep::trace::recorder

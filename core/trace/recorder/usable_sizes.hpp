@@ -1,13 +1,14 @@
-// Notes what malloc_usable_size answers, once for each size and alignment that was asked for. It does so for allocators
-// whose answer follows no known rule (glibc's does: core/trace/usable_size.hpp).
+// Notes what malloc_usable_size returns, once for each requested size and alignment. This is done for allocators whose
+// answer follows no known rule. glibc's answer follows one (core/trace/usable_size.hpp).
 //
-// It asks only about a block that is certainly live. Either the block has just been given, and nobody else knows of it;
-// or the only thread has not freed it since. It asks the allocator that gave the block. If the library behind malloc
-// has no malloc_usable_size, it asks nobody.
+// Only blocks that are certainly live are asked about. Either the block has just been allocated, and no other thread
+// knows it yet. Or the process has one thread, which has not freed the block since. The allocator that gave the block
+// is asked. If the library that defines malloc does not define malloc_usable_size, nothing is asked.
 //
-// Cost     a look at each allocation that the inline code does not take; the others are looked at window by window.
-// Memory   16 KiB. It must lie in memory that a forked child finds zeroed; it begins anew there.
-// Errors   for sizes from 64 KiB on, and aligned ones, it asks at most max_others.
+// Cost     a check for each allocation on the slow path (thread_log.hpp). Allocations that the inline code records are
+//          checked when their window ends.
+// Memory   16 KiB. It must lie in memory that a forked child finds zeroed, because the child begins anew.
+// Errors   of the pairs with a size from 64 KiB on or with an alignment, at most max_others are asked about.
 // Threads  any, without a lock.
 #pragma once
 
@@ -26,20 +27,20 @@ class UsableSizes {
     {
         return (small_[size / 64].load(std::memory_order_relaxed) >> size % 64 & 1U) != 0;
     }
-    // True once for each pair. Alignment 0: malloc's.
+    // True if this size and alignment must be asked about: once for each pair. Alignment 0: malloc's default.
     [[nodiscard]] bool take(std::uint64_t size, std::uint64_t alignment) noexcept;
     static constexpr std::uint64_t first_large = 64U << 10U;
 
   private:
     std::array<std::atomic<std::uint64_t>, first_large / 64> small_;
-    std::array<std::atomic<std::uint64_t>, max_others> others_;  // marks of pairs
+    std::array<std::atomic<std::uint64_t>, max_others> others_;  // hashes of pairs of size and alignment
 };
 
 // Call once the allocator is found, while the program has one thread.
 void prepare_usable_sizes() noexcept;
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) bool wants_usable_sizes;
-// Whether the allocator's answers are wanted.
+// Whether usable sizes are noted for this process's allocator.
 [[nodiscard]] inline bool asks_usable_sizes() noexcept
 {
     return wants_usable_sizes;

@@ -1,7 +1,8 @@
-// Counts how long calls of an allocator took, by the size of the block. The scale has four steps a doubling.
+// Histograms of how long calls of an allocator take, by the size of the block. The time scale has four steps for each
+// doubling.
 //
-// Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted. The counter is
-//          even on every machine that is fit to measure on.
+// Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted. The counter
+//          has a constant rate on every machine that is fit to measure on.
 // Cost     two readings of the counter a call, some 16 ns; the times include them.
 // Memory   2 x 48 x 128 counts of 4 bytes a thread.
 // Threads  one; add() joins the counts of several threads.
@@ -17,8 +18,8 @@ namespace memsweep::trace {
 
 enum class CallKind : std::uint8_t { allocate, release };
 inline constexpr std::size_t call_kinds = 2;
-inline constexpr std::size_t call_size_classes = 48;  // by bit_width of the size; the last takes what is larger
-inline constexpr std::size_t call_time_steps = 128;   // the last takes what is longer
+inline constexpr std::size_t call_size_classes = 48;  // by bit_width of the size; the last also has larger sizes
+inline constexpr std::size_t call_time_steps = 128;   // the last also has longer times
 
 struct CallTimeCounts {
     std::array<std::array<std::array<std::uint32_t, call_time_steps>, call_size_classes>, call_kinds> counts{};
@@ -28,7 +29,7 @@ struct CallTimeCounts {
         const auto width = static_cast<std::size_t>(std::bit_width(size));
         return width < call_size_classes ? width : call_size_classes - 1;
     }
-    // Each of 0 to 3 has a step of its own; then there are four steps a doubling.
+    // 0 to 3 ticks have a step each. From 4 ticks on, there are four steps for each doubling.
     [[nodiscard]] static std::size_t step_of(std::uint64_t ticks) noexcept
     {
         if (ticks < 4) {
@@ -38,7 +39,7 @@ struct CallTimeCounts {
         const std::size_t step = (width - 2) * 4 + ((ticks >> (width - 3)) & 3U);
         return step < call_time_steps ? step : call_time_steps - 1;
     }
-    // The least number of ticks that a step holds.
+    // The smallest number of ticks that belongs to a step.
     [[nodiscard]] static std::uint64_t ticks_of(std::size_t step) noexcept
     {
         return step < 4 ? step : (4 + (step & 3U)) << (step / 4 - 1);

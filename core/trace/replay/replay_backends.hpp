@@ -1,9 +1,10 @@
-// The backends of a replay: nothing at all, malloc itself, a memory resource, or a heap with its release discipline.
+// The backends that give a replay its blocks: none at all, malloc itself, a memory resource, or a heap with its release
+// discipline.
 //
-// Cost     null: none beyond the slot's store. malloc: the call alone, as a hand-written loop would make it.
+// Cost     NullBackend: a store to the slot. MallocBackend: only the call, as in a hand-written loop.
 // Threads  any thread may allocate and free.
 //
-// Ownership  the slot owns its block. Whatever a backend borrows must outlive it.
+// Ownership  a slot owns its block. The resource or heap that a backend refers to must outlive the backend.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace memsweep::trace {
 
-// The dispatch alone: slots are filled and emptied.
+// No memory: slots are only filled and emptied. It shows the cost of dispatching operations.
 struct NullBackend {
     using Slot = void*;
     static constexpr bool has_memory = false;
@@ -48,7 +49,7 @@ struct MallocBackend {
         return slot != nullptr || size == 0;
     }
     void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept { std::free(slot); }
-    // realloc(p, 0) may free and say nothing.
+    // Never asks for 0 bytes, because realloc(p, 0) may free the block and return null.
     bool resize(Slot& slot, const ExtendedOp& op) noexcept
     {
         void* const resized = std::realloc(slot, std::max<std::uint64_t>(op.size, 1));
@@ -58,7 +59,7 @@ struct MallocBackend {
     static void* data(Slot& slot) noexcept { return slot; }
 };
 
-// `touches`: whether the processor reaches the memory. If not, nothing is zeroed or copied.
+// `touches`: whether the processor can access the memory. If not, nothing is zeroed or copied.
 template <bool touches>
 class ResourceBackend {
   public:
@@ -96,7 +97,8 @@ class ResourceBackend {
     memory::MemoryResource* resource_;
 };
 
-// A free drops the block's only handle. If the discipline has the program free by hand, it does so first.
+// A release drops the block's only handle. `frees_manually`: the discipline expects the program to free blocks itself;
+// a release then frees the block first.
 template <bool touches>
 class HeapBackend {
   public:

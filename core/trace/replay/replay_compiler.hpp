@@ -50,7 +50,8 @@ struct ReplaySequence {
     }
 };
 
-// The words of a program whose threads are these sequences; `steps`: how many threads have a part of each.
+// Lays out a program whose threads are these sequences, and returns its words. `steps`: for each step, how many threads
+// have a part of it.
 [[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
                                                  const std::vector<std::uint64_t>& steps, std::uint64_t cells,
                                                  const ReplayTotals& totals);

@@ -1,11 +1,11 @@
-// Says which step of a replay (replay_program.hpp) its threads may be in.
+// Opens the steps of a replay (replay_program.hpp) to its threads, one after the other.
 //
 // Cost     a step costs an atomic subtraction in each of its threads, and a store in the last. A thread that comes too
 //          early spins for some two microseconds, yields its processor for a while, and then sleeps on a futex.
 // Memory   64 words.
-// Sources  futex(2). A sleeper says so before it looks again. The thread that opens a step does so before it looks for
-//          sleepers. So no wake is missed.
-// Threads  any; each enters and leaves the steps that it has a part of, in their order.
+// Sources  futex(2). A thread counts itself as a sleeper before it checks again whether its step is open. The thread
+//          that opens a step does so before it looks for sleepers. So no sleeper is missed.
+// Threads  any; each thread enters and leaves the steps that it has a part of, in the order of the steps.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace memsweep::trace {
 
 class ReplayGate {
   public:
-    // `members`: how many threads have a part of each step.
+    // `members`: for each step, how many threads have a part of it.
     explicit ReplayGate(std::span<const std::uint64_t> members) : members_{members}
     {
         left_.store(members.empty() ? 0 : members.front(), std::memory_order_relaxed);
@@ -28,9 +28,9 @@ class ReplayGate {
     {
         return open_.load(std::memory_order_acquire) >= step;
     }
-    // Waits until the step is open; false: stopped.
+    // Waits until the step is open. False: stop() was called.
     [[nodiscard]] bool wait(std::uint64_t step) noexcept;
-    // Each thread of the step calls this once: the last one opens the next step.
+    // Each thread of the step calls this once. The last one opens the next step.
     void leave() noexcept
     {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -50,7 +50,7 @@ class ReplayGate {
         std::atomic<std::uint32_t> turn{0};
         std::atomic<std::uint32_t> sleepers{0};
     };
-    alignas(64) std::array<Bed, 64> beds_{};  // by step
+    alignas(64) std::array<Bed, 64> beds_{};  // where threads sleep: for step n, in beds_[n % 64]
 };
 
 }  // namespace memsweep::trace

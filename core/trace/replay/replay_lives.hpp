@@ -1,8 +1,8 @@
-// The lives of recorded threads: when each begins and ends. Numbers of threads are used again, so a number may stand
-// for one thread after another.
+// The lives of recorded threads: when each thread begins and ends. Thread numbers are used again, so one number may
+// stand for several threads, one after another. Each of them has a life of its own.
 //
-// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, even if nothing is recorded
-// behind it, or with its process. In a trace without exits, it ends with its last event.
+// A first reading of the trace, survey(), finds the ends. A thread ends with its recorded exit, even if the exit is its
+// last event, or with its process. In a trace without exits, it ends with its last event.
 //
 // Units    events, by their number from 1; bytes.
 // Cost     the survey costs a reading of the trace.
@@ -22,13 +22,13 @@ namespace memsweep::trace {
 
 using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thread
 
-// Numbers the lives in the order in which events tell of them.
+// Numbers the lives in the order of their first events.
 class ThreadLives {
   public:
-    // The life of the event's thread. Call with every event of a trace.
+    // Returns the number of the life that the event's thread has now. Call with every event of a trace.
     std::uint32_t follow(const Event& event)
     {
-        if (event.kind == EventKind::thread_start) {  // from here on, the number stands for another life
+        if (event.kind == EventKind::thread_start) {  // from here on, the thread's number stands for another life
             lives_.erase({event.process, event.other});
             last_ = none;
         }
@@ -63,14 +63,14 @@ struct ReplaySurvey {
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
     std::vector<std::uint64_t>
-        ends;  // by life: the last event that is its own; `never`: it is there when the last process ends
+        ends;  // for each life, the number of its last event; `never`: it goes on until the last process ends
     std::uint64_t peak_live_bytes{};
 };
 
-// Whether a replay does anything for the event in its thread.
+// Whether a replay does something for an event of this kind.
 [[nodiscard]] bool is_replayed(EventKind kind) noexcept;
 
-// Reads the events to their end, and rewinds them. `is_cut`: they may end before exits that the trace has.
+// Reads the events to their end, and rewinds them. `is_cut`: the selection may end before the threads' exits.
 [[nodiscard]] ReplaySurvey survey(SelectedEvents& events, bool is_cut);
 
 }  // namespace memsweep::trace

@@ -1,7 +1,8 @@
-// The places of a replay's blocks: a slot for each block that is live at once in a thread, and the cells between
-// threads.
+// Where a replay keeps its blocks: in the slots of each thread, one for each block that is live at once, and in the
+// cells between threads.
 //
-// Memory   mapped once for a program; pages come with the first use. Handles only if blocks have them.
+// Memory   mapped once for a program; a page takes memory from its first use on. Handles are mapped only if blocks have
+//          them.
 #pragma once
 
 #include <algorithm>
@@ -64,14 +65,14 @@ struct ReplayPlaces {
         }
     }
 
-    // The bytes that are resident once all places are in use.
+    // The bytes of memory that all places take once all are in use.
     [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         const std::uint64_t handle_bytes = handles ? (slots.size() + cells.size()) * sizeof(lifetime::Buffer) : 0;
         return slots.size() * sizeof(void*) + cells.size() * sizeof(void*) + handle_bytes;
     }
 
-    // Offsets of every thread's slots in one array. Threads write to their own cache lines.
+    // For each thread, the offset of its slots in one array. No two threads write to the same cache line.
     static std::vector<std::uint64_t> first_slots(const ReplayProgram& program)
     {
         std::vector<std::uint64_t> first{0};
@@ -84,18 +85,19 @@ struct ReplayPlaces {
     std::vector<std::uint64_t> first_slot;
     memory::LazyArray<void*> slots;
     memory::LazyArray<std::atomic<void*>> cells;
-    std::optional<HandleArray> handles;         // if blocks have handles, these replace `slots`
-    std::optional<HandleArray> handles_beside;  // the handles of cells
+    std::optional<HandleArray> handles;         // if blocks have handles, used in place of `slots`
+    std::optional<HandleArray> handles_beside;  // the handles of blocks in cells
 };
 
-// A place where one thread leaves a block for another. It is empty or full.
+// Cells. A cell is a place where one thread leaves a block for another. It is empty or full.
 //
-// Cost     a load and a store if nobody has to wait. A system call only while somebody sleeps at this cell, or at one a
-//          multiple of 64 cells away.
-// Sources  futex(2). The waker does not fence: a sleeper that it has not seen wakes by itself after some 50 us.
-// Threads  one gives, one takes.
+// Cost     a load and a store if no thread has to wait. A system call only while a thread sleeps at this cell, or at a
+//          cell that is a multiple of 64 cells away.
+// Sources  futex(2). The thread that changes a cell uses no fence, and may miss a sleeper. A missed sleeper wakes by
+//          itself after some 50 us.
+// Threads  one thread gives, one takes.
 
-// The content of a full cell whose block has no address or lies beside the cell.
+// The content of a full cell if its block has no address, or if the block's handle is in handles_beside.
 [[nodiscard]] inline void* full_cell() noexcept
 {
     return reinterpret_cast<void*>(std::uintptr_t{1});  // NOLINT(performance-no-int-to-ptr): a mark, never followed
@@ -103,7 +105,8 @@ struct ReplayPlaces {
 
 class ReplayWaits {
   public:
-    // Blocks until the cell is full (or empty), and counts if it had to; false: the replay has been stopped.
+    // Waits until the cell is full, or empty if `full` is false. Adds 1 to `waits` if it had to wait. False: the replay
+    // has been stopped.
     [[nodiscard]] bool until(const std::atomic<void*>& cell, bool full, std::uint64_t& waits) noexcept
     {
         if ((cell.load(std::memory_order_acquire) != nullptr) == full) [[likely]] {

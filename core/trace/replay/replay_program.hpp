@@ -1,21 +1,22 @@
 // A trace compiled for replay. Each thread has a sequence of packed operations on recycled slots. All lie in one block
 // of words that a worker process can map.
 //
-// A slot holds one live block. If only one thread touches a block, it has a slot of that thread, and no other thread
-// looks at it. If a block goes from one thread to another, it passes through a cell of that pair of threads. The giver
-// waits until the cell is empty, the taker until it is full. Both follow the order of the recorded events, so no replay
-// can deadlock.
+// A slot holds one live block. A block that only one thread uses stays in a slot of that thread, which no other thread
+// accesses. A block that goes from one thread to another passes through a cell, which belongs to that pair of threads.
+// The giver waits until the cell is empty, the taker until it is full. Both follow the order of the recorded events, so
+// no replay can deadlock.
 //
-// The recorded order of all events is cut into steps of little memory. A thread begins its part of a step when all
-// others have done their parts of the steps before. Within a step, threads are free. So at any time at most one step
-// more is live than was recorded. A step ends only when a second thread comes into it: a thread alone has one step,
-// however long, at no cost. The first thread starts each other one where it was first seen in the recording, after
-// joining the threads that had ended by then. A thread ends where the recorded one did.
+// The recorded order of all events is cut into steps, in each of which little memory is allocated (replay_steps.hpp). A
+// thread begins its part of a step when all other threads have done their parts of the steps before. Within a step,
+// threads run freely. So at any time, at most the memory of one step more is live than was recorded. A step ends only
+// if more than one thread has a part of it. So a trace of one thread has one step, however long, at no cost. The first
+// thread starts each other thread where the recording first has an event of it. Before that, it joins the threads that
+// had ended by then. A thread ends where the recorded one did.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
-//          ExtendedOp, and its word holds the index in place of the size.
-// Sources  the order by ownership is that of DJ Delorie's glibc trace runner (2016).
+//          ExtendedOp, and its word has the ExtendedOp's index in place of the size.
+// Sources  slots, cells and the waits at cells are as in DJ Delorie's glibc trace runner (2016).
 // Memory   8 bytes an operation and 40 more an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
 #pragma once
@@ -34,10 +35,10 @@ enum class ReplayOp : std::uint8_t {
     zeroed,
     release,
     give,         // allocate, into a cell
-    give_zeroed,  // the same, zeroed
+    give_zeroed,  // allocate zeroed, into a cell
     take,         // release what is in a cell
-    resize,       // resize the block in this slot, where it stays; the rest is in an ExtendedOp
-    extended,     // all is in an ExtendedOp
+    resize,       // resize the block in this slot, which keeps it; the details are in an ExtendedOp
+    extended,     // all details are in an ExtendedOp
 };
 
 enum class ExtendedAction : std::uint8_t {
@@ -45,11 +46,11 @@ enum class ExtendedAction : std::uint8_t {
     zeroed,
     release,
     resize,
-    pass,   // only moves a block from a slot or cell to another
-    copy,   // between two blocks of this thread, `slot` and `to`
-    pace,   // not before `size` nanoseconds after the beginning
-    enter,  // the step `size`, once all have done their parts of those before; `from_cell`: leaves its last step first
-    leave,  // has done its part of its last step
+    pass,   // only moves a block from one slot or cell to another
+    copy,   // copies between two blocks of this thread, from `slot` to `to`
+    pace,   // waits until `size` nanoseconds after the beginning
+    enter,  // enters step `size` when all steps before are done; `from_cell`: first leaves its last step
+    leave,  // leaves its last step
     spawn,  // starts the thread `to`
     join,   // waits for the end of the thread `to`
 };
@@ -77,14 +78,14 @@ inline constexpr std::uint32_t max_replay_slots = 1U << 28U;
 }
 
 struct ReplayThread {
-    std::uint64_t first_op{};  // word, from the beginning of the program
+    std::uint64_t first_op{};  // the index of a word, from the beginning of the program
     std::uint64_t ops{};
-    std::uint64_t first_extended{};  // word
+    std::uint64_t first_extended{};  // likewise
     std::uint64_t extended{};
-    std::uint64_t body{};    // so many operations are recorded ones; those after them free what is left
+    std::uint64_t body{};    // the number of recorded operations; those after them free the blocks that are left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
-    std::uint64_t ends{};  // 1: it ends behind its body; 0: it stays until what is left is freed
+    std::uint64_t ends{};  // 1: it ends after its body; 0: it ends when the blocks that are left have been freed
 };
 
 struct ReplayTotals {
@@ -92,7 +93,7 @@ struct ReplayTotals {
     std::uint64_t allocations{};
     std::uint64_t frees{};
     std::uint64_t handed_over{};  // blocks that went from one thread to another
-    std::uint64_t left_out{};     // frees and transfers of what is not live
+    std::uint64_t left_out{};     // frees and transfers of blocks that are not live
     std::uint64_t peak_live_bytes{};
     std::uint64_t peak_live_bound{};  // the most that can be live in a replay, however its threads are scheduled
     std::uint64_t end_live_bytes{};   // at the last event
@@ -104,16 +105,16 @@ struct ReplayHeader {
     std::uint64_t words{};
     std::uint64_t threads{};
     std::uint64_t cells{};
-    std::uint64_t first_thread{};  // word
+    std::uint64_t first_thread{};  // the index of a word
     std::uint64_t steps{};
-    std::uint64_t first_step{};  // word: how many threads have a part of each step
+    std::uint64_t first_step{};  // likewise; there, for each step, the number of threads that have a part of it
     ReplayTotals totals;
 };
 
 struct ReplayProgram {
     const ReplayHeader* header{};
     std::span<const ReplayThread> threads;
-    std::span<const std::uint64_t> steps;  // by step, the number of its threads
+    std::span<const std::uint64_t> steps;  // for each step, the number of threads that have a part of it
     std::span<const std::uint64_t> words;
 
     [[nodiscard]] std::span<const std::uint64_t> ops(const ReplayThread& thread) const
@@ -127,7 +128,7 @@ struct ReplayProgram {
 };
 
 struct ReplayCompileOptions {
-    std::uint32_t threads{};  // recorded threads are dealt out to so many threads; 0: each has its own
+    std::uint32_t threads{};  // recorded threads are distributed over so many threads; 0: each has its own
     bool paced{};             // at the recorded speed, by the stamps of the trace
     EventSelection selection{};
 };

@@ -18,12 +18,12 @@ namespace memsweep::trace {
 
 using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
-// How much more memory may be live because the order between threads is lost within a step. It is a 64th of the peak,
-// but at least this much: so little cannot be told from a process's own memory.
+// How much more memory than recorded may be live, because threads run in any order within a step. It is a 64th of the
+// peak, but at least least_step_bytes, which is too little to show beside a process's own memory.
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 
-// Cuts the recorded order into steps, and knows how much can be live at once when threads run freely within each.
+// Cuts the recorded order into steps, and computes how much can be live at once if threads run freely within each step.
 class ReplaySteps {
   public:
     explicit ReplaySteps(std::uint64_t peak_live_bytes)
@@ -33,11 +33,11 @@ class ReplaySteps {
 
     struct Entry {
         std::uint64_t step{};
-        bool leaves{};  // the thread has had a part of a step before
+        bool leaves{};  // the thread must leave an earlier step first
     };
 
     // Call before a thread's event, which allocates `bytes` while `live_bytes` are live. Returns the step that the
-    // thread has to enter first; empty: it is in that step already.
+    // thread must enter first. nullopt: it is in that step already, or the step is the first of all.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
@@ -65,7 +65,7 @@ class ReplaySteps {
         return step == 0 ? std::nullopt : std::optional{Entry{step, leaves}};
     }
 
-    // The bytes that the thread's event made live, or freed.
+    // Call after the thread's event, with the bytes that it allocated or freed.
     void made(ThreadIndex thread, std::uint64_t bytes)
     {
         Part& part = parts_[thread];
@@ -83,9 +83,9 @@ class ReplaySteps {
         parts_[thread].freed = base::saturating_add(parts_[thread].freed, bytes);
     }
 
-    // How many threads have a part of each step.
+    // For each step, how many threads have a part of it.
     [[nodiscard]] const std::vector<std::uint64_t>& members() const noexcept { return members_; }
-    // The most that can be live, in whatever order threads run within each step.
+    // The most bytes that can be live, in whatever order threads run within each step.
     [[nodiscard]] std::uint64_t bound() const noexcept { return bound_; }
 
   private:
@@ -93,7 +93,7 @@ class ReplaySteps {
     struct Part {
         std::uint64_t step{no_step};
         std::uint64_t made{};   // bytes, in the step
-        std::uint64_t freed{};  // the same
+        std::uint64_t freed{};  // likewise
         std::uint64_t peak{};   // the largest value of made less freed
     };
 

@@ -1,18 +1,19 @@
 // Replays a compiled trace. Each recorded thread has a thread of its own, which starts and ends as the recorded one
-// did. The threads keep the order of the recorded steps (replay_program.hpp), and that of blocks that one thread hands
-// to another.
+// did. The threads keep the order of the steps (replay_program.hpp), and the order in which threads hand blocks to each
+// other.
 //
-// A waiting thread spins for some two microseconds, yields its processor for some thirty, and then sleeps on a futex
-// for short whiles. So there may be more threads than processors, and handing over a block needs no fence.
+// A waiting thread spins for some two microseconds, yields its processor for some thirty microseconds, and then sleeps
+// on a futex for short times. So there may be more threads than processors, and handing over a block needs no fence.
 //
-// Units    bytes, nanoseconds of CLOCK_MONOTONIC.
-// No time includes waiting for another thread, for a thread's start or end, or for the time of an event.
+// Units    bytes, nanoseconds of CLOCK_MONOTONIC. Times do not include waits: for another thread, for a thread's start
+//          or end, or for the recorded time of an event.
 //
-// Cost     beyond the allocator, 1.5 to 4 ns an event of a single thread, and 6 to 12 if threads exchange blocks.
-// Memory   a slot per block that is live at once; the pages are there after prepare(). A replay allocates only what the
-//          trace does, and what its threads need.
-// Errors   refused: the backend gave no memory. Then every thread stops, and live blocks stay live.
-// Threads  one uses a replayer; a single-threaded program runs on that thread itself.
+// Cost     besides the allocator's time, 1.5 to 4 ns an event with one thread, and 6 to 12 ns if threads exchange
+//          blocks.
+// Memory   a slot for each block that is live at once. After prepare(), the slots' pages are resident. A replay
+//          allocates only what the trace does, and what its threads need.
+// Errors   refused: the backend gave no memory. Every thread then stops, and live blocks stay live.
+// Threads  one thread uses a replayer. A program with one thread runs on that thread.
 #pragma once
 
 #include <functional>
@@ -36,14 +37,14 @@ struct ReplayRun {
     std::int64_t thread_ns{};  // from a thread's first event to its last, less its waits; the sum over all threads
     std::uint64_t events{};
     std::uint64_t transferred_bytes{};
-    std::uint64_t waits{};  // waits for another thread that were not over at the first look
+    std::uint64_t waits{};  // waits for another thread that were not over at the first check
     bool refused{};
     std::uint64_t refused_bytes{};
 };
 
-// What is done beside a replay.
+// Observers of a replay; both are optional.
 struct ReplayWatch {
-    CallTimeCounts* times{};       // times every call by itself, which takes longer
+    CallTimeCounts* times{};       // counts the time of every call, which slows the replay down
     std::function<void()> at_end;  // called by the first thread at the last event, when all others wait or have ended
 };
 
@@ -59,8 +60,8 @@ class Replayer {
 
     [[nodiscard]] const ReplayTotals& totals() const noexcept { return program_.header->totals; }
 
-    // Touches the memory that the replay itself needs, and that for handles if asked. Returns what dispatching costs: a
-    // run of the same events on no memory, as fast as they go.
+    // Touches the memory that the replay itself needs; `with_handles`: also that of handles. Returns the cost of
+    // dispatching: a run of the same events without memory or pacing.
     ReplayRun prepare(bool with_handles = false);
     // The bytes that prepare() has made resident.
     [[nodiscard]] std::uint64_t own_bytes() const noexcept;
