@@ -1,11 +1,11 @@
-// Guesses where CUDA's driver would put a new segment, from the places where it has put the segments of a trace.
-// PyTorch takes the cached block with the lowest address among those of one size. So the amount that it reserves
-// depends on the addresses.
+// Guesses where CUDA's driver would put a new segment, from the places where it has put the segments of a trace. Of
+// several cached blocks of equal size, PyTorch takes the one with the lowest address. So how much it reserves depends
+// on the addresses of its segments.
 //
-// The rule was read off five recorded runs (CUDA 13, H200): a segment goes to the lowest hole that fits. If there is
-// none, a multiple of 32 MiB is reserved below all others. If a recorded segment cannot have been such a reservation,
-// there was a hole from the start. Simulated segments get the recorded addresses as long as their sizes are those of
-// the trace and none has been given back.
+// The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole that fits. If none
+// fits, the driver reserves a multiple of 32 MiB below all earlier reservations. If a recorded segment fits into no
+// such reservation, its place is taken to have been a hole from the start. Simulated segments get the recorded
+// addresses as long as their sizes are those of the trace and none has been given back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.
@@ -27,7 +27,7 @@ struct SegmentPlace {
     std::uint64_t size{};
 };
 
-// Ranges of addresses. Ranges that touch become one.
+// A set of address ranges. Adjacent ranges become one.
 class AddressRanges {
   public:
     void add(std::uint64_t begin, std::uint64_t size);
@@ -46,7 +46,7 @@ class AddressRanges {
 
 class SegmentAddresses {
   public:
-    // The segments of a trace, in the order in which they were taken. They outlive it.
+    // `recorded`: the segments of a trace, in the order in which they were taken. They must outlive the object.
     explicit SegmentAddresses(std::span<const SegmentPlace> recorded);
 
     [[nodiscard]] std::uint64_t take(std::uint64_t size);
@@ -60,8 +60,8 @@ class SegmentAddresses {
     bool follows_{true};
     AddressRanges holes_;
     AddressRanges taken_;
-    std::uint64_t low_{};   // of all reservations
-    std::uint64_t high_{};  // where the addresses below are used up
+    std::uint64_t low_{};   // the lowest reserved address
+    std::uint64_t high_{};  // the next address, once the lower ones are used up
 };
 
 }  // namespace memsweep::trace

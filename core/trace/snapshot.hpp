@@ -1,9 +1,9 @@
-// A recorded process as it stood at one moment: its address space by pages, and the exact place of that moment in its
-// log. Together with the trace it says where every resident page came from, even when the process is long gone.
+// A recorded process at one moment: its address space page by page, and the exact position of the moment in its log.
+// Together with the trace, it tells where every resident page came from, even long after the process has ended.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
 // Memory   as sys::AddressSpace.
-// Errors   none: parts that cannot be read are absent.
+// Errors   none: snapshots that cannot be read are left out.
 // Threads  any.
 #pragma once
 
@@ -24,28 +24,28 @@ enum class SnapshotAt : std::uint8_t {
 };
 
 struct Snapshot {
-    std::uint32_t process{};  // as the trace calls it
+    std::uint32_t process{};  // its number in the trace
     SnapshotAt at{};
-    std::uint64_t stopped_nanoseconds{};  // how long it was stopped
-    ExactCut cut;                         // of that process
+    std::uint64_t stopped_nanoseconds{};  // how long it was stopped for the snapshot
+    ExactCut cut;                         // the moment, as a position in the process's log
     sys::AddressSpace space;
 
-    // About the program that the process had become.
+    // About the program that the process was running.
     std::uint64_t start_ticks{};
     bool has_own_malloc{};
     bool has_lost_events{};
-    std::string served_by;  // the end of the path of the file that malloc comes from
+    std::string served_by;  // the end of the path of the library whose malloc served it
 
-    // These tell the recorder's memory from the program's.
+    // These serve to distinguish the recorder's memory from the program's.
     std::string recorder_library;
     std::string recorder_folder;
 };
 
-// Writes the chunks of a snapshot, of kind `snapshot` (docs/trace-format.md). `number`: every snapshot of a process has
-// another one.
+// Writes the chunks of a snapshot, of kind `snapshot` (docs/trace-format.md). `number`: another one for each snapshot
+// of a process.
 [[nodiscard]] base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number);
 
-// A snapshot of a trace, before it is read.
+// A snapshot in a trace that has not been read yet.
 struct FoundSnapshot {
     std::uint32_t process{};
     std::uint64_t number{};
@@ -55,9 +55,9 @@ struct FoundSnapshot {
     std::vector<ChunkPlace> parts;
 };
 
-// The snapshots whose parts are all there, ordered by their moment.
+// The snapshots that are complete in the trace, ordered by time.
 [[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
-// Absent: it is no snapshot that memsweep wrote.
+// nullopt: memsweep cannot have written it.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);
 
 }  // namespace memsweep::trace

@@ -1,15 +1,15 @@
-// The call stacks of all processes of a trace in one table, and what is known of their addresses.
+// The call stacks of all processes of a trace in one table, with what the trace says about their addresses.
 //
-// A node is a number, as in Event::stack; 0 is no stack. Parents have smaller numbers than their children. So sums over
-// subtrees take one walk from the last node to the first.
+// A node is a number, as in Event::stack; 0 means no stack. Parents have smaller numbers than their children. So sums
+// over subtrees can be computed in one pass from the last node to the first.
 //
-// If an event has no stack but a caller, its stack is the caller's address alone, in a stack that was not followed to
-// its beginning. Each address has one such node in its image.
+// If an event has no stack but a caller, its node has the caller's address. The parent of this node has the address
+// callers_not_followed, because the outer callers are unknown. In each image, a caller's address has one such node.
 //
 // Cost     some 10 ns a node, once.
 // Memory   16 bytes a node, and the payloads of modules and symbols.
-// Errors   nonsense ends the reading of a chunk, and is counted in TraceFile::damage().
-// Threads  any, once it is read.
+// Errors   a malformed chunk is read up to the fault, and counted in TraceFile::damage().
+// Threads  any, after read().
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace memsweep::trace {
 
-// Names that the trace itself has for an address, innermost first.
+// What the trace itself says about an address: its module, and its frames, innermost first.
 struct NamedAddress {
     std::string_view module{};
     std::span<const SourceFrame> frames{};
@@ -42,30 +42,30 @@ class StackTable {
     [[nodiscard]] bool empty() const noexcept { return nodes_.size() == 1; }
     [[nodiscard]] const FrameNode& node(std::uint32_t number) const { return nodes_[number]; }
     [[nodiscard]] const StackImage& image_of(std::uint32_t number) const;
-    // The number in this table of a node of one image; 0: the trace does not have it.
+    // The number in this table of an image's own node `node`. 0: the trace does not have it.
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
     // The modules of an image, in the order of the trace.
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
-    // The node of an address that called without a stack; 0: the trace has no such caller.
+    // The node for this address as the caller of events without a stack. 0: the trace has no such caller.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
-    // The caller's node for the innermost address of a node. If the node is one itself, its own number.
+    // What find_caller() gives for a node's own address. If the node is itself that of a caller, its own number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 
-    // The chunk with the nodes for another chunk's events.
+    // The chunk that has the nodes for this chunk of events. Null: there is none.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
-    // The chunk with the callers for another chunk's events without stacks.
+    // The chunk that has the callers for those of these events that have no stack. Null: there is none.
     [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
     struct Place {
         StackImage image;
-        std::uint32_t first{};  // the number of its node 1
+        std::uint32_t first{};  // the number in this table of the image's node 1
         std::uint32_t count{};
-        std::uint32_t first_caller{};  // behind its nodes, by address
+        std::uint32_t first_caller{};  // its callers' nodes follow its other nodes, sorted by address
         std::uint32_t callers{};
     };
     struct Trees {
@@ -97,19 +97,19 @@ class StackTable {
     std::map<ChunkKey, ChunkPlace> stacks_;
     std::map<ChunkKey, ChunkPlace> callers_;
     bool has_callers_{};
-    std::vector<std::vector<std::uint8_t>> payloads_;  // texts lie in them
+    std::vector<std::vector<std::uint8_t>> payloads_;  // texts point into them
     std::uint64_t held_{};                             // things, as bounds.hpp counts them
 };
 
-// Reads the nodes of one chunk's events, in their order.
+// Gives the nodes of one chunk's events, in the order of the events.
 class ChunkStacks {
   public:
     ChunkStacks() = default;
-    // Without nodes if the trace has none for this chunk.
+    // If the trace has no nodes for this chunk, next() is always 0.
     ChunkStacks(const StackTable& table, TraceFile& file, const ChunkHeader& events);
 
     [[nodiscard]] std::uint32_t next();
-    // Call after the chunk's last event. False: the nodes were not those of this chunk.
+    // Call after the chunk's last event. False: the nodes did not match the chunk's events.
     [[nodiscard]] bool is_whole() const noexcept
     {
         return numbers_.is_whole() && !has_strange_ && !callers_.damaged() && !callers_.has_more();
@@ -121,9 +121,9 @@ class ChunkStacks {
     ChunkNumbers numbers_;
     std::vector<std::uint8_t> caller_payload_;
     StacksDecoder callers_;
-    std::vector<std::uint32_t> caller_numbers_;  // nodes of the table, by the numbers of the chunk
+    std::vector<std::uint32_t> caller_numbers_;  // for each caller of the chunk, its node in the table
     const StackTable* table_{};
-    std::uint32_t last_{};  // the last node of the chunk; `number_` is its number in the table
+    std::uint32_t last_{};  // the last event's node in its image; `number_` is the same node in the table
     std::uint32_t number_{};
     bool has_strange_{};
 };

@@ -1,8 +1,8 @@
-// Writes the tree of call stacks of a trace, and names for its addresses.
+// Writes a trace's tree of call stacks, and the names of its addresses.
 //
 // Cost     some 50 ns a frame that is looked up.
 // Memory   some 60 bytes a node, and one chunk.
-// Errors   errors of the function that takes the bytes, from outcome().
+// Errors   finish() returns the errors of `take`.
 // Threads  one.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace memsweep::trace {
 
-// Chunks of kind `symbols` of one image.
+// Writes chunks of kind `symbols` for one image.
 class SymbolsWriter {
   public:
     // With a sealer, chunks are compressed.
@@ -41,7 +41,7 @@ class SymbolsWriter {
     ChunkSealer* sealer_;
     base::Expected<void> outcome_;
     std::string payload_;
-    std::map<std::string, std::uint64_t, std::less<>> texts_;  // of the chunk
+    std::map<std::string, std::uint64_t, std::less<>> texts_;  // numbers of the current chunk's texts
     std::uint64_t last_address_{};
     std::uint64_t sequence_{};
 };
@@ -50,13 +50,13 @@ class StackWriter {
   public:
     StackWriter(TakeBytes take, StackImage image) : take_{std::move(take)}, image_{image}, symbols_{take_, image} {}
 
-    // The node of this address under its caller's node; 0 has no caller.
+    // The node for this address under its caller's node. `parent` 0: it has no caller.
     [[nodiscard]] std::uint32_t node(std::uint32_t parent, std::uint64_t address);
-    // Names an address. If it is named twice, the first name holds.
+    // Names an address. If it is named twice, the first name counts.
     void name(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
 
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
-    // Things, as bounds.hpp counts them.
+    // How much the writer holds, in the things of bounds.hpp.
     [[nodiscard]] std::uint64_t held() const noexcept { return nodes_.size(); }
     [[nodiscard]] base::Expected<void> finish();
 

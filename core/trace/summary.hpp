@@ -1,13 +1,13 @@
-// Sums up a trace: counts of events, bytes that were live, and whatever else `memsweep info` says.
+// Sums up a trace: counts of events, live bytes, and all else that `memsweep info` says.
 //
-// A realloc counts as a free of the old block and then an allocation of the new one. An allocation at the place of a
-// live block is a duplicate and replaces it. A free of a block that is not live is unknown and does not count as a
-// free. A free of address 0 is nothing. Blocks that a process still holds when it ends or becomes another program count
-// as live at the end.
+// A realloc counts as a free of the old block and then an allocation of the new one. An allocation at the address of a
+// live block counts as a duplicate, and replaces the block. A free of a block that is not live counts as unknown, and
+// not as a free. A free of address 0 does not count. Blocks that a process still holds when it ends or becomes another
+// program count as live at the end.
 //
 // Units    bytes, counts.
 // Cost     30 to 60 ns an event, most of it for finding blocks. A summary reads the trace once. If the trace has a mark
-//          of the work's end, it reads it a second time up to there.
+//          of the work's end, it reads the trace again up to the mark.
 // Memory   40 bytes a live block, 8 a thread, and a curve a process (live_history.hpp).
 #pragma once
 
@@ -46,7 +46,7 @@ struct Totals {
     std::uint64_t failures{};
     std::uint64_t transfers{};
     std::uint64_t peak_mapped_bytes{};
-    std::uint64_t impossible_event{};  // the first whose size brings a sum beyond 64 bits, from 1; 0: none
+    std::uint64_t impossible_event{};  // the first event, from 1, whose size makes a sum exceed 64 bits; 0: none
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
 };
@@ -59,11 +59,11 @@ using Histogram = std::array<std::uint64_t, 65>;
     return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
 }
 
-// The memory that was mapped at the call of one module, or of several.
+// The memory that the code of one module, or of several, has mapped.
 struct MappedFigures {
     std::uint64_t mappings{};
     std::uint64_t bytes{};       // of all of them
-    std::uint64_t live_bytes{};  // now
+    std::uint64_t live_bytes{};  // still mapped after the last event
     std::uint64_t peak_bytes{};  // the most at any time
     std::uint64_t end_bytes{};   // still mapped when their process ended, or at the end of the trace
 };
@@ -73,16 +73,16 @@ class Accounting {
     void add(const Event& event);
     [[nodiscard]] Totals totals() const;
     [[nodiscard]] const Histogram& sizes() const noexcept { return sizes_; }
-    // How many allocations were made between a block's own and its free.
+    // The lifetimes of blocks: how many allocations were made between a block's allocation and its free.
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
     // The mapped memory by Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
-    // The part of totals() that needs no summing up.
+    // As totals(), at no cost, but `threads`, `processes`, `peak_live_bytes` and the end's figures are 0.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
-    // Things, as bounds.hpp counts them.
+    // How much the accounting holds, in the things of bounds.hpp.
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return walk_.live().count() + mapped_.count() + things_of_a_thread * threads_.size();
@@ -110,7 +110,7 @@ class Accounting {
     Histogram lifetimes_{};
 };
 
-// A total that the log of an imported trace states, and the sum of its events.
+// A total that an imported log states, and the same total of its imported events.
 struct StatedTotal {
     std::string what;  // "allocations of process 14505"
     std::uint64_t stated{};
@@ -133,21 +133,21 @@ struct ProcessSummary {
     std::uint64_t allocations{};
     std::uint64_t frees{};
     std::uint64_t bytes_allocated{};
-    std::uint64_t live_bytes{};  // now; at the end of the trace, only for a process that has not ended
+    std::uint64_t live_bytes{};  // still live after the last event; 0 if the process has ended
     std::uint64_t peak_live_bytes{};
-    std::uint64_t end_live_bytes{};  // what it still held when it ended, or became another program
+    std::uint64_t end_live_bytes{};  // live when it ended or became another program, or when the trace ended
     std::uint64_t first_event{};     // from 1
     std::uint64_t last_event{};
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
-    std::string malloc_from{};         // the end of that file's path; empty: not known
+    std::string malloc_from{};         // the end of the path of the library whose malloc served it; empty: not known
     std::uint64_t heap_pages_bytes{};  // bytes that can only be blocks (recorder/heap_pages.hpp); 0: not known
 };
 
 // The memory that was mapped by the code of one file.
 struct MappingModule {
-    std::string path{};   // empty: code that lies in no file, or is not known
-    bool is_allocator{};  // malloc came from it
+    std::string path{};   // empty: the code lies in no file, or is not known
+    bool is_allocator{};  // its malloc served the program
     MappedFigures mapped;
 };
 
@@ -155,13 +155,13 @@ struct MappingModule {
 struct ThreadStackTotals {
     std::uint64_t threads{};
     std::uint64_t bytes{};       // of all of them
-    std::uint64_t peak_bytes{};  // the most of threads that ran at a time
+    std::uint64_t peak_bytes{};  // the most bytes at a time
 };
 
-// When the program's work was done, in a trace with a mark of it (end_mark.hpp).
+// The totals at the end of the program's work, if the trace has a mark of it (end_mark.hpp).
 struct EndOfWorkTotals {
     std::string sign;
-    std::uint64_t events{};  // before it
+    std::uint64_t events{};  // before the mark
     std::uint64_t ticks{};
     std::uint64_t live_bytes{};
     std::uint64_t live_blocks{};
@@ -179,16 +179,16 @@ struct TraceSummary {
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};               // in the log that the trace was imported from
-    std::vector<StatedTotal> stated_totals;  // by that log
+    std::vector<StatedTotal> stated_totals;  // the totals that this log states
     ThreadStackTotals thread_stacks;
     std::uint64_t usable_sizes{};          // sizes and alignments whose usable size the allocators have told
     std::vector<MappingModule> mapped_by;  // the largest peak first; empty: the trace does not say
     std::optional<EndOfWorkTotals> end_of_work;
-    std::vector<UnrecordedProgram> unrecorded;  // programs of the tree that are not in it
+    std::vector<UnrecordedProgram> unrecorded;  // programs of the process tree that the trace does not have
 };
 
-// If impossible_event is not 0, totals are wrong from there on: possible_total() makes an error of it. If
-// reader.outcome() is an error, totals cover the events up to there.
+// If totals.impossible_event is not 0, the totals are wrong from that event on; possible_total() turns it into an
+// error. If reader.outcome() is an error, the totals are those of the events before it.
 [[nodiscard]] TraceSummary summarize(TraceReader& reader);
 
 }  // namespace memsweep::trace

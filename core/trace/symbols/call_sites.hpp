@@ -1,14 +1,15 @@
-// Says who asks for the memory of a trace: its call sites, functions, files, threads or sizes, with their figures.
+// Tells who allocates the memory of a trace: by call sites, functions, files, threads or sizes, with the figures of
+// each.
 //
 // A site is the innermost place of a stack that is the program's own: outside of malloc, operator new and the like, and
-// outside of the standard library. If all of a stack is in those, the site is the innermost place outside of the
-// allocator. If a stack has calls of an interpreter, the site is the innermost of these calls, because everything
-// inside works on its behalf.
+// outside of the standard library. If a stack has no such place, the site is the innermost place outside of the
+// allocator. If a stack has calls of an interpreted language, the site is the innermost of these calls, because
+// everything inside of it works on its behalf.
 //
 // Units    bytes, counts.
-// Cost     that of stacks.hpp, and symbolizer.hpp for each address.
+// Cost     that of stacks.hpp, and that of symbolizer.hpp for each address.
 // Errors   invalid_input: a trace without the stacks of its allocations is asked for sites, functions or files.
-// Ownership  a CallSites has its texts; its reader must outlive it.
+// Ownership  a CallSites owns its texts. Its reader must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +31,11 @@ enum class SiteOrder : std::uint8_t { peak, allocated, end, count, temporary };
 
 struct CallSite {
     ResolvedFrame place;   // for sites, functions and files; the function is empty for blocks without a stack
-    ThreadName thread;     // for threads; for places by process, the process
-    std::uint64_t size{};  // of sizes
+    ThreadName thread;     // for threads; with SiteQuery::by_process, only its process is set
+    std::uint64_t size{};  // for sizes
     AllocationFigures figures;
-    bool has_estimated_own_peak{};  // its other figures are as CallSites says
-    std::uint32_t stack{};          // the node with the largest part of the site's figure; 0: none
+    bool has_estimated_own_peak{};  // for a sample; CallSites tells whether the other figures are exact
+    std::uint32_t stack{};          // the node of its stack with the largest figure; 0: none
 };
 
 struct SiteQuery {
@@ -51,7 +52,7 @@ class CallSites {
                                                       const std::string& name);
 
     [[nodiscard]] const SiteQuery& query() const noexcept { return query_; }
-    // The sites, the largest first by the figure that orders them.
+    // The sites, ordered by the figure of query().order, the largest first.
     [[nodiscard]] const std::vector<CallSite>& sites() const noexcept { return sites_; }
     [[nodiscard]] const AllocationFigures& total() const noexcept { return total_; }
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
@@ -59,10 +60,10 @@ class CallSites {
     [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
     // As Totals::impossible_event (summary.hpp).
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
-    // The site's stack, innermost first. A stack that is deeper than any real program's is cut to its innermost part.
+    // The site's stack, innermost first. A stack with more than most_frames_shown frames is cut to its innermost ones.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
-    // The functions of all stacks. Threads and sizes have none, so their tree is the root alone.
+    // All stacks as one tree of functions. If the sites are threads or sizes, the tree has only its root.
     [[nodiscard]] CallTree tree() const;
 
   private:
@@ -77,21 +78,21 @@ class CallSites {
     std::unique_ptr<Symbolizer> symbolizer_;
 };
 
-// The site of each stack of a trace, as numbers: site 0 has no stack.
+// The site of each stack of a trace, as a number. Site 0 stands for blocks without a stack.
 struct StackSites {
     std::vector<std::uint32_t> of;  // by node
     std::vector<ResolvedFrame> places;
 };
 [[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
 
-// The time at which each node was first used, by itself or under another node. Empty: no two modules of one process
-// were loaded at the same place, so the times are not needed. Reads the trace, and goes back to its beginning.
+// The time at which each node was first used, as the stack of an event or as a caller in that stack. Empty: the times
+// are not needed, because no two modules of a process were loaded at the same place. Reads the trace, then rewinds it.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
 // A symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
-// invalid_input: the trace has no stacks, and was recorded without them or has allocations. It is read up to its first
-// allocation, and goes back to its beginning.
+// invalid_input: the trace has no stacks, and either was recorded without them or has allocations. Reads the trace up
+// to its first allocation, then rewinds it.
 [[nodiscard]] base::Expected<void> require_stacks(TraceReader& reader, const std::string& name);
 
 }  // namespace memsweep::trace

@@ -1,7 +1,8 @@
-// The stacks of a trace as one tree of functions. Stacks that read alike are one, whatever their addresses.
+// The stacks of a trace as one tree of functions. Stacks of the same functions in the same files are one, whatever
+// their addresses.
 //
 // Cost     some 100 ns a frame.
-// Memory   100 bytes a function in its place, and its figures.
+// Memory   100 bytes a node, and its figures.
 // Ownership  names belong to the symbolizer.
 #pragma once
 
@@ -21,16 +22,16 @@ class CallTree {
     struct Node {
         std::uint32_t parent{};  // smaller than the node's own number; the root is 0
         std::uint32_t depth{};   // the root's is 0
-        ResolvedFrame frame;     // its line is where this function made the next call in the first such stack
-        AllocationFigures own;   // of its own requests
+        ResolvedFrame frame;     // its line: where the function makes the next call in the first stack of this node
+        AllocationFigures own;   // of the requests that the function makes itself
     };
 
-    // `figures` by node of the table. Blocks without a stack belong to the root itself.
+    // `figures`: by node of the table. Blocks without a stack belong to the root itself.
     CallTree() : nodes_{Node{}} {}
     CallTree(const StackTable& table, Symbolizer& symbolizer, const std::vector<AllocationFigures>& figures);
 
     [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
-    // The figures of each node, with those of all that it calls.
+    // For each node, its own figures and those of all nodes below it.
     [[nodiscard]] std::vector<AllocationFigures> with_callees() const;
 
   private:

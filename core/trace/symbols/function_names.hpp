@@ -1,4 +1,4 @@
-// Names of functions as people read them, and the kind of a function, by its name.
+// Makes names of functions readable, and tells a function's role by its name.
 //
 // Cost     some 100 ns to 2 us a name.
 // Threads  any.
@@ -12,14 +12,14 @@ namespace memsweep::trace {
 // Demangles names of C++ and of both of Rust's schemes. Other names stay as they are.
 [[nodiscard]] std::string demangled(std::string_view name);
 
-// The name without return type and parameters: "std::vector<int>::push_back" of "void std::vector<int>::push_back(int
+// The name without return type and parameters: "std::vector<int>::push_back" for "void std::vector<int>::push_back(int
 // const&)".
 [[nodiscard]] std::string_view bare_name(std::string_view function);
 
 enum class FunctionRole {
     program,
     library,    // the standard library of C++ or Rust: containers, strings, streams
-    allocator,  // malloc and its like, operator new, std::allocator, PyTorch's caching allocator
+    allocator,  // malloc and similar functions, operator new, std::allocator, PyTorch's caching allocator
 };
 [[nodiscard]] FunctionRole role_of(std::string_view function);
 

@@ -1,4 +1,4 @@
-// elfutils' libdw, loaded when it is needed. Most commands do not need it, and it brings five more libraries.
+// elfutils' libdw, loaded when it is first needed: most commands do not need it, and it loads five more libraries.
 //
 // Sources  elfutils 0.188, libdwfl.h and libdw.h.
 // Ownership  the library stays loaded until the process ends.
@@ -49,8 +49,8 @@ struct Libdw {
 #undef MEMSWEEP_LIBDW_MEMBER
 };
 
-// not_supported: the message says what to install. `may_fetch`: libdw asks the servers of DEBUGINFOD_URLS for files
-// that it does not find. Else that variable is taken out of the environment, and nothing is fetched.
+// not_supported: the message says what to install. `may_fetch`: libdw may fetch files that it does not find from the
+// servers of DEBUGINFOD_URLS. If not, this variable is removed from the environment, and nothing is fetched.
 [[nodiscard]] base::Expected<Libdw> load_libdw(bool may_fetch);
 
 }  // namespace memsweep::trace

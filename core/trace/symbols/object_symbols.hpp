@@ -1,14 +1,14 @@
 // Names the addresses of one program or library, by its debugging information, or else its symbol table. Separate debug
-// files are found by build id below /usr/lib/debug, and by link. Nothing is fetched from a network unless the caller
-// asks for it; then the servers are those of DEBUGINFOD_URLS (debuginfod(8)).
+// files are found by build id below /usr/lib/debug, and by the link in the file (.gnu_debuglink). Files are fetched
+// from the network only if the caller asks for it, from the servers of DEBUGINFOD_URLS (debuginfod(8)).
 //
 // Units    addresses as the file has them, before it is loaded.
 // Sources  DWARF 2 to 5, through elfutils' libdw, which is loaded with the first object.
-// Cost     opening reads the headers of all compilation units; an address takes some 10 us, the first of a unit
-//          reads all of it.
-// Memory   the file's, mapped; what libdw keeps of units that were read.
-// Errors   io: the file cannot be read; invalid_input: it is another file than the one that was loaded; not_supported:
-//          there is no libdw, and the message says what to install.
+// Cost     opening reads the headers of all compilation units. An address takes some 10 us; the first address in a unit
+//          also reads the whole unit.
+// Memory   the mapped file, and what libdw keeps for the units that were read.
+// Errors   io: the file cannot be read. invalid_input: it is not the file that was loaded. not_supported: there is no
+//          libdw; the message says what to install.
 // Threads  one.
 #pragma once
 
@@ -32,13 +32,13 @@ enum class DebugFiles : std::uint8_t { of_this_machine, fetched_too };
 
 class ObjectSymbols {
   public:
-    // If the file was replaced or is gone, a debug file of the build id stands in for it. A process has one kind of
-    // `files`: that of the first object.
+    // If the file was replaced or is gone, a debug file with its build id is used instead. The `files` of the first
+    // call hold for all later calls in the process.
     [[nodiscard]] static base::Expected<ObjectSymbols> open(const std::string& path, std::string_view build_id,
                                                             DebugFiles files);
 
-    // The functions at an address, innermost first: those inlined there, then the one around them. Empty: nothing is
-    // known.
+    // The functions at an address, innermost first: those that are inlined there, then the one that contains them.
+    // Empty: none is known.
     [[nodiscard]] std::vector<NamedPlace> at(std::uint64_t address);
 
     ObjectSymbols(ObjectSymbols&&) noexcept;

@@ -1,6 +1,7 @@
-// Walks over one of Rust's mangled names, and writes as it reads. After a failure nothing more is read or written.
+// Reads a mangled name of Rust, and writes the readable name at the same time. After a failure, nothing more is read or
+// written.
 //
-// Memory   what is written, at most most_written; the stack for most_nested things within each other.
+// Memory   the written text, at most most_written bytes; the stack for at most most_nested nested things.
 // Threads  one.
 #pragma once
 
@@ -17,7 +18,7 @@ class RustNameWalk {
   protected:
     static constexpr unsigned most_nested = 128;
     static constexpr std::size_t most_written = 64 << 10;
-    static constexpr unsigned most_parts = 64 << 10;  // looked at, also where nothing is written
+    static constexpr unsigned most_parts = 64 << 10;  // that are read, including those of which nothing is written
 
     explicit RustNameWalk(std::string_view text) : text_{text} {}
 
@@ -62,7 +63,8 @@ class RustNameWalk {
         read();
         --silent_;
     }
-    // Bounds how deeply things are nested, and how many there are.
+    // Reads something that is nested in the current thing. Bounds how deep the nesting is, and how many things there
+    // are.
     template <typename Read>
     void within(Read read)
     {
@@ -73,7 +75,7 @@ class RustNameWalk {
             --nested_;
         }
     }
-    // Returns how many there were.
+    // Reads a list up to its end, 'E'. Returns how many items it has.
     template <typename Read>
     unsigned list(std::string_view separator, Read read)
     {
@@ -111,7 +113,7 @@ class RustNameWalk {
                               : sign >= 'a' && sign <= 'z' ? sign - 'a' + 10
                               : is_upper(sign)             ? sign - 'A' + 36
                                                            : -1;
-            constexpr std::uint64_t most = UINT64_MAX - 2;  // one more is made of it, twice
+            constexpr std::uint64_t most = UINT64_MAX - 2;  // because 1 is added to it, twice
             if (digit < 0 || number > (most - static_cast<std::uint64_t>(digit)) / 62) {
                 fail();
                 return 0;
@@ -120,7 +122,7 @@ class RustNameWalk {
         }
         return number + 1;
     }
-    // 0: it is not there.
+    // 0: there is no such number.
     std::uint64_t optional_base_62(char tag) { return take(tag) ? base_62() + 1 : 0; }
 
     Identifier identifier()

@@ -1,9 +1,10 @@
-// Demangles Rust's newer names, which begin with _R. The hashes of crates are left out.
+// Demangles names of Rust's newer scheme, which begin with _R. Leaves out the hashes of crates.
 //
 // Sources  RFC 2603, and what the compiler has added since: constants that are texts, references, arrays, tuples and
-//          structures. libiberty writes 1.6 GB for a hostile name of 300 bytes, and cannot be stopped.
-// Cost     some us a name; at most some ms for any.
-// Memory   64 KiB; the stack for 128 things within each other.
+//          structures. libiberty's demangler is not used: for a hostile name of 300 bytes it writes 1.6 GB, and cannot
+//          be stopped.
+// Cost     some us a name, and never more than some ms.
+// Memory   at most 64 KiB, and the stack for at most 128 nested things.
 // Threads  any.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace memsweep::trace {
 
-// Empty: it is no such name, or it would exceed the bounds.
+// nullopt: it is no such name, or it would exceed the bounds.
 [[nodiscard]] std::optional<std::string> rust_name(std::string_view mangled);
 
 }  // namespace memsweep::trace

@@ -1,7 +1,7 @@
-// Finds call sites by what a person calls them.
+// Finds call sites by the names that people give them.
 //
 // Cost     some us a site; nodes_with_events() reads the trace.
-// Errors   invalid_input: no site has such a name; the message has similar ones.
+// Errors   invalid_input: no site has such a name; the message has similar names.
 // Threads  any.
 #pragma once
 
@@ -19,16 +19,17 @@ namespace memsweep::trace {
 // "parse_row (table.cpp:210)", as reports name a place.
 [[nodiscard]] std::string place_name(const ResolvedFrame& place);
 
-// Whether `name` names the place. * stands for any letters, and ? for one. A name is the function (with or without
-// parameters and anonymous namespaces), file and line, the file, or all of these as in reports. A file may have its
-// folders or not.
+// Whether `name` names the place. * stands for any characters, and ? for one. `name` may be:
+// - the function, with or without parameters and anonymous namespaces
+// - the file, with or without its folders and the line
+// - the name that reports have (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// Marks the nodes of the trace's stacks from which events come. The others are only callers, and no call sites. The
-// reader is at the beginning of the trace before and after.
+// Marks the nodes of the trace's stacks that events have. Other nodes are only callers, and not call sites. The reader
+// must be at the beginning of the trace, and is there again afterwards.
 [[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
 
-// Marks the nodes of `with_events` whose site has one of these names. Each name must be that of some site.
+// Marks the nodes whose site has one of these names. Each name must be that of a site that has events.
 [[nodiscard]] base::Expected<std::vector<bool>>
 nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events, const std::vector<std::string>& names);
 

@@ -1,6 +1,6 @@
 // Names the addresses of a trace's call stacks. Names come from the trace itself, from the loaded programs and
-// libraries, or from the map that a run-time compiler leaves in /tmp/perf-PROCESS.map. Else the name is the file and
-// the offset.
+// libraries, or from the map that a run-time compiler leaves in /tmp/perf-PROCESS.map. Otherwise, the name is the file
+// and the offset.
 //
 // Cost     some 10 us an address (object_symbols.hpp), once.
 // Memory   some 150 bytes an address, each text once, and what libdw keeps.
@@ -26,19 +26,20 @@
 namespace memsweep::trace {
 
 struct ResolvedFrame {
-    std::string_view function{};  // never empty: "libx.so+0x1234" where no name is known
+    std::string_view function{};  // never empty: "libx.so+0x1234" if no name is known
     std::string_view file{};      // empty: not known
     std::uint32_t line{};         // 0: not known
     std::string_view module{};    // the path of its module; empty: not known
     bool is_named{};
-    bool is_interpreted{};  // a line that an interpreter ran, in the place of its own loop
+    bool is_interpreted{};  // a line that an interpreter ran, in place of the interpreter's loop
     friend bool operator==(const ResolvedFrame&, const ResolvedFrame&) = default;
 };
 
 class Symbolizer {
   public:
-    // `first_uses`: when each node was first used, in ticks, if modules at the same place must be told apart; else
-    // empty. `since`: seconds since 1970. A map that was written before is of another process.
+    // `first_uses`: from first_uses_of(), the ticks at which each node was first used. Needed if several modules were
+    // loaded at the same place; else empty. `since`: seconds since 1970; a map that was written earlier is another
+    // process's.
     explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
                         DebugFiles files = DebugFiles::of_this_machine)
         : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
