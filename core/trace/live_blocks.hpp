@@ -1,7 +1,7 @@
 // A table of the blocks that are live at one point of a trace, by process, space and address; and a walk that updates
 // the table from event to event.
 //
-// Cost     10 to 40 ns an operation: the less of the table lies in the processor's caches, the more. The end of a
+// Cost     10 to 40 ns an operation, depending on how much of the table is in the processor's caches. The end of a
 //          process takes time in proportion to the most blocks that it had at once.
 // Memory   32 bytes an entry, and at most three quarters of the entries hold a block; the walk takes 4 bytes more a
 //          block. Each process with blocks takes some 200 bytes.

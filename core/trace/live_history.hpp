@@ -26,7 +26,7 @@ class LiveHistory {
 
     struct Step {
         std::uint64_t first_event{};
-        std::uint64_t ticks{};  // the time of the first event
+        std::uint64_t ticks{};  // the time of that event
     };
     [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
     // The most live bytes in each step.

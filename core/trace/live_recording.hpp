@@ -51,11 +51,11 @@ class LiveRecording {
 
     ReadWriteAt file_;
     ImageFacts facts_;
-    std::set<std::uint64_t> seen_;         // offsets of the slots that were full when the slots were looked at last
+    std::set<std::uint64_t> seen_;         // offsets of the slots that were full in the last look at the slots
     std::vector<RecordedPiece> appended_;  // chunks that the process appended to the file, and that were not moved yet
     std::uint64_t walked_to_;              // all appended chunks before this offset are complete
-    std::uint64_t seen_to_;  // where the next chunk would have been appended when the slots were looked at last
-    std::vector<std::uint8_t> payload_;  // of the chunk that is being moved
+    std::uint64_t seen_to_;                // the end of the appended chunks, at the last look at the slots
+    std::vector<std::uint8_t> payload_;    // of the chunk that is being moved
 };
 
 }  // namespace memsweep::trace

@@ -1,4 +1,4 @@
-// The programs and libraries that each process image had loaded, as a trace tells.
+// The programs and libraries that each process image had loaded, according to a trace.
 //
 // Errors   take() is false if a payload is malformed. It keeps the modules before the fault.
 // Threads  any, once all payloads are taken.

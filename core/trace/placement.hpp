@@ -58,7 +58,7 @@ class Placement {
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // so do the places of blocks; the smallest capacity that suffices must be searched for
+    bool depends_on_capacity{};  // whether places depend on the capacity; the smallest one then takes a search
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 

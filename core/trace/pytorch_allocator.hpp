@@ -2,10 +2,10 @@
 // program's requests under given settings.
 //
 // Sizes are rounded up to multiples of 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments
-// of 2 MiB, blocks below 10 MiB from segments of 20 MiB. A larger block has a segment of its own, in steps of 2 MiB. A
-// request takes the smallest cached block of its stream and pool that fits; of several, the one at the lowest address.
-// Expandable segments grow by pages of 2 MiB (small blocks) or 20 MiB (others). If a new segment would exceed the
-// capacity, cached segments are given back to the device first.
+// of 2 MiB, blocks below 10 MiB from segments of 20 MiB. A larger block has a segment of its own, whose size is a
+// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that fits; of equal ones, the one
+// at the lowest address. Expandable segments instead grow by pages of 2 MiB (small blocks) or 20 MiB (others). If a new
+// segment would exceed the capacity, cached segments are given back to the device first.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; checked
@@ -47,7 +47,7 @@ struct PyTorchOutcome {
     std::uint64_t retries{};        // how often all cached memory was given back; the device stops for that
     std::uint64_t device_allocs{};  // calls of cudaMalloc, or mappings of pages
     std::uint64_t device_frees{};
-    std::optional<PyTorchFailure> failure;  // if a request failed: the simulation ended there
+    std::optional<PyTorchFailure> failure;  // the request that failed, if any; the simulation ends there
     std::vector<PyTorchPoint> curve;        // the highest values in each of `points` stretches of the run
 };
 

@@ -30,13 +30,13 @@ struct PyTorchOps {
     std::vector<Op> ops;
     std::vector<SegmentPlace> segments;  // the segments that PyTorch took when recorded, in order
     std::uint64_t emptied{};             // calls of empty_cache() in `ops`
-    // How often the recorded allocator gave segments back by itself because memory was short. This is assumed if the
-    // next request failed, or if its segment would else have exceeded the recorded peak. These releases are not in
-    // `ops`: a simulation makes its own.
+    // How often the recorded allocator gave segments back by itself because memory was short. A release counts as such
+    // if the next request failed, or if its segment would have exceeded the recorded peak without the release. These
+    // releases are not in `ops`: a simulation makes its own.
     std::uint64_t own_releases{};
 };
 
-// Requests beyond 64 PiB are left out.
+// Requests for more than 64 PiB are left out.
 [[nodiscard]] PyTorchOps pytorch_ops(TraceReader& reader, std::uint32_t device);
 
 }  // namespace memsweep::trace

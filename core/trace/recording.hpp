@@ -37,8 +37,8 @@ struct RecordedImage {
 // The last part of the executable's path; empty: not known.
 [[nodiscard]] std::string program_of(const RecordedImage& image);
 
-// The clock of the stamps and CLOCK_MONOTONIC, read at the same time after the recording. From both, the frequency of
-// the first is computed.
+// The clock of the stamps and CLOCK_MONOTONIC, read at the same time after the recording. Together they give the
+// frequency of the stamps' clock.
 struct ClockReading {
     std::uint64_t ticks{};
     std::uint64_t nanoseconds{};
@@ -51,10 +51,10 @@ struct RecordingSummary {
     std::uint64_t lost_events{};
     std::uint64_t damaged_chunks{};
     std::uint64_t still_running{};  // processes that still run, recorded up to now
-    bool may_have_unseen_blocks{};  // a process may hold unrecorded blocks (unseen_blocks.hpp); the events tell
+    bool may_have_unseen_blocks{};  // a process may hold unrecorded blocks (unseen_blocks.hpp); reading the trace tells
     int stopped_errno{};            // why a process could not go on recording; 0: all could
     std::uint64_t lost_stacks{};    // events that should have a call stack, but have none
-    int stacks_errno{};             // why a process could not keep stacks, or no more of them; 0: all could
+    int stacks_errno{};             // why a process could keep no stacks, or no more of them; 0: all could keep them
 };
 
 // nullopt: the process ended before it had written the headers, so it recorded nothing.
@@ -66,7 +66,7 @@ using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image'
 [[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
 
 // Whether `image` has ended because `next` has begun under the same process number: in the same process, or in a later
-// process that has the number again. False if both may be alive, in different PID namespaces.
+// process that reuses the number. False if both may be alive, in different PID namespaces.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
 // Writes those chunks of an image that the trace lacks, and the image's end. The image must be over. After that, chunks
 // of `next` may follow. False: `stop` was requested before all was written.

@@ -4,7 +4,7 @@
 //
 // The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole that fits. If none
 // fits, the driver reserves a multiple of 32 MiB below all earlier reservations. If a recorded segment fits into no
-// such reservation, its place is taken to have been a hole from the start. Simulated segments get the recorded
+// such reservation, its place is assumed to have been a hole from the start. Simulated segments get the recorded
 // addresses as long as their sizes are those of the trace and none has been given back.
 //
 // Units    bytes.
@@ -46,7 +46,7 @@ class AddressRanges {
 
 class SegmentAddresses {
   public:
-    // `recorded`: the segments of a trace, in the order in which they were taken. They must outlive the object.
+    // `recorded`: the segments of a trace, in the order in which they were taken. They must outlive this object.
     explicit SegmentAddresses(std::span<const SegmentPlace> recorded);
 
     [[nodiscard]] std::uint64_t take(std::uint64_t size);

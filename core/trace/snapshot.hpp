@@ -41,11 +41,11 @@ struct Snapshot {
     std::string recorder_folder;
 };
 
-// Writes the chunks of a snapshot, of kind `snapshot` (docs/trace-format.md). `number`: another one for each snapshot
-// of a process.
+// Writes the chunks of a snapshot, of kind `snapshot` (docs/trace-format.md). `number` must differ between the
+// snapshots of a process.
 [[nodiscard]] base::Expected<void> put_snapshot(const TakeBytes& take, const Snapshot& snapshot, std::uint64_t number);
 
-// A snapshot in a trace that has not been read yet.
+// A snapshot that was found in a trace, before it is read.
 struct FoundSnapshot {
     std::uint32_t process{};
     std::uint64_t number{};
@@ -57,7 +57,7 @@ struct FoundSnapshot {
 
 // The snapshots that are complete in the trace, ordered by time.
 [[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
-// nullopt: memsweep cannot have written it.
+// nullopt: it is malformed.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);
 
 }  // namespace memsweep::trace

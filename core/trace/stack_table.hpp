@@ -42,7 +42,7 @@ class StackTable {
     [[nodiscard]] bool empty() const noexcept { return nodes_.size() == 1; }
     [[nodiscard]] const FrameNode& node(std::uint32_t number) const { return nodes_[number]; }
     [[nodiscard]] const StackImage& image_of(std::uint32_t number) const;
-    // The number in this table of an image's own node `node`. 0: the trace does not have it.
+    // The number in this table of the node that has the number `node` in its image. 0: the trace does not have it.
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
     // The modules of an image, in the order of the trace.
@@ -51,13 +51,13 @@ class StackTable {
 
     // The node for this address as the caller of events without a stack. 0: the trace has no such caller.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
-    // What find_caller() gives for a node's own address. If the node is itself that of a caller, its own number.
+    // The result of find_caller() for a node's address. If the node is itself a caller's node, its own number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 
     // The chunk that has the nodes for this chunk of events. Null: there is none.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
-    // The chunk that has the callers for those of these events that have no stack. Null: there is none.
+    // The chunk that has the callers for the events of this chunk that have no stack. Null: there is none.
     [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
@@ -65,7 +65,7 @@ class StackTable {
         StackImage image;
         std::uint32_t first{};  // the number in this table of the image's node 1
         std::uint32_t count{};
-        std::uint32_t first_caller{};  // its callers' nodes follow its other nodes, sorted by address
+        std::uint32_t first_caller{};  // the first of its callers' nodes, which are sorted by address
         std::uint32_t callers{};
     };
     struct Trees {

@@ -1,9 +1,8 @@
 // Counts the memory that a trace allocates: by call stack and by group of stacks, by thread, or by size.
 //
-// If all allocations have stacks, the sums over all stacks equal the totals of the trace (summary.hpp). Live at the
-// peak are the blocks that were live when the whole trace held the most for the first time. A realloc is a free and
-// then an allocation. An allocation is temporary, as in heaptrack, if its thread's next call to the allocator frees the
-// block.
+// If all allocations have stacks, the sums over all stacks equal the totals of the trace (summary.hpp). A block is live
+// at the peak if it was live when the whole trace first held its largest amount. A realloc is a free and then an
+// allocation. An allocation is temporary, as in heaptrack, if its thread's next call to the allocator frees the block.
 //
 // If only a sample of the allocations has stacks, the figures are estimates. Each sampled block counts for all the
 // blocks that it stands for, and blocks without a stack do not count. If the trace has the callers of all other blocks,
@@ -57,8 +56,7 @@ struct CountedAllocations {
     AllocationFigures total;                // its own peak is the trace's
     std::vector<AllocationFigures> of;      // by node (0: no stack), or in the order of `threads` or `sizes`
     std::vector<AllocationFigures> groups;  // by group of stacks, if groups were given
-    std::vector<bool>
-        estimated_own_peaks;  // by group, for a sample: false if the group's own peak is exact nevertheless
+    std::vector<bool> estimated_own_peaks;  // by group, for a sample: whether the group's own peak is an estimate
     std::vector<ThreadName> threads;
     std::vector<std::uint64_t> sizes;
     std::uint64_t impossible_event{};  // as in Totals (summary.hpp)

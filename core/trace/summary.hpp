@@ -82,7 +82,7 @@ class Accounting {
     // As totals(), at no cost, but `threads`, `processes`, `peak_live_bytes` and the end's figures are 0.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
-    // How much the accounting holds, in the things of bounds.hpp.
+    // How many things (bounds.hpp) the accounting holds.
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return walk_.live().count() + mapped_.count() + things_of_a_thread * threads_.size();

@@ -1,9 +1,9 @@
 // The payloads of the chunks that describe call stacks (kinds `frames`, `stacks`, `modules`, `symbols` and `callers`),
 // and of kind `mappers`. docs/trace-format.md describes the format.
 //
-// The stacks of a process image form a tree. A node is an address, with its caller's node as parent. So the number of
-// its innermost node identifies a whole stack. Node 0 means no stack. A parent has a smaller number than its children.
-// Addresses are return addresses: the call instruction ends one byte before.
+// The stacks of a process image form a tree. A node is an address, with its caller's node as parent. So a whole stack
+// is identified by the number of its innermost node. Node 0 means no stack. A parent has a smaller number than its
+// children. Addresses are return addresses: the byte before belongs to the call instruction.
 //
 // Cost     some 2 ns per number.
 // Memory   none. Needs no library, because the recorder includes this file. Encoders write at the given position, at
@@ -34,8 +34,8 @@ inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
     return address >= first_interpreted && address - first_interpreted <= UINT32_MAX;
 }
 
-// A process image: one program that a process runs, until it ends or executes another. A process's images are 0, 1, ...
-// Each numbers its nodes and modules anew.
+// A process image: a process from one exec to the next, or to its end. A process's images are 0, 1, ... Each image
+// numbers its nodes and modules from 1.
 struct StackImage {
     std::uint32_t process{};
     std::uint32_t image{};
@@ -183,9 +183,9 @@ class FramesDecoder {
     bool damaged_{};
 };
 
-// Kind `stacks`: image and number of the events chunk, then runs. A run is a count and the node that so many events in
-// a row have. Only events that ask for memory count here. Kind `mappers` has the same form, with modules instead of
-// nodes. There, only events that map or unmap count.
+// Kind `stacks`: image and number of the events chunk, then runs. A run is a node and the number of consecutive events
+// that have it; only events that ask for memory are counted. Kind `mappers` has the same form, but gives the modules of
+// the events that map or unmap.
 
 class StacksEncoder {
   public:
@@ -198,7 +198,7 @@ class StacksEncoder {
         run_ = 0;
         return put_varint(put_varint(at, image), sequence);
     }
-    // Adds the next event's node. If it differs from the last node, the run of the last node is written.
+    // Adds the node of the next event. If it differs from the previous event's node, writes the run that has ended.
     constexpr Byte* add(Byte* at, std::uint32_t node) noexcept
     {
         if (node != node_) {
@@ -264,9 +264,11 @@ class StacksDecoder {
 };
 
 // Kind `callers`: as `stacks`, but a run has the number of an address in place of a node. The addresses come before the
-// runs: how many there are, and each one's difference from the previous. Their numbers begin at 1; 0 is no caller.
+// runs: how many there are, and each one's difference from the previous. The addresses are numbered from 1; 0 means no
+// caller.
 
-// Writes the addresses, between the head and the runs. Writes at most max_varint_bytes for their count and for each.
+// Writes the addresses, between the head and the runs. Writes at most max_varint_bytes for their count and for each
+// address.
 constexpr std::uint8_t* put_callers(std::uint8_t* at, std::span<const std::uint64_t> addresses) noexcept
 {
     at = put_varint_at_once(at, addresses.size());

@@ -31,15 +31,15 @@ struct BadLine {
 };
 inline constexpr std::size_t named_bad_lines = 5;
 
-// Which block a free releases, if the log does not say which of several it is.
+// Which of several blocks a free releases, if the log does not say.
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
     std::string name;  // the log's, for messages; an RMM log's name also tells the device
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
-    std::uint64_t drawn_live{100'000};      // if a trace is drawn from a distribution: its live blocks at the beginning
-    std::uint64_t drawn_events{1'000'000};  // and the events that follow
+    std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: blocks live at the beginning
+    std::uint64_t drawn_events{1'000'000};  // likewise: events after that
 };
 
 // Takes the events that an importer finds: writes them to a trace, and keeps their totals.
@@ -47,9 +47,10 @@ class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
-    // From now on, `log` ends if the live blocks and the importer's own data exceed what a log of its size may hold.
+    // After this call, `log` ends as soon as the live blocks and the importer's own data exceed what a log of its size
+    // may hold.
     void watch(LogText& log) { log_ = &log; }
-    // Reports the size of the importer's own data, in the things of bounds.hpp: a live block is one thing.
+    // Reports how many things (bounds.hpp) the importer itself holds. A live block is one thing.
     void hold(std::uint64_t things);
 
     // Adds an event. An allocation of one byte or more that has the address 0 becomes a failed allocation.

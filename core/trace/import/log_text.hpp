@@ -4,7 +4,7 @@
 // Memory   a buffer of 1 MiB by default, which grows with the longest line, to 16 MiB at most. The longest lines known
 //          are the command lines in heaptrack's logs: on Linux they have at most 6 MiB.
 // Errors   if the source fails, the text ends, and failure() says why. A line that is too long also ends the text;
-//          how_it_ended() tells.
+//          how_it_ended() then says so.
 // Threads  one.
 #pragma once
 
@@ -34,10 +34,10 @@ struct LogSource {
     std::string name{};  // for messages
 };
 
-// Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, even if one
-// lies within the other, up to four layers deep. Reading fails if a layer gives more than most_decompressed()
-// (bounds.hpp). Zero bytes after the last member of gzip or the last frame of zstd are padding. `piece_bytes`: how many
-// bytes of a layer are read at a time; at least 4.
+// Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, even nested
+// up to four layers deep. Reading fails if a layer gives more than most_decompressed() (bounds.hpp). Zero bytes after
+// the last member of gzip or the last frame of zstd are padding. `piece_bytes`: how many bytes of a layer are read at a
+// time; at least 4.
 [[nodiscard]] base::Expected<LogSource> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
 [[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
@@ -68,14 +68,14 @@ class LogText {
     // was too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // How the line ended that line() gave last. A carriage return at the end of the log counts as a newline.
+    // How the last line that line() gave has ended. A carriage return at the end of the log counts as a newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
     // The next `count` bytes, valid until the next call. Fewer only at the end of the log.
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Whether the caller may hold so many things, by the bytes of the file read so far (most_held_by_log() of
-    // bounds.hpp). If not, the text ends, and failure() says why.
+    // Whether the caller may hold so many things, given how many bytes of the file have been read (most_held_by_log()
+    // of bounds.hpp). If not, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
     // The most things that may be held. For callers that can limit themselves.
     [[nodiscard]] std::uint64_t most_held() const;

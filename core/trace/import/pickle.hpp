@@ -34,7 +34,7 @@ struct Pickle {
     std::deque<PickleValue> values;
     std::deque<std::string> texts;
     const PickleValue* root{};
-    // How much the pickle holds, in the things of bounds.hpp.
+    // How many things (bounds.hpp) the pickle holds.
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return values.size() + texts.size() + text_bytes / bytes_of_a_thing;

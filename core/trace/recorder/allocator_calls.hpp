@@ -1,11 +1,12 @@
 // Records calls of allocators' own functions, those outside of standard C and C++. Examples are jemalloc's mallocx,
 // mimalloc's mi_malloc, tcmalloc's tc_malloc, and the C library's functions under other names (__libc_malloc). Programs
-// look for these names to find out which allocator they run on, so the recorder does not define them. Instead it
-// changes the programs and libraries that refer to such a function, if the function exists: the address through which
-// they call it becomes that of the recorder's function.
+// look for these names to find out which allocator they run on, so the recorder does not define them. Instead, it
+// patches each program or library that refers to such a function, if the function exists: the address through which the
+// object calls it becomes that of the recorder's function.
 //
-// Calls that an allocator makes of itself are not the program's, and are not recorded. For example, jemalloc's operator
-// new calls aligned_alloc, and its delete calls sdallocx. Such calls go where they would go without a recorder.
+// Calls that an allocator makes to itself are not the program's calls, and are not recorded. For example, jemalloc's
+// operator new calls aligned_alloc, and its delete calls sdallocx. Such calls go where they would go without a
+// recorder.
 //
 // Not seen calls from libraries that are loaded later, and calls through addresses from dlsym.
 // Cost      a search through the names that each library takes from others: some 10 us a program.
@@ -16,7 +17,7 @@
 
 namespace memsweep::trace::recorder {
 
-// Whether the object defines both malloc and operator new. Its operator new then does not call malloc.
+// Whether the object defines both malloc and operator new. Such an operator new does not call malloc.
 [[nodiscard]] bool is_allocator_of_cpp(const LoadedObject& object) noexcept;
 void let_it_call_itself(LoadedObject& object) noexcept;
 

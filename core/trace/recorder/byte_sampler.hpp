@@ -22,8 +22,8 @@ class ByteSampler {
     void end() noexcept { random_ = 0; }
 
     // Whether the next block, of `size` bytes, is in the sample. `unsampled`: how many bytes come before the next
-    // sampled block. The caller keeps this number, and may subtract blocks from it without calling takes(). `every`:
-    // the bytes between two samples, on average.
+    // sampled block. The caller keeps this number, and may subtract the sizes of blocks from it without calling
+    // takes(). `every`: the bytes between two samples, on average.
     [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
         if (size < unsampled) [[likely]] {

@@ -30,7 +30,8 @@ class CallTree {
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
-    // Every tree that is opened has another generation. Node numbers are valid within one. 0: the tree is not open.
+    // The tree gets a new generation whenever it is opened. Node numbers are valid only within one generation. 0: the
+    // tree is not open.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
     // The number of a node. 0: the tree has no such node.
@@ -49,8 +50,8 @@ class CallTree {
         }
     }
     // Adds nested calls: a node for addresses[0] under `parent`, under it one for addresses[1], and so on. Writes the
-    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. The second is
-    // counted.
+    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. The second case
+    // counts as a lost stack.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
     // The address that stands for this line in stacks. 0: there is no room, or `generation` is not the current one.
@@ -105,7 +106,7 @@ class CallTree {
     std::uint32_t indexed_;                             // nodes in the index
     std::uint32_t first_;                               // the first node in the index
     std::uint32_t problem_;                             // errno, if no more nodes can be added
-    std::array<std::atomic<std::uint64_t>, 64> noted_;  // cache of noted objects: a mark and a number each
+    std::array<std::atomic<std::uint64_t>, 64> noted_;  // a cache of noted objects: a hash and a number each
     std::uint8_t* lines_;
     std::uint64_t lines_offset_;     // in the file
     std::uint32_t line_bytes_room_;  // reserved on the disk

@@ -38,7 +38,7 @@ void count_realloc(std::uint64_t address, std::uint64_t size) noexcept;
 void count_failed_realloc(std::uint64_t old_address) noexcept;
 
 // Call in the child of fork(2). If a signal handler forked while its thread was counting, the child goes on in the
-// middle of counting. The counts of that call are then discarded.
+// middle of counting. The counts of the interrupted call are then discarded.
 void count_in_forked_child() noexcept;
 
 void count_foreign_malloc() noexcept;

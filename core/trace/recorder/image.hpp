@@ -23,14 +23,14 @@ void attach_thread() noexcept;
 [[nodiscard]] bool has_recording() noexcept;
 // The usable sizes of this image. Call only while it records.
 [[nodiscard]] UsableSizes& usable_sizes() noexcept;
-// Call before a second thread runs. From then on, every event gets a stamp.
+// Call as soon as a second thread may run. From then on, every event gets a stamp.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
 // Call in the child of fork(2). If a signal handler forked while its thread was recording, the child goes on in the
 // middle of recording, with a zeroed log. What it still writes for that event is discarded. Its next event begins a log
 // of the child's own. A child of _Fork(3) or of a raw clone(2) must not go on in the middle of recording.
 void in_forked_child() noexcept;
-// Gives the log an empty slot. It is another slot, so that memsweep can read the old one, or the same slot after its
+// Gives the log an empty slot: either another slot, so that memsweep can read the old one, or the same slot, after its
 // chunk has been appended to the file. False: the disk has no room, or the recording has stopped.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;

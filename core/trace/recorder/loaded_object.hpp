@@ -47,7 +47,7 @@ class LoadedObject {
         return at >= begin_ && at < end_;
     }
     [[nodiscard]] const void* begin() const noexcept { return at<const void>(begin_); }
-    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // of writable segments
+    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // its data as loaded
     [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
     // This object's definition of the symbol. Null: it has none.
     [[nodiscard]] void* definition(const char* symbol) const noexcept;

@@ -3,7 +3,7 @@
 // Sources  Objects/locations.md of CPython 3.11.
 // Cost     some 2 ns an entry; a source line has two or three entries.
 // Memory   none.
-// Errors   from malformed bytes comes a meaningless line; nothing beyond `table` is read.
+// Errors   malformed bytes give a meaningless line; nothing beyond `table` is read.
 // Threads  any; async-signal-safe.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Records calls that allocate or free a block. An allocation is recorded after the real call, a free before it. So the
-// events of a block that is freed and given to another thread stay in their real order.
+// Records calls that allocate or free a block. An allocation is recorded after the real call, a free before it. So if
+// one thread frees a block and another thread is given its memory, the two events are in their real order.
 //
 // Threads  any.
 #pragma once

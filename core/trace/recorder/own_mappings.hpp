@@ -1,6 +1,6 @@
 // Asks the kernel which mapping of this process contains an address.
 //
-// Sources  proc_pid_maps(5): PROCMAP_QUERY (from Linux 6.11 on); before, the lines of /proc/thread-self/maps.
+// Sources  proc_pid_maps(5): PROCMAP_QUERY (from Linux 6.11 on); before that, the lines of /proc/thread-self/maps.
 // Cost     some 3 us; before Linux 6.11 some 100 ns for each mapping below the address.
 // Memory   only the given `room`. Before Linux 6.11, the search ends at a line that does not fit into it.
 // Errors   nothing is found without /proc or without a free descriptor.

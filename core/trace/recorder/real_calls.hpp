@@ -1,8 +1,8 @@
-// The real functions behind those that the recorder defines in their place. The dynamic linker finds them in the next
-// library.
+// The real functions that the recorder's own functions replace. The dynamic linker finds them in the next library that
+// defines them.
 //
-// dlsym(3), which finds them, may itself allocate. Meanwhile, blocks come from a small arena in the recorder. Blocks of
-// the arena are neither freed nor recorded.
+// dlsym(3) looks up the functions, and may itself allocate. While it runs, blocks come from a small arena in the
+// recorder. These blocks are neither freed nor recorded.
 //
 // Sources  dlsym(3), RTLD_NEXT.
 // Threads  any. The first call finds the functions. Threads that call at the same time find them too.

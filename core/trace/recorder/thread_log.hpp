@@ -50,7 +50,7 @@ struct LogCursor {
     std::uint64_t unsampled{};             // bytes before the next block with a stack; zero unless stacks are sampled
     std::uint64_t last_caller{};           // the caller in the window's last word with a caller; 0: there is none
     LogState state{};
-    std::uint32_t tick{};  // the shared clock's when the window's stamp was taken
+    std::uint32_t tick{};  // the shared clock, when the window's stamp was taken
 };
 
 struct alignas(64) ThreadLog : LogCursor {
@@ -87,11 +87,11 @@ std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t s
 void record_deferred(ThreadLog& log) noexcept;
 // Makes the next event take a stamp of its own, which is later than now.
 void expire_window() noexcept;
-// Finds the usable sizes of the blocks in the calling thread's window that the inline code has recorded.
+// Records the usable sizes of blocks whose allocations the inline code has recorded in the calling thread's window.
 void ask_open_window() noexcept;
 // Takes the log from the calling thread. Its next event gets a new one.
 void forget_log() noexcept;
-// Takes the log from the calling thread. It does not get another.
+// Takes the log from the calling thread for good.
 void go_without_log(LogState state) noexcept;
 // Call before a realloc, while it can still be found out how large the old block is and whether it is recorded.
 void prepare_realloc(void* block) noexcept;

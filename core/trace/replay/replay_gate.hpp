@@ -50,7 +50,7 @@ class ReplayGate {
         std::atomic<std::uint32_t> turn{0};
         std::atomic<std::uint32_t> sleepers{0};
     };
-    alignas(64) std::array<Bed, 64> beds_{};  // where threads sleep: for step n, in beds_[n % 64]
+    alignas(64) std::array<Bed, 64> beds_{};  // threads that wait for step n sleep in beds_[n % 64]
 };
 
 }  // namespace memsweep::trace

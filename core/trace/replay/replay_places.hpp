@@ -1,5 +1,5 @@
-// Where a replay keeps its blocks: in the slots of each thread, one for each block that is live at once, and in the
-// cells between threads.
+// Where a replay keeps its blocks: in the slots of each thread, one for each block that is live at the same time, and
+// in the cells between threads.
 //
 // Memory   mapped once for a program; a page takes memory from its first use on. Handles are mapped only if blocks have
 //          them.

@@ -1,5 +1,5 @@
-// A trace compiled for replay. Each thread has a sequence of packed operations on recycled slots. All lie in one block
-// of words that a worker process can map.
+// A trace compiled for replay. Each thread has a sequence of packed operations on recycled slots. All sequences lie in
+// one block of words that a worker process can map.
 //
 // A slot holds one live block. A block that only one thread uses stays in a slot of that thread, which no other thread
 // accesses. A block that goes from one thread to another passes through a cell, which belongs to that pair of threads.
@@ -8,16 +8,16 @@
 //
 // The recorded order of all events is cut into steps, in each of which little memory is allocated (replay_steps.hpp). A
 // thread begins its part of a step when all other threads have done their parts of the steps before. Within a step,
-// threads run freely. So at any time, at most the memory of one step more is live than was recorded. A step ends only
-// if more than one thread has a part of it. So a trace of one thread has one step, however long, at no cost. The first
-// thread starts each other thread where the recording first has an event of it. Before that, it joins the threads that
-// had ended by then. A thread ends where the recorded one did.
+// threads run freely. So at any time, at most one step's memory is live beyond what was recorded. A step ends only if
+// more than one thread has a part of it. So a trace of one thread has one step, however long, at no cost. The first
+// thread starts every other thread at that thread's first recorded event. Just before, it joins the threads that had
+// ended by then. A thread ends where the recorded one did.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
 //          ExtendedOp, and its word has the ExtendedOp's index in place of the size.
 // Sources  slots, cells and the waits at cells are as in DJ Delorie's glibc trace runner (2016).
-// Memory   8 bytes an operation and 40 more an extended one.
+// Memory   8 bytes an operation, and 40 bytes more for an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
 #pragma once
 
@@ -107,7 +107,7 @@ struct ReplayHeader {
     std::uint64_t cells{};
     std::uint64_t first_thread{};  // the index of a word
     std::uint64_t steps{};
-    std::uint64_t first_step{};  // likewise; there, for each step, the number of threads that have a part of it
+    std::uint64_t first_step{};  // likewise; the words there tell how many threads have a part of each step
     ReplayTotals totals;
 };
 

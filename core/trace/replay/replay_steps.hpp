@@ -94,7 +94,7 @@ class ReplaySteps {
         std::uint64_t step{no_step};
         std::uint64_t made{};   // bytes, in the step
         std::uint64_t freed{};  // likewise
-        std::uint64_t peak{};   // the largest value of made less freed
+        std::uint64_t peak{};   // the largest value of made - freed
     };
 
     std::uint64_t most_bytes_;

@@ -18,7 +18,7 @@ class RustNameWalk {
   protected:
     static constexpr unsigned most_nested = 128;
     static constexpr std::size_t most_written = 64 << 10;
-    static constexpr unsigned most_parts = 64 << 10;  // that are read, including those of which nothing is written
+    static constexpr unsigned most_parts = 64 << 10;  // that are read, even if nothing of them is written
 
     explicit RustNameWalk(std::string_view text) : text_{text} {}
 

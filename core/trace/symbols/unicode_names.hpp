@@ -1,7 +1,8 @@
 // Characters beyond ASCII in mangled names.
 //
 // Sources  RFC 3492 (Punycode), with an underscore before the encoded part, as in Rust's RFC 2603.
-// Cost     some 10 ns a character. append_punycode() also moves bytes in proportion to the square of their number.
+// Cost     some 10 ns a character. append_punycode() also takes time in proportion to the square of the number of
+//          characters.
 // Threads  any.
 #pragma once
 
