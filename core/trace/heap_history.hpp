@@ -1,6 +1,9 @@
-// What a trace tells about one process's heap, at the last event that is read: - the live blocks, with the time and the
-// call site of their allocations - the pages that freed blocks have covered - the mapped ranges, with the modules that
-// mapped them - the stacks of threads - how long blocks have lived, in all and by call site
+// What a trace tells about one process's heap, at the last event that is read:
+// - the live blocks, with the time and the call site of their allocations
+// - the pages that freed blocks have covered
+// - the mapped ranges, with the modules that mapped them
+// - the stacks of threads
+// - how long blocks have lived, in all and by call site
 //
 // A page that is mapped or unmapped counts as never covered.
 //

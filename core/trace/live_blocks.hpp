@@ -88,7 +88,8 @@ class LiveBlocks {
         std::uint32_t space{};
         bool used{};
     };
-    // The blocks of one process. Each process has its own table, so its end takes no time for the blocks of others.
+    // The blocks of one process. Each process has its own table, so that the end of a process takes no time for other
+    // processes' blocks.
     struct Table {
         std::vector<Entry> entries = std::vector<Entry>(4);  // their number is a power of two
         std::size_t count{};

@@ -58,7 +58,7 @@ class Placement {
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // whether places depend on the capacity; the smallest one then takes a search
+    bool depends_on_capacity{};  // whether places depend on the capacity; if so, the smallest one is searched for
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 

@@ -56,9 +56,9 @@ void sort_pieces(std::vector<RecordedPiece>& pieces);
 
 // Returns those of the chunks `now` that certainly have all earlier chunks of their thread before them, in order. While
 // the file is searched, its process goes on writing. So a search may find a chunk, but miss an earlier one of its
-// thread. But a thread begins a chunk only when its earlier ones are full. So if a search has found a chunk, a later
-// search finds all earlier chunks of that thread. `seen`: the offsets of the chunks that the earlier search found.
-// `now`: what the later search found.
+// thread. However, a thread begins a chunk only when its earlier chunks are full. So if a search has found a chunk, a
+// later search finds all earlier chunks of that thread. `seen`: the offsets of the chunks that the earlier search
+// found. `now`: what the later search found.
 [[nodiscard]] std::vector<RecordedPiece> without_gaps(const std::set<std::uint64_t>& seen,
                                                       std::vector<RecordedPiece> now);
 

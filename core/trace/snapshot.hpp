@@ -2,7 +2,7 @@
 // Together with the trace, it tells where every resident page came from, even long after the process has ended.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
-// Memory   as sys::AddressSpace.
+// Memory   that of sys::AddressSpace.
 // Errors   none: snapshots that cannot be read are left out.
 // Threads  any.
 #pragma once

@@ -56,7 +56,8 @@ struct CountedAllocations {
     AllocationFigures total;                // its own peak is the trace's
     std::vector<AllocationFigures> of;      // by node (0: no stack), or in the order of `threads` or `sizes`
     std::vector<AllocationFigures> groups;  // by group of stacks, if groups were given
-    std::vector<bool> estimated_own_peaks;  // by group, for a sample: whether the group's own peak is an estimate
+    std::vector<bool>
+        estimated_own_peaks;  // by group, for a sample: whether the group's own peak is only an estimate, and not exact
     std::vector<ThreadName> threads;
     std::vector<std::uint64_t> sizes;
     std::uint64_t impossible_event{};  // as in Totals (summary.hpp)

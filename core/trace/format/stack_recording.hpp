@@ -8,8 +8,8 @@
 //   then       StackNode, by their numbers; the header says how many the file has room for
 //   then       RecordedLine, one after the other
 //
-// A module's number is its place in the file, from 1. Number 0 stands for code outside of these modules. It was made at
-// run time, or the file has no room for its module.
+// A module's number is its place in the file, from 1. Number 0 stands for code outside of these modules: code that was
+// made at run time, or whose module the file had no room for.
 //
 // A call stack is identified by the number of its innermost node. A node's address is the return address of a call. Its
 // parent is the stack in which the call was made. Number 0 means no stack. If the outer callers could not be followed,

@@ -39,7 +39,7 @@ struct ImportOptions {
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
     std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: blocks live at the beginning
-    std::uint64_t drawn_events{1'000'000};  // likewise: events after that
+    std::uint64_t drawn_events{1'000'000};  // likewise: the events that follow
 };
 
 // Takes the events that an importer finds: writes them to a trace, and keeps their totals.

@@ -68,7 +68,7 @@ class LogText {
     // was too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // How the last line that line() gave has ended. A carriage return at the end of the log counts as a newline.
+    // The ending of the last line from line(). A carriage return at the end of the log counts as a newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
     // The next `count` bytes, valid until the next call. Fewer only at the end of the log.
     [[nodiscard]] std::string_view bytes(std::size_t count);

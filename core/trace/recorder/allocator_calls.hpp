@@ -8,7 +8,7 @@
 // operator new calls aligned_alloc, and its delete calls sdallocx. Such calls go where they would go without a
 // recorder.
 //
-// Not seen calls from libraries that are loaded later, and calls through addresses from dlsym.
+// Not seen  calls from libraries that are loaded later, and calls through addresses from dlsym.
 // Cost      a search through the names that each library takes from others: some 10 us a program.
 // Threads   one, before the program runs; let_it_call_itself(): any.
 #pragma once

@@ -3,7 +3,7 @@
 // Errors   none is reported to the program, and errno stays as it was. A recording that cannot go on stops, keeps what
 //          it has, and says why in its file (ImageFacts::stopped_errno).
 // Sources  MADV_WIPEONFORK (Linux 4.14), fallocate(2).
-// Threads  any. Taking a slot takes a lock, with all signals blocked.
+// Threads  any. Getting a slot takes a lock, with all signals blocked.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace memsweep::trace::recorder {
 
 [[nodiscard]] inline void* block_at(std::uint64_t address) noexcept
 {
-    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): the argument of place()
+    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
 }
 
 // Records the allocation of a block, and returns the block.

@@ -71,7 +71,7 @@ struct alignas(64) ThreadLog : LogCursor {
 // Never null.  NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread has none
 extern __thread LogCursor* current __attribute__((tls_model("initial-exec")));
 
-// Makes the log ready for events, which are recorded behind `end`.
+// Makes the log ready for further events, which are recorded behind `end`.
 void make_ready(ThreadLog& log, LogState state) noexcept;
 // For the slow path: opens a window behind `end`. Fills it with zeroes, for a stamp and the events that it covers.
 void open_window(ThreadLog& log) noexcept;
@@ -151,7 +151,7 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
         constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
         LogCursor& log = *current;
         // A signal handler may open another window at this point. That window begins with a stamp where the old one
-        // ends. A realloc has two words, so it reads the old limit first: else its second word could overwrite the
+        // ends. A realloc needs two words, so its limit is read first. Otherwise its second word could overwrite the
         // handler's event.
         const std::uint32_t tick = log.tick;
         std::uint64_t limit = 0;

@@ -1,7 +1,7 @@
 // Reads a mangled name of Rust, and writes the readable name at the same time. After a failure, nothing more is read or
 // written.
 //
-// Memory   the written text, at most most_written bytes; the stack for at most most_nested nested things.
+// Memory   the written text, at most most_written bytes; the stack for up to most_nested levels of nesting.
 // Threads  one.
 #pragma once
 
@@ -63,8 +63,7 @@ class RustNameWalk {
         read();
         --silent_;
     }
-    // Reads something that is nested in the current thing. Bounds how deep the nesting is, and how many things there
-    // are.
+    // Calls read() for a part that is nested in the current part. Fails if parts are nested too deep, or are too many.
     template <typename Read>
     void within(Read read)
     {

@@ -4,7 +4,7 @@
 //          structures. libiberty's demangler is not used: for a hostile name of 300 bytes it writes 1.6 GB, and cannot
 //          be stopped.
 // Cost     some us a name, and never more than some ms.
-// Memory   at most 64 KiB, and the stack for at most 128 nested things.
+// Memory   at most 64 KiB, and the stack for up to 128 levels of nesting.
 // Threads  any.
 #pragma once
 

@@ -19,9 +19,10 @@ namespace memsweep::trace {
 // "parse_row (table.cpp:210)", as reports name a place.
 [[nodiscard]] std::string place_name(const ResolvedFrame& place);
 
-// Whether `name` names the place. * stands for any characters, and ? for one. `name` may be: - the function, with or
-// without parameters and anonymous namespaces - the file, with or without its folders and the line - the place's name
-// in reports (place_name())
+// Whether `name` names the place. * stands for any characters, and ? for one. `name` may be:
+// - the function, with or without parameters and anonymous namespaces
+// - the file, with or without its folders and the line
+// - the place's name in reports (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
 // Marks the nodes that are the stack of some event. Other nodes are only callers, and not call sites. The reader must
