@@ -1,4 +1,4 @@
-// The hot paths that are timed, and whose instructions are counted, too. Each is a loop over `turns`: Google
+// The hot paths. Their time is measured and their instructions are counted. Each path is a loop over `turns`: Google
 // Benchmark's State when time is measured, a plain counter when instructions are counted.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace memsweep::benchmarks {
 
 inline constexpr std::size_t block_bytes = 4096;
 
-// Allocates and frees a block that the pool's per-thread cache has. The pool's counters are on.
+// Allocates and frees a block that the pool's per-thread cache already holds. The pool's counters are on.
 template <typename Turns>
 void pool_hit(Turns& turns)
 {
@@ -39,7 +39,8 @@ void pool_hit(Turns& turns)
     }
 }
 
-// The least work of such a pool: a stack of blocks that the thread owns, with hits and requested bytes counted.
+// The least that a pool with a per-thread cache must do: a stack of blocks that the thread owns, with hits and
+// requested bytes counted.
 struct HandWrittenPool {
     std::array<void*, 8> blocks{};
     std::uint32_t count{};
@@ -83,8 +84,8 @@ void make_and_drop_buffer(Turns& turns, model::ReleaseMode mode)
     }
 }
 
-// The least work of a per-thread cache of reference-counted blocks of one size: takes a block off a stack, sets its
-// count to 1, makes a handle of three words, checks the count, and puts the block back. Hits are counted.
+// The least that a per-thread cache of reference-counted blocks of one size must do: takes a block off a stack, sets
+// its count to 1, makes a handle of three words, checks the count, and puts the block back. Hits are counted.
 struct CachedBlock {
     std::atomic<std::int64_t> count{-1};
     void* data{};
@@ -131,8 +132,8 @@ void make_and_drop_floor(Turns& turns)
     }
 }
 
-// The least work that also keeps the guarantees of a Heap: blocks of several heaps, sizes and alignments; weak
-// references to a block; empty handles; the owner's tag in each block.
+// The least that such a cache must do to keep the guarantees of a Heap, too: blocks of several heaps, sizes and
+// alignments; weak references to a block; empty handles; the owner's tag in each block.
 struct PromisedBlock : CachedBlock {  // a count other than 1 also means that a weak reference exists
     std::int64_t place{};             // the cache that kept it: a number for each heap, thread and size
     std::uint16_t tag{};
@@ -191,7 +192,8 @@ void make_and_drop_promised(Turns& turns)
 }
 
 // If the arguments are --hot-path NAME TURNS, runs that path TURNS times and returns true. A tool that counts the
-// instructions of this process uses it. The NAME "compiler" prints which compiler built this instead.
+// instructions of this process passes these arguments. If NAME is "compiler", prints which compiler built this program,
+// and runs no path.
 [[nodiscard]] bool ran_hot_path(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

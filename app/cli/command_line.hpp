@@ -65,8 +65,8 @@ struct OptionValue {
     bool commas{};                     // commas separate texts, too
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
     std::vector<std::string> words;    // completions offer these instead of `choices`; not checked
-    std::string fallback;              // the value if the option is not given; empty: nothing to show
-    std::string alone{};               // for at_most_one: the text that the option alone stands for
+    std::string fallback;              // the default that --help shows; empty: it shows none
+    std::string alone{};               // for at_most_one: the text that is taken if the option is given without one
     bool may_end_empty{};              // texts after the first may be empty, as a program's arguments may
 };
 
@@ -98,7 +98,7 @@ struct Command {
     // Takes all words behind "--" unchanged. Positional arguments must then stand before "--".
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
-    // Declares -f, and --json as another spelling of -f json. `format` holds the default; `value` sets it.
+    // Declares -f, and --json as another spelling of -f json. `format` holds the default; `value` must set `format`.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
     // Declares -f and --json for a command whose only formats are text and JSON.
     void text_or_json(bool& as_json, std::string json_help);
@@ -110,7 +110,7 @@ struct Command {
     std::string name;
     std::string help;
     std::string footer;
-    std::string group;  // of the options that are declared after it is set
+    std::string group;  // the heading in --help of all options that are declared from now on
     std::deque<Option> positionals;
     std::optional<Option> behind_dashes;  // the words behind "--"; they may be missing
     std::deque<Option> options;
@@ -120,7 +120,7 @@ struct Command {
     // Called after all options are read: finds mistakes that concern more than one option. The error's `where` names
     // the option.
     std::function<base::Expected<void>()> check;
-    std::function<base::Expected<ExitCode>()> run;  // after an error the caller prints it and exits with bad_input
+    std::function<base::Expected<ExitCode>()> run;  // after an error, the caller prints the error; exit code: bad_input
 };
 
 // What the arguments ask for: to run a command, or to print its help.

@@ -1,8 +1,8 @@
 // Completions for shells: commands, options, the words that options take, files, and the catalog's scenarios.
 //
 // A shell's script passes the typed words to the program and shows the program's answer. So only the program decides
-// which words can follow. A program with commands prints its script by the command `completion`, a program without
-// commands by the option --completion.
+// which words can follow. A program with commands has a command `completion` that prints the script. A program without
+// commands has an option --completion for this.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ namespace memsweep::app {
 [[nodiscard]] std::string completion_script(const Command& root, const std::string& shell);
 
 // The words that can complete the last argument. Each line holds a word, a tab and the word's meaning. A line "/" says
-// that the argument can be a file. The scripts pass --complete as the first argument; without it the result is nullopt.
+// that the argument can be a file. The scripts pass --complete as the first argument; without --complete the result is
+// nullopt.
 [[nodiscard]] std::optional<std::string> completions(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

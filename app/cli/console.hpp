@@ -1,4 +1,4 @@
-// Parts of every command: the global options, and printing. Data goes to stdout, everything else to stderr.
+// What all commands share: the global options, and printing. Data goes to stdout, everything else to stderr.
 #pragma once
 
 #include <string>
@@ -39,7 +39,8 @@ void print_errors(const std::vector<base::Error>& errors);
 void print_places(const std::vector<base::Error>& errors);
 void print_note(std::string_view message);
 
-// The exit code of the outcome. An error is printed, and its exit code is bad_input.
+// Returns the exit code that `outcome` holds, or `done` for an outcome without a value. If `outcome` is an error,
+// prints the error and returns bad_input.
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
 

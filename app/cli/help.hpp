@@ -20,7 +20,7 @@ struct ManualTexts {
     std::string closing;      // sections after the options; roff
 };
 
-// `date`: for the page's footer, as in 2026-01-31.
+// `date`: stands in the page's footer, for example 2026-01-31.
 [[nodiscard]] std::string manual_page(const Command& root, const ManualTexts& texts, const std::string& version,
                                       const std::string& date);
 // The manual page memsweep(1).

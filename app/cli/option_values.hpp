@@ -21,7 +21,7 @@
 
 namespace memsweep::app::value {
 
-// Passes each text on to `read`, whose error's message says what is wrong with it.
+// Passes each text to `read`. If `read` fails, the error's message must say what is wrong with the text.
 using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
 // Like each(), but commas separate texts, too.
@@ -49,7 +49,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 // "--name" alone means "--name=TEXT", where TEXT is `text`.
 [[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
 
-// Converts the text by `parse`; the target may be an optional.
+// Converts the text with `parse`. The target may be an optional.
 template <typename Target, typename Parse>
 [[nodiscard]] OptionValue parsed(Target& target, Parse parse)
 {
@@ -75,8 +75,8 @@ template <typename Target>
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-// `max` must fit the target. The target may be an optional; if it is a plain number, --help shows its value as the
-// default.
+// A whole number between `min` and `max`. The target's type must be able to hold `max`. The target may be an optional;
+// if it is a plain number, --help shows its value as the default.
 template <typename Target>
 [[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {

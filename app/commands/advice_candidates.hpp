@@ -30,7 +30,7 @@ class Candidates {
     // The settings that will be tried, as indices into tries(). The other functions take an index into this vector.
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
-    // Whether the program itself is linked with the allocator of that setting.
+    // Whether the program itself is linked with the allocator that this setting is for.
     [[nodiscard]] bool comes_along(std::size_t admitted) const;
     // Sorts the admitted settings: the smallest prediction first, those without a prediction last.
     void put_best_first();

@@ -20,8 +20,8 @@ namespace memsweep::app {
 
 enum class AdviceFault : std::uint8_t {
     none,
-    failed,  // it crashed, hung or failed, or its memory was not read
-    unsafe,  // it printed different output
+    failed,  // the program crashed, hung or failed, or its memory was not read
+    unsafe,  // the program printed different output
     inert,   // the setting does not reach the program
 };
 
@@ -30,8 +30,8 @@ inline constexpr const char* as_it_is_id = "advise/as it is";
 
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
-    // `reads_moment`: a run counts only if its memory was read at its end. `note`: called with the case of each run.
-    // `patience`: returns the time left for a run that begins now.
+    // `reads_moment`: a run counts only if its memory was read at its end. `note`: called with the id of the case when
+    // a run begins. `patience`: returns the time left for a run that begins now.
     AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
                    std::function<std::chrono::nanoseconds()> patience);
 
@@ -45,10 +45,10 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     // The latest fault of this case; `none` if all its runs were good.
     [[nodiscard]] AdviceFault fault_of(const std::string& case_id) const;
 
-    // Whether the unchanged program's output varies from run to run. Outputs are then not compared.
+    // Whether the unchanged program's output varies from run to run. If it varies, outputs are not compared.
     [[nodiscard]] bool prints_otherwise() const { return varies_; }
 
-    // The number of extra runs. They were needed because the program had ended before its memory could be read.
+    // The number of extra runs that were made because the program had ended before its memory could be read.
     [[nodiscard]] std::uint32_t repeats() const { return repeats_; }
 
     // The memory of the unchanged program in its last run.

@@ -1,5 +1,5 @@
-// Records the program that `advise` is asked about, and replays the recording under other allocators and settings to
-// see how much memory each holds.
+// Records the program that `advise` is asked about, and replays the recording under other allocators and settings. Each
+// replay shows how much memory the program would hold under that allocator.
 //
 // If the program has several processes, the one with the highest peak of live bytes is replayed. If the command signals
 // that its work is done, the replay ends at that moment. The moment is exact to within 64 events of each thread,
@@ -7,7 +7,8 @@
 //
 // Units    bytes.
 // Cost     one recorded run of the program; compile() reads the trace up to three times, once for all replays.
-// Memory   the compiled trace; in another process, as much as the program held.
+// Memory   the compiled trace, in this process. Each replay has a process of its own, which takes as much memory as the
+//          program held.
 // Errors   those of recording, of reading and compiling the trace, and of replay_residence; budget: this machine has
 //          too little free memory, or the time is up.
 // Threads  one uses the object; two more run while the program is recorded, for the clock and the trace.

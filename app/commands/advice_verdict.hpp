@@ -13,7 +13,7 @@
 
 namespace memsweep::app {
 
-// The recorded reason if a setting was not tried because the budget left no time.
+// The reason that the report gives for a setting that was not tried for lack of time.
 inline constexpr const char* advice_not_reached_in_time = "the budget was spent";
 
 struct JudgedAdvice {

@@ -24,15 +24,15 @@ struct RunCommand;
 // The options that apply to programs and not to scenarios.
 struct CommandLines {
     std::vector<std::string> names;    // --command-name, one for each command line
-    std::vector<std::string> prepare;  // scripts, as `conclude`: one for all programs, or one for each
+    std::vector<std::string> prepare;  // scripts, like those of `conclude`: one for all programs, or one for each
     std::vector<std::string> conclude;
     std::string setup, cleanup;  // scripts; empty: nothing
     std::string shell_program;   // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
     bool no_shell{};             // -N
     bool ignore_failure{};
     std::optional<std::uint32_t> min_runs, max_runs;
-    std::vector<std::string> lists;  // NAME, VALUES, NAME, VALUES ...
-    std::vector<std::string> scans;  // NAME, MIN, MAX ...
+    std::vector<std::string> lists;  // -L: NAME, VALUES, NAME, VALUES ...
+    std::vector<std::string> scans;  // -P: NAME, MIN, MAX, NAME, MIN, MAX ...
     std::vector<std::string> steps;  // one for each scan, in their order
 };
 

@@ -13,8 +13,8 @@
 
 namespace memsweep::app {
 
-// Makes `execute` the function that runs the command. Returns the object that `execute` will get; the options fill it
-// in. The object lives as long as the declaration.
+// Makes `execute` the function that runs the command. Returns the arguments that `execute` will get: declare the
+// command's options so that they fill these in. The arguments live as long as the declaration of the command.
 template <typename Arguments>
 [[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
                                       base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))
@@ -52,8 +52,8 @@ void add_man(Command& root, const GlobalOptions& global);
 void add_worker(Command& root, const GlobalOptions& global);
 void add_malloc_cost(Command& root, const GlobalOptions& global);
 
-// In the order of --help. The last ones are hidden commands.
 using AddCommand = void (*)(Command& root, const GlobalOptions& global);
+// All commands, in the order of --help. The last three are hidden.
 inline constexpr std::array<AddCommand, 27> commands{
     add_run,     add_compare,    add_report,  add_new,    add_validate, add_list,       add_schema,
     add_merge,   add_doctor,     add_info,    add_import, add_export,   add_fit,        add_replay,

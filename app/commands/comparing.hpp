@@ -36,7 +36,8 @@ struct NamedResult {
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);
 
-// `gate`: whether a regression is a finding. Too few repetitions for a verdict are always `no_verdict`.
+// `gate`: whether a regression gives ExitCode::finding. If there are too few repetitions for a verdict, the code is
+// `no_verdict` with or without a gate.
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
 // The earlier result that `run --baseline` compares a run with. An unsuitable baseline is refused before anything is

@@ -43,7 +43,7 @@ struct RecordedBy {
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
                                                                const sys::ForeignMemory& memory);
 
-// The processes that a program has started, without its copy.
+// The processes that a program has started, apart from its forked copy.
 struct OtherProcesses {
     std::uint64_t page_faults{};  // of children that were waited for, and of their waited-for children
     std::uint64_t peak_bytes{};   // the largest peak resident set of any of them; 0: not known
@@ -55,15 +55,16 @@ struct OtherProcesses {
 struct CopyAnswer {
     measure::TriedRequest tried;
     std::vector<std::pair<std::string, std::uint64_t>> figures;  // the allocator's statistics before the request
-    std::uint64_t children_peak_bytes{};  // the largest peak resident set of its children; 0: it had none
+    std::uint64_t children_peak_bytes{};  // the largest peak resident set of the program's children; 0: it had none
 };
 
 // The forked copy that the recorder leaves behind when a program ends by exit(3).
 //
-// Ownership  the copy ends with this object at the latest, or when we are killed.
+// Ownership  the copy ends at the latest when this object is destroyed or memsweep is killed.
 class ProgramCopy {
   public:
-    // Call before the program begins. Makes a FIFO in the folder, the gate, through which the copy gets its request.
+    // Call before the program begins. Makes a FIFO in the folder (`gate_`), through which the copy will get its
+    // request.
     [[nodiscard]] static base::Expected<ProgramCopy> await(const std::string& folder);
     ProgramCopy(ProgramCopy&& other) noexcept
         : folder_{std::move(other.folder_)}, gate_{std::move(other.gate_)}, process_{other.process_},
@@ -80,8 +81,8 @@ class ProgramCopy {
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
     // Null: we are not allowed to read the copy's memory.
     [[nodiscard]] const sys::ForeignMemory* memory() const noexcept { return memory_ ? &*memory_ : nullptr; }
-    // Call once the process has ended. Asks the copy to return memory, and waits for 10 s at most. The copy's memory is
-    // different afterwards. If there is no copy, the answer says why.
+    // Call once the process has ended. Asks the copy to return memory, and waits for 10 s at most. The request changes
+    // the copy's memory, so read memory() before. If there is no copy, the answer says why.
     [[nodiscard]] CopyAnswer ask(pid_t process);
 
   private:

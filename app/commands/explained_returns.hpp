@@ -1,5 +1,5 @@
-// Finds out how much memory an explained program would save without each of its top call sites, by replaying its
-// recording without that site.
+// For each of the top call sites of an explained program, finds out how much memory the program would save without that
+// site: replays the recording without the site's blocks.
 //
 // Units    bytes.
 // Cost     that of SiteRemoval once for the whole recording, and once per site; no new site is begun after a minute.
@@ -27,6 +27,7 @@ struct ReturnsBasis {
 // Why a replay cannot be compared with the measured memory, as a clause of a sentence; empty: it can.
 [[nodiscard]] std::string why_not_checked(const measure::MemoryLedger& ledger);
 
+// Fills in what the program would save without each of its top call sites, for `most_sites` sites at most.
 void take_returns(reporters::Explanation& explanation, const ReturnsBasis& basis, std::uint32_t most_sites);
 
 }  // namespace memsweep::app

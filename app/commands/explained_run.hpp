@@ -50,9 +50,9 @@ struct ExplainedRun {
 // Returns when the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// Why an explanation lacks the contents of memory: there is no copy of the program from that moment.
+// Why an explanation lacks the contents of memory: there is no copy of the program from the explained moment.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
-// The answer for a moment without a copy of the program: no memory could be returned.
+// The answer for a moment without a copy of the program: nobody could be asked to return memory.
 [[nodiscard]] CopyAnswer not_asked();
 
 }  // namespace memsweep::app

@@ -13,8 +13,8 @@
 
 namespace memsweep::app {
 
-// Explains one snapshot. For a time it is the nearest one; for the peak, the one with the most resident memory; for the
-// end, the one taken at the end.
+// Explains the snapshot that `at` asks for: the one nearest to a given time, the one with the most resident memory
+// (peak), or the one taken at the end.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_trace(const std::string& path, const AskedMoment& at,
                                                                    std::uint32_t removed_sites);
 

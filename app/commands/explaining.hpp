@@ -1,5 +1,5 @@
-// Explains the memory of a program at one moment, from the kernel's figures while the program was stopped, and from the
-// recording up to that moment.
+// Explains the memory of a program at one moment. Uses the figures that the kernel gave while the program was stopped,
+// and the recording up to that moment.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
 // Errors   those of reading the recording.

@@ -21,7 +21,8 @@ class GrowingTrace {
 
     // Appends bytes to the file. The first call creates it.
     [[nodiscard]] trace::TakeBytes taker();
-    // Call when all chunks are written. Writes the header, which makes the file a readable trace in its place.
+    // Call when all chunks are written. Writes the header. The file is then a readable trace and stays in the
+    // recording's folder.
     [[nodiscard]] base::Expected<void> complete(const trace::FileHeader& header);
     // Call when all chunks are written. Writes the header and publishes the trace as `out`. The trace also stays in the
     // folder until the folder is removed.

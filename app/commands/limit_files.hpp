@@ -31,7 +31,7 @@ struct LimitsToWrite {
 void add_limits_to_write(Command& command, LimitsToWrite& limits);
 
 // Writes limits from the figures of the cases that are `ok`: a lower limit for a bandwidth, an upper one for a latency.
-// The limit is for the value that reports show: for a latency the smallest sample, otherwise the median.
+// A limit applies to the value that reports show: the smallest sample of a latency, the median of a bandwidth.
 //
 // Errors   invalid_input: the result says that its figures are not trustworthy; no case has a bandwidth or latency; or
 //          more cases have one than a limits file may hold. io: the file cannot be written.

@@ -2,7 +2,8 @@
 // bytes first. The command sees pipes, not the terminal.
 //
 // Errors   os: no pipe could be made. Once our own reader is gone, the command's pipe is closed, too.
-// Threads  one uses the object. A second one, which takes no signals, copies the output and calls the listener.
+// Threads  one uses the object. A second thread, in which all signals are blocked, copies the output and calls the
+//          listener.
 // Ownership  processes that the command leaves behind are not ended; after finish() nobody reads their output.
 #pragma once
 

@@ -20,7 +20,7 @@
 namespace memsweep::app {
 
 struct ProbeCommand {
-    std::vector<std::string> what;               // the names of probes; empty: all, unless transfers are named
+    std::vector<std::string> what;               // the names of probes; empty: all, or none if `transfers` has any
     std::vector<model::TransferSpec> transfers;  // they run at the same time
     std::string format;                          // empty: text on the terminal, json in a file
     std::string out;
@@ -47,8 +47,8 @@ struct ProbeCommand {
 // The name of the command's result: "probe_bandwidth_latency".
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 
-// Errors   invalid_input: --nodes or --devices names one that does not exist, or the topology describes another
-//          machine, on which nothing can be measured.
+// Errors   invalid_input: --nodes or --devices names a node or device that does not exist. Or the topology describes
+//          another machine, so that nothing can be measured.
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Topology& topology, const sys::Clock& clock,
                                                      const sys::StopSignals& signals);

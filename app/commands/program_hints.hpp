@@ -12,8 +12,8 @@ namespace memsweep::app {
 // memsweep, such as "run".
 [[nodiscard]] std::string program_hint(const std::vector<std::string>& words, std::string_view command);
 
-// Why an existing script cannot be started: the interpreter in its first line is missing, or its name ends in a
-// carriage return. Empty: the file is no script, or its interpreter exists.
+// Why an existing script cannot be started: the interpreter in its first line is missing, or the interpreter's name
+// ends in a carriage return. Empty: the file is no script, or its interpreter exists.
 [[nodiscard]] std::string missing_interpreter(const std::string& path);
 
 // The AddressSanitizer library that the program is linked to ("libasan.so.8"). The library ends the program unless it

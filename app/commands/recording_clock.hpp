@@ -29,7 +29,7 @@ class RecordingClock {
     RecordingClock(const RecordingClock&) = delete;
     RecordingClock& operator=(const RecordingClock&) = delete;
 
-    // Ends the work. If the end of a process was seen, the process's file then has the time
+    // Stops the thread. Afterwards the file of each process whose end was seen holds the time of that end
     // (ImageFacts::seen_end_ticks). Waits up to 20 ms for processes that are about to end.
     void finish();
 

@@ -51,7 +51,7 @@ class RememberedRuns final : public engine::Executor {
                                       const std::function<void(int pid)>& started) override;
 
     // Fills in which allocator's malloc the program uses. If the file does not have the answer, calls `look`, which
-    // costs a run and returns whether it observed the whole run. Only then is the answer kept.
+    // costs a run. `look` returns whether it observed the whole run; only if it did, the answer is kept.
     void take_origin(reporters::AdvisedProgram& program,
                      const std::function<bool(reporters::AdvisedProgram& program)>& look);
 

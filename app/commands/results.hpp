@@ -29,10 +29,12 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
+// Whether the path means stdout: it is empty or "-".
+[[nodiscard]] bool is_stdout(const std::string& path);
+
 // Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. The output of a `write`
 // function reaches files and pipes unchanged; on a terminal its control characters are escaped. The overload for `text`
 // escapes nothing.
-[[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
 
@@ -50,7 +52,8 @@ template <typename Report>
 // Writes a whole result. With Existing::keep an existing file is an error (io).
 [[nodiscard]] base::Expected<void> write_result(const model::RunReport& report, const std::string& path,
                                                 sys::Existing existing = sys::Existing::replace);
-// Saves a result that could not be written to its path: in TMPDIR, or else in /tmp. Prints where it is.
+// Call if a result could not be written to its path. Saves the result in TMPDIR, or in /tmp if TMPDIR is not set, and
+// prints where.
 void save_in_refuge(const model::RunReport& report);
 
 // A file that a command reads or writes, and the option that names it.
@@ -82,7 +85,7 @@ struct ReportTarget {
 // Prints on stderr the failures behind the exit code. Used if the report goes to a file, to a program or nowhere.
 void print_failures(const model::RunReport& report);
 
-// Errors   the format is unknown, or the file cannot be written. Call it before anything is measured.
+// Errors   the format is unknown, or the file cannot be written. So call this before anything is measured.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 
 // The values of placeholders in a path, such as the path of --out.

@@ -35,16 +35,16 @@ struct RunCommand {
     std::string against;                            // a command to compare `words` with
     std::map<std::string, std::string> thresholds;  // for the comparison with `against`
     bool strict_counters{};  // --strict-counters, for the comparison with `against` or `baseline`
-    bool duet{};             // run both programs at the same time
+    bool duet{};             // run `words` and `against` at the same time
     bool is_automatic{};     // run rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end after this time
     std::string stdout_word;  // what happens to stdout of `words`, as in a scenario; empty: the default
     std::string stdin_file;   // stdin of `words`; "-" and empty: see ProgramInput::take
-    model::EndOfWork end;     // the sign that `words` have done their work; none: not measured
+    model::EndOfWork end;     // the sign that the program of `words` has done its work; none: not measured
     bool show_output{};       // let programs print to our stdout, as --stdout inherit does
     bool shell{};             // `words` and `against` are shell scripts
-    bool count{};             // count the allocations of `words`
-    bool stacks{};            // name the call sites whose allocations differ between the two programs
+    bool count{};             // count the allocations of the program of `words`
+    bool stacks{};            // name the call sites whose allocations differ between `words` and `against`
     std::string leaks;        // NAME=VALUES: numbers of operations; empty: no search for leaks
     std::optional<std::uint64_t> release_after;  // the number of operations after which a program may free memory
     bool resume{};

@@ -1,11 +1,11 @@
 // While a recorded program runs, translates and compresses full chunks of its recordings and writes them to the trace.
-// The thread uses only idle CPU time (SCHED_IDLE). So little work is left when the program has ended.
+// So little work is left when the program has ended. The thread that does this uses only idle CPU time (SCHED_IDLE).
 //
 // Cost     20 ns per event; each recording is polled every millisecond while it has full chunks, every 20 ms while it
 //          has none.
 // Memory   a LiveRecording for each of at most 64 processes, and the TraceProgress.
-// Errors   none: if memory, a thread or disk space is lacking, this work stops, and the remaining chunks are written
-//          after the end.
+// Errors   none: if memory, a thread or disk space is lacking, the thread stops. The remaining chunks are then written
+//          after the program has ended.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class SealingMeanwhile {
   public:
     SealingMeanwhile(std::string folder, GrowingTrace& trace);
 
-    // Ends the work. Returns what the trace contains so far.
+    // Stops the thread. Returns what the trace contains so far.
     [[nodiscard]] trace::TraceProgress finish();
 
   private:
@@ -51,7 +51,7 @@ class SealingMeanwhile {
     trace::TakeBytes take_;
     trace::TraceProgress progress_;
     std::map<std::string, Held> held_;  // the recordings that are polled, by path
-    std::set<std::string> left_;        // paths of recordings that are not polled: they are written after the end
+    std::set<std::string> left_;  // paths of recordings that are not polled, and are written after the program's end
     Clock::time_point next_search_{};
     std::jthread thread_;
 };

@@ -10,12 +10,13 @@ namespace memsweep::app {
 // are searched, relative to the folder of the executable: ../share/memsweep for an installed or packed memsweep, then
 // ../.. for an executable in build/PRESET of a checkout. No path is compiled in, so an installation or checkout can be
 // moved. If neither folder has the file, the result is the path in ../share/memsweep, for use in messages. The working
-// folder is not searched, because its owner could then replace shipped files. If the working folder is that checkout,
-// the result is `relative` itself.
+// folder is not searched, because its owner could then replace shipped files. If `relative`, taken from the working
+// folder, is the same file as the one that was found, the result is the shorter path `relative`. This is so if memsweep
+// runs at the root of its checkout.
 [[nodiscard]] std::string shipped(const std::string& relative);
 
 // The path of a file that is given by path or by shipped name. "churn" means the shipped scenarios/catalog/churn.json,
-// even if the working folder has a file "churn". That file is given as "./churn". Anything but a shipped name is
+// even if the working folder has a file "churn". To name the latter, write "./churn". Anything but a shipped name is
 // returned unchanged.
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);

@@ -1,9 +1,10 @@
 // Finds out how much memory a recorded program would hold without the allocations of some call sites. Replays the
-// program's trace with and without them, under the program's allocator, up to one moment.
+// program's trace with and without these allocations, under the program's allocator, up to a given moment.
 //
 // Units    bytes.
 // Cost     without(): one reading of the trace and three replays.
-// Memory   the compiled trace; in another process, as much as the program held.
+// Memory   the compiled trace, in this process. Each replay has a process of its own, which takes as much memory as the
+//          program held.
 // Errors   those of reading and compiling the trace; budget: too little memory is left; those of replay_heap.
 #pragma once
 
@@ -26,8 +27,8 @@ namespace memsweep::app {
 
 struct RemovalBasis {
     std::string trace;                       // path of the trace
-    std::optional<trace::ExactCut> cut;      // replay up to this cut, at which the program was stopped
-    std::uint64_t most_events{UINT64_MAX};   // or replay this many events (trace::events_before)
+    std::optional<trace::ExactCut> cut;      // replay up to the moment at which the program was stopped
+    std::uint64_t most_events{UINT64_MAX};   // or, without `cut`, replay this many events (trace::events_before)
     std::optional<std::uint32_t> process{};  // replay this process only; absent: all
     model::AllocatorSpec allocator;
 };

@@ -32,7 +32,8 @@ struct SnapshotAnswer {
     std::string why_not;  // a sentence; empty if `checked` is present
 };
 
-// `basis`: the trace and the allocator for a replay up to the snapshot. `whole`: that replay, if it was already made.
+// Compares a replay up to the snapshot with the snapshot. `basis`: the trace and the allocator for this replay.
+// `whole`: the result of the replay, if it was already made.
 [[nodiscard]] base::Expected<SnapshotAnswer> check_with_snapshot(const trace::Snapshot& snapshot, RemovalBasis basis,
                                                                  const AskedTicks& moment,
                                                                  const std::optional<measure::ReplayedHeap>& whole,

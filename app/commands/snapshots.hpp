@@ -2,8 +2,8 @@
 // file in the folder of the recording; it is copied into the trace at the end. So a full disk or a kill loses only the
 // snapshot that was being written.
 //
-// Snapshots are of the command's own process only, including programs that it becomes by execve(2), and not of its
-// child processes.
+// Snapshots show only the command's own process, even after it has executed another program (execve(2)). They never
+// show its child processes.
 #pragma once
 
 #include <chrono>
@@ -46,8 +46,8 @@ class SnapshotsMeanwhile {
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
     // Takes the snapshot of the end now instead of at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
-    // Call once the program has ended. Afterwards problem() is the first error, and lost() the number of snapshots that
-    // could not be taken or written.
+    // Writes the snapshot that is not written yet, if there is one. Call once the program has ended. Afterwards
+    // problem() returns the first error, and lost() the number of snapshots that could not be taken or written.
     void finish() { write_waiting(); }
     [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }

@@ -21,7 +21,9 @@ namespace memsweep::app {
 [[nodiscard]] scenarios::Surroundings surroundings(const model::Machine& machine);
 [[nodiscard]] engine::Capabilities capabilities(const model::Machine& machine);
 
-// Sources  the environment of srun(1) and sbatch(1), of Open MPI's mpirun(1) and of PMI; /proc/self/status for the
+// The place that a launcher gave this process: its rank, its job, and the processors and NUMA nodes that it may use.
+//
+// Sources  the environment that srun(1), sbatch(1), Open MPI's mpirun(1) and PMI set; /proc/self/status for the
 //          processors and NUMA nodes that the process may use.
 [[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
 

@@ -27,7 +27,7 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
 // Prints what is damaged in a trace. Returns ExitCode::finding if anything is, else ExitCode::done.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
 
-// Prints a note that names the processes that held much more memory than their recording shows.
+// Prints a note with the names of the processes that held much more memory than their recordings show.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);
 
 // Writes a trace file piece by piece. The file gets its final name when it is complete.

@@ -24,7 +24,7 @@ namespace memsweep::app {
 // The value of --end-when, for every command that has it.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
-// The exit status to report. A program that ended because it was asked to counts as successful.
+// The exit status to report. If the program ended because it was asked to, it counts as successful.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 
 class WorkEnd {
@@ -34,12 +34,14 @@ class WorkEnd {
 
     explicit WorkEnd(const model::EndOfWork& end) : sign_{end, ""} {}
 
-    // Call before the program is started. Gives the program what it needs to give the sign.
+    // Call before the program is started. Adds to `program` what the sign needs: a pipe for the output, or our pid in
+    // the environment.
     [[nodiscard]] base::Expected<void> prepare(sys::SpawnOptions& program);
     // Call once the command runs. Its output is copied from then on.
     void begin() { output_.begin(); }
-    // Call about every `pause` while the program runs. Returns true once, when the sign has been given. `asked`: if the
-    // program goes on, this process and its descendants get SIGTERM; with our own pid, all processes that we started.
+    // Call about every `pause` while the program runs. Returns true once, when the sign has been given. `asked`: the
+    // process that gets SIGTERM, with its descendants, if the program goes on. If `asked` is our own pid, all processes
+    // that we started get SIGTERM.
     [[nodiscard]] bool look(pid_t asked);
     // Call once the program has ended. Copies the rest of its output.
     void finish() { output_.finish(); }

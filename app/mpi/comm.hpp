@@ -43,7 +43,7 @@ class Transfer {
   private:
     friend class Comm;
 
-    MPI_Request request_{MPI_REQUEST_NULL};  // null again once it is done
+    MPI_Request request_{MPI_REQUEST_NULL};  // null again once the transfer is done
     bool failed_{};
 };
 

@@ -1,10 +1,11 @@
 // The memory from which one end of a flow sends, or into which it receives. `end` determines the kind of memory and the
 // NUMA node.
 //
-// Every page is touched; then the kernel is asked on which node it lies (move_pages). Device memory that the CPU cannot
-// address gets a second buffer on the host. to_wire() and from_wire() copy between the two.
+// Every page is touched; then the kernel is asked on which node it lies (move_pages). MPI sends from wire() and
+// receives into it. This is the memory itself, except if the memory is on a device and the CPU cannot address it. Then
+// wire() is a second buffer on the host, and to_wire() and from_wire() copy between the two.
 //
-// Errors   not_supported: this machine has no such memory, or MPI cannot use it, with the reason; os; device.
+// Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why); os; device.
 // Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.
 #pragma once
 

@@ -2,7 +2,7 @@
 // in scenario files and on the command line. Every rank computes the same list.
 //
 // Each transfer step is one test: its transfers run at the same time, and ranks without a transfer wait. Each
-// repetition is one sample, in which "times" messages are sent.
+// repetition is one sample; the step's "times" says how many messages are sent in it.
 #pragma once
 
 #include <array>

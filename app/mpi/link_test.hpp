@@ -1,4 +1,4 @@
-// Runs one test between ranks: several flows at the same time. The senders take the time. The receivers verify the
+// Runs one test between ranks: several flows at the same time. The senders measure the time. The receivers verify the
 // data.
 //
 // A sample begins when both ends are ready, and ends when the receiver confirms the last message. A first sample, which
@@ -6,7 +6,7 @@
 // of each sample is compared with the sent data, byte by byte. Buffers are cleared between samples.
 //
 // Before the first sample, the ends tell each other where their memory lies. If one end cannot get its memory, both
-// ends report its reason as the problem of the flow.
+// ends report the reason as the problem of the flow.
 //
 // Units    bytes/s; for Pattern::latency seconds, half a round trip.
 // Errors   if a peer does not answer in time, the flow's `problem` says so; the other flows go on.
@@ -37,7 +37,7 @@ struct FlowOutcome {
     std::uint64_t wrong_words{};      // 8-byte words that differ from what was sent
     std::string problem;              // why values are lacking
     bool misplaced{};                 // some memory does not lie on the node that it was bound to
-    std::vector<model::Param> facts;  // about the memory of both ends, if the flow requests a kind
+    std::vector<model::Param> facts;  // about the memory of both ends, if the flow asks for a kind of memory
 };
 
 // Runs the part of this rank: the flows that it sends or receives. `number` keeps the messages of this test apart from

@@ -25,7 +25,7 @@ enum class ConcatStatus : std::uint8_t {
     zero_dimensional,  // an axis was given, but an input has no axes
     no_such_axis,
     different_dimensions,
-    different_shapes,  // in another axis than the joined one
+    different_shapes,  // lengths differ in an axis other than the joined one
     no_common_dtype,
     cast_refused,  // the casting rule forbids the cast, or no conversion exists
     out_and_dtype,

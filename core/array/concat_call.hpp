@@ -1,4 +1,4 @@
-// One case of the concatenation sweep with its inputs, ready to be run.
+// One case of NumSharp's benchmark of np.concatenate (docs/measurement.md) with its inputs, ready to be run.
 //
 // Cost     build(): allocates and writes the inputs, and `out` if the case has one. call(): one concatenation.
 // Errors   build(): the AllocStatus of an input that could not be allocated; everything built before is freed.
@@ -16,7 +16,8 @@ class ConcatCall {
   public:
     struct Result;
 
-    // Makes the inputs as the sweep in NumPy does. Inputs that share one array there share one array here, too.
+    // Makes the inputs as the benchmark makes them in NumPy. Inputs that share one array there share one array here,
+    // too.
     [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
 
     ConcatCall() = default;

@@ -1,5 +1,5 @@
-// Recognises exceptions that mean that the system refused a resource, such as memory. Such an exception is no bug of
-// memsweep.
+// Recognises exceptions whose cause is that the system refused a resource, such as memory. Such an exception is no bug
+// of memsweep.
 #pragma once
 
 #include <exception>

@@ -1,8 +1,8 @@
 // The common part of all backends. It keeps open objects (blocks, streams, events, latches) in maps by their ids,
 // refuses ids and ranges that do not exist, and skips operations on 0 bytes.
 //
-// Errors   invalid_input: an id or a range that does not exist; timeout: waiting for a stream that a latch holds would
-//          never end.
+// Errors   invalid_input: an id or a range that does not exist; timeout: wait() for a stream that a latch holds,
+//          because the wait would never end.
 // Threads  As Runtime says; the mutex guards the maps.
 #pragma once
 
@@ -205,7 +205,7 @@ class Backend : public Runtime {
     }
 
     // The block of an address. invalid_input: the range is not inside the block, or the block is mapped for the
-    // processor.
+    // processor at the moment.
     [[nodiscard]] base::Expected<Block> find(const Address& address, std::uint64_t bytes) const
     {
         auto block = find_in(blocks_, address.memory, "there is no such block");

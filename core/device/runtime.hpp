@@ -7,16 +7,17 @@
 //          identity of a card come from NVML.
 //
 // Errors   device: a call failed; the message names the call and its result. A failure of asynchronous work is reported
-//          by the next wait. not_supported: this runtime or device lacks the feature, with the reason. invalid_input: a
-//          device, an id or a range that does not exist. budget: the device has no memory left.
+//          by the next wait. not_supported: this runtime or device lacks the feature; the message says why.
+//          invalid_input: a device, an id or a range that does not exist. budget: the device has no memory left.
 //
-// Threads  Several threads may use a runtime at the same time, but a stream may be used by only one at a time.
+// Threads  Several threads may use a runtime at the same time, but a stream may be used by only one of them at a time.
 //
 // Ownership  The user closes every object that was opened. Memory must outlive the work queued on it.
 //
 // Order    Work on one stream runs in the order in which it was queued. Only events order work on different streams.
 //
-// Cost     copy() returns once the copy is queued. A copy of pageable memory may be carried out before it returns.
+// Cost     copy() returns once the copy is queued. A copy of pageable memory may already be carried out before copy()
+//          returns.
 #pragma once
 
 #include <cstddef>
@@ -68,12 +69,12 @@ struct DeviceFacts {
     std::optional<double> memory_bytes_per_s;  // the peak rate of its memory, from clock and bus width
     std::optional<std::uint32_t> nvlinks;      // the number of NVLinks that are up
     std::optional<std::uint64_t> cache_bytes;  // the size of the last-level cache
-    std::string environment;                   // set environment variables that change the driver's behaviour
-    std::string uuid;                          // "GPU-8c3a…"; empty: not known
-    std::string part_of;                       // if it is a MIG instance: the uuid of its card; else empty
-    std::string serial;                        // of the board; empty: not known
-    std::optional<bool> has_ecc;               // whether ECC of its memory is on
-    std::optional<bool> is_partitioned;        // whether multi-instance GPU (MIG) is on
+    std::string environment;             // the environment variables that are set and change the driver's behaviour
+    std::string uuid;                    // "GPU-8c3a…"; empty: not known
+    std::string part_of;                 // if it is a MIG instance: the uuid of its card; else empty
+    std::string serial;                  // of the board; empty: not known
+    std::optional<bool> has_ecc;         // whether error correction (ECC) of its memory is on
+    std::optional<bool> is_partitioned;  // whether multi-instance GPU (MIG) is on
     std::optional<double> power_limit_w;
     std::optional<std::uint64_t> link_replays;  // packets sent again on its host link since the driver was loaded
 };
@@ -104,7 +105,7 @@ struct Clocks {
 
 // The link from one device to another.
 struct PeerLink {
-    bool copies{};                         // one call copies between both devices, by whatever route
+    bool copies{};                         // one call can copy from one to the other, by whatever route
     bool possible{};                       // peer access can be enabled: `from` can then access the memory of `to`
     bool direct{};                         // peer access is enabled
     std::string reason;                    // why not direct; empty: it is direct
@@ -131,7 +132,7 @@ enum class LatchId : std::uint64_t { none };
 struct Address {
     MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
     std::uint64_t offset_bytes{};  // from the start of the block
-    void* ordinary{};              // memory that is only a source is never written
+    void* ordinary{};              // if `memory` is none. The source of a copy is never written to
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept
 {
@@ -175,7 +176,7 @@ class Runtime {
     [[nodiscard]] virtual const std::vector<DeviceFacts>& devices() const noexcept = 0;
     [[nodiscard]] virtual std::string absence() const = 0;  // why there is no device; empty: there is one
 
-    // Why this device has no memory of this kind; nullopt: it has.
+    // Why this device has no memory of this kind; nullopt: it has some.
     [[nodiscard]] virtual std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const = 0;
     [[nodiscard]] virtual PeerLink peer(std::uint32_t from, std::uint32_t to) const = 0;
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
@@ -190,8 +191,8 @@ class Runtime {
     // Registers (page-locks) ordinary memory until the block is closed. The caller still owns the memory.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> close(MemoryId memory) = 0;
-    // The address of a block of device memory, for other libraries of the same vendor, in an address space shared with
-    // the host; nullptr: there is none.
+    // For other libraries of the same vendor: the address of a block of device memory, in an address space that device
+    // and host share. nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of kind `mapped` accessible to the CPU at the returned address. Until unmap() the device must not
     // use it.

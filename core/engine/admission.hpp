@@ -19,7 +19,7 @@ struct RunOptions {
     std::uint64_t array_limit_bytes{};    // --quick: a case that holds more is not run; 0: no limit
     // Each of these functions may be empty; then it is not called.
     std::function<void(model::MachineRounds&)> note_pace;  // measures the machine's speed, adds it to the rounds
-    std::function<void(std::uint64_t bytes)> prefault;     // touches so much free memory, so that a VM has it
+    std::function<void(std::uint64_t bytes)> prefault;     // touches this much free memory, so that a VM really has it
     std::function<bool(const model::CaseReport& ended)> ends_run;  // whether the run ends after this case
 };
 
@@ -33,7 +33,7 @@ struct Capabilities {
     // Returns the path of an allocator's library (empty for the C library's malloc), or why it cannot be used.
     std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
     std::uint64_t swap_bytes{};
-    std::string no_reclaim;  // why no control group can be made to reclaim memory; empty: one can
+    std::string no_reclaim;  // why memory cannot be reclaimed by a control group; empty: it can
 };
 
 // Why the case cannot be measured; empty: it can. `estimate_bytes`: the memory that the case will hold, plus what

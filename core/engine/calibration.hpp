@@ -28,8 +28,8 @@ namespace memsweep::engine {
 void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration);
 
-// Makes a function for RunOptions::note_pace: it times fixed work and appends the time to the rounds. Without memory
-// for this work it appends nothing.
+// Makes a function for RunOptions::note_pace: it times fixed work and appends the time to the rounds. If there is no
+// memory for this work, the function appends nothing.
 [[nodiscard]] std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock);
 
 }  // namespace memsweep::engine

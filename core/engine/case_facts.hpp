@@ -12,8 +12,8 @@
 namespace memsweep::engine {
 
 // Adds the facts of a repetition to the report: the allocator's library, the routes of transfers, a program's output,
-// and the processes that the program left behind. The first repetition that yields a fact decides its value. Not for
-// warm-ups.
+// and the processes that the program left behind. The first repetition that yields a fact decides its value. Do not
+// call this for warm-ups.
 //
 // If the program's output differs from that of the first repetition, returns why this repetition does not count;
 // otherwise returns an empty text.

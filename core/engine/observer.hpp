@@ -25,7 +25,7 @@ struct RepetitionDiscard {
 // The work of a run, without skipped cases and without repetitions that an earlier run has measured.
 struct PlannedRuns {
     std::uint64_t cases{};
-    std::uint64_t repetitions{};  // the sum over all cases, as for the warm-ups
+    std::uint64_t repetitions{};  // of all cases together
     std::uint64_t warmups{};
 };
 

@@ -26,8 +26,8 @@ inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters, whi
 
 // Added to the count while somebody keeps a pointer to the block without holding a handle.
 inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
-// The number of handles that a count stands for. A stray release takes it below 0 for a moment, whether or not the
-// block is watched.
+// The number of handles that a count stands for. A stray release takes this number below 0 for a moment, whether or not
+// the block is watched.
 [[nodiscard]] constexpr std::int64_t handles_in(std::int64_t count) noexcept
 {
     return count < watched / 2 ? count : count - watched;
@@ -41,7 +41,7 @@ struct alignas(64) Block {
         discipline{};  // notified when the last handle is dropped; nullptr: never used, or the buffer has another owner
     Block* next{};     // in the list of blocks on which this block waits
     // Steady clock: when the block was dropped. Before that, if the discipline records ages, when the block was made. A
-    // block of a thread cache (`cached`) has no such time, and keeps its place() here.
+    // block of a heap with a thread cache (`cached`) has no such time; this field then holds its place().
     std::int64_t since_ns{};
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
@@ -53,8 +53,8 @@ struct alignas(64) Block {
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
-    // The number of the place in a cache that last kept the block. Numbers of places are below 0. If no cache has kept
-    // the block, this is not below 0.
+    // Identifies the entry of a thread cache that last kept the block (thread_cache.hpp). Such a number is below 0. If
+    // no cache has kept the block, the result is 0 or above.
     [[nodiscard]] std::int64_t place() const noexcept { return since_ns; }
     void set_place(std::int64_t number) noexcept { since_ns = number; }
     [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept

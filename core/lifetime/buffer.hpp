@@ -110,8 +110,8 @@ class Buffer {
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For callers that add handles without holding one. From now on the block is watched. nullptr: the handle is empty,
-    // or was made by wrap().
+    // For callers that add handles without holding one: marks the block as watched (block.hpp). nullptr: the handle is
+    // empty, or was made by wrap().
     [[nodiscard]] Block* block() const noexcept
     {
         if (block_ != nullptr) {

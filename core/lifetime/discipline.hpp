@@ -58,7 +58,7 @@ struct DisciplineStats {
 enum class ManualFree : std::uint8_t {
     disregarded,  // nothing happened: the mode has no manual free, or ignores it, or a second one is harmless
     done,
-    kept,     // not freed now, but by the fallback or when the remaining handles are dropped
+    kept,     // not freed now, but by the fallback discipline, or when the remaining handles are dropped
     twice,    // a defect: the block was freed before
     aliased,  // refused: other handles exist
 };

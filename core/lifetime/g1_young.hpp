@@ -3,8 +3,8 @@
 // thread-local buffer. The space that is left in a full region serves a later buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
-//          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. If a larger
-//          object does not fit, the buffer is replaced only if at most a 64th of it is left.
+//          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. If one of the
+//          larger objects does not fit the buffer, the buffer is replaced only if at most a 64th of it is left.
 // Units    bytes.
 #pragma once
 

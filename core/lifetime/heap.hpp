@@ -2,8 +2,8 @@
 //
 // Units    bytes; alignment is a power of two.
 // Cost     that of the resource and of the discipline, and a control block from the slab. With enough blocks reserved,
-//          this takes no lock and no malloc. Reusing a buffer that a discipline kept costs one virtual call. With a
-//          discipline that frees at once, the only call for a new buffer is the one into the resource.
+//          making a buffer takes no lock and no malloc. Reusing a buffer that a discipline kept costs one virtual call.
+//          With a discipline that frees at once, the only call for a new buffer is the one into the resource.
 // Errors   AllocStatus, never an exception. After a refusal nothing is acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
 // Ownership  borrows the resource. The destructor frees what the discipline still holds, except for leaked memory. A

@@ -37,8 +37,8 @@ struct LoopCourse {
 [[nodiscard]] LoopCourse replay_loop(const model::ReleaseSpec& spec, std::uint64_t iterations,
                                      std::uint64_t array_bytes, std::uint64_t most_collections = 1'000'000);
 
-// The fitted value of one key. The values from `least` to `most` fit about as well: they move a recorded collection by
-// about one more iteration at most.
+// The fitted value of one key. The values from `least` to `most` fit about as well: with them, the model's collections
+// are further from the recorded ones by at most about one iteration.
 struct FittedKey {
     std::string_view key;
     std::uint64_t value{};
@@ -59,13 +59,13 @@ struct Agreement {
     Figure peak;
     Figure end;
     Figure collections;
-    std::optional<Figure> first;  // iteration of the first collection, if both have one
+    std::optional<Figure> first;  // iteration of the first collection, if model and recording both have one
     bool holds{};                 // within the bounds of docs/measurement.md
 };
 
 struct ProfileFit {
     std::vector<FittedKey> keys;  // empty: no recording has a collection
-    double iterations_off{};      // distance of the model's collection from a recorded one, on average
+    double iterations_off{};      // iterations from a recorded collection to the model's, on average
 };
 
 // Fits the constants that all loops share, and sets them in the loops' specs. Needs at least one loop.

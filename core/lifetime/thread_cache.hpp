@@ -1,5 +1,5 @@
-// Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. This takes
-// no lock, no locked instruction and no call.
+// Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. Keeping a
+// block and handing it out take no lock, no locked instruction and no call.
 //
 // Cost     a few nanoseconds to take or to put a block. A call compares cache and size with those that the thread used
 //          last, and loads and stores a pointer to the block that was put last. Older blocks are in a list.
@@ -159,7 +159,7 @@ class ThreadCache {
     };
     // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not
     // used: no heap and no block has the numbers of that cache and entry any more. Only this thread gives the entry
-    // another size, which comes with another place; then this struct is updated too.
+    // another size and, with it, another `place`. This struct is then updated too.
     struct Recent {
         std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // of the cache
         std::uint64_t bytes{none};                                        // size of the entry; none: no entry was used

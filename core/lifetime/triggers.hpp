@@ -21,7 +21,7 @@ enum class Due : std::uint8_t {
     background,  // the collection runs beside the program
 };
 
-// The containers that a collection examines: those of this age and younger ones.
+// The containers (objects that can refer to others) that a collection examines: those of this age and younger ones.
 enum class Generation : std::uint8_t { youngest, middle, oldest };
 
 struct Collection {
@@ -192,7 +192,8 @@ class CycleCounts final : public Trigger {
         }
     }
 
-    // Containers that the interpreter itself has put on the free list before the first array, as seen in CPython 3.11.
+    // The number of containers that the interpreter itself has put on the free list before the first array. Observed in
+    // CPython 3.11.
     static constexpr std::uint32_t freed_before = 3;
 
     model::CycleThresholds spec_;
@@ -215,9 +216,9 @@ class CycleCounts final : public Trigger {
 // it.
 
 // GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget. The budget
-// grows with the ratio of additions to removals over the last collections. After a collection, no other
-// is asked for until `duty` times its duration has passed. Removals are not subtracted from the bytes added, so
-// collections come even if the program frees all that it allocates.
+// grows with the ratio of additions to removals over the last collections. After a collection, no further one is asked
+// for until `duty` times its duration has passed. Removals are not subtracted from the bytes added, so collections come
+// even if the program frees all that it allocates.
 //
 // Sources  dotnet/runtime, comutilnative.cpp (GCInterface::AddMemoryPressure), 64-bit constants.
 // Units    bytes.

@@ -15,7 +15,7 @@ namespace memsweep::device::MEMSWEEP_API {
 
 // An NVLink that is up, and the device at its other end.
 struct NvLink {
-    std::string other_end;  // its PCI address; empty: not known
+    std::string other_end;  // the PCI address of the device at the other end; empty: not known
     bool is_to_switch{};
 };
 
@@ -65,8 +65,8 @@ struct FoundDevice {
     std::vector<NvLink> nvlinks;
 };
 
-// The number of direct NVLinks between two devices. If there is none, the number of their links to switches; if the
-// devices differ, the smaller number.
+// The number of direct NVLinks between two devices. If there is no direct one, the number of their links to switches:
+// the smaller number if one device has fewer of these links than the other.
 struct LinksBetween {
     std::uint32_t count{};
     bool through_switch{};

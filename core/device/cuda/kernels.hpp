@@ -22,9 +22,9 @@ struct Grids {
     unsigned check{1};
 };
 
-// Loads every kernel for the current device. It is done early, because loading waits for the device, and a latch may
-// hold the device later. Also computes the grids, because querying attributes and occupancy costs as much as a small
-// launch.
+// Loads every kernel for the current device. Call it early: loading a kernel waits for the device, which a latch may
+// hold later. Also computes the grids here, and not at each launch, because querying attributes and occupancy costs as
+// much as a small launch.
 [[nodiscard]] cudaError_t preload_kernels(Grids& grids);
 
 // The functions below queue one kernel each. `most_blocks`: the kernel's value in the Grids of the stream's device.

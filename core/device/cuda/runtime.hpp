@@ -57,7 +57,7 @@ struct Stream {
     cudaStream_t stream{};
     unsigned long long* found{};  // results of checks; device memory
     Grids grids;
-    HostMemory words;  // words of latches; the second half holds the words for those that gave up
+    HostMemory words;  // of latches: the first half has each latch's `word`, the second half its `gave_up`
     std::uint64_t holds{};
 };
 

@@ -10,8 +10,8 @@
 //          recorder. If the case names an allocator, one such run per case checks which malloc the program uses; any
 //          other malloc is an error.
 // Errors   in the Attempt, never an exception; `crashed` for an exit code other than the expected one.
-// Threads  one. This process adopts orphans from then on. In run_at_once() a forked copy of this process supervises
-//          each program (halves.hpp).
+// Threads  one. From the constructor on, this process adopts orphans. In run_at_once() a forked copy of this process
+//          supervises each program (halves.hpp).
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class CommandExecutor final : public Executor {
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;
 
-    // Switches off the check which malloc a program uses if its case names an allocator.
+    // From now on, does not check which malloc a program uses, even if its case names an allocator.
     void ask_no_more() { asks_ = false; }
 
     // Runs the program once more, untimed, under the recorder, and returns its counts. Errors: the program cannot be
@@ -81,8 +81,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // After a finished run, runs the program once more, untimed, if its allocations are to be counted or if its malloc
-    // is to be checked and was not yet.
+    // Call after a finished run. Runs the program once more, untimed, if its allocations are to be counted, or if its
+    // malloc is to be checked and has not been checked yet.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;

@@ -48,9 +48,9 @@ class EndWatch {
 
     // Call before the program is started.
     [[nodiscard]] base::Expected<void> prepare() const { return sign_.prepare(); }
-    // Call before the launcher starts the program. `file`: the program's file. Attaching traces the program. So if a
-    // shell or env(1) then executes a set-user-id program, that program does not get its privileges (except if we are
-    // root).
+    // Call before the launcher starts the program. `file`: the program's file. Makes us the program's tracer
+    // (ptrace(2)). So if a shell or env(1) then executes a set-user-id program, that program does not get its
+    // privileges (except if we are root).
     void attach(pid_t launcher, pid_t guard, const std::string& file);
     // Call once the program runs.
     void begin(pid_t program, pid_t guard);
@@ -62,7 +62,7 @@ class EndWatch {
     [[nodiscard]] std::optional<Nanoseconds> read_at() const noexcept { return read_at_; }
     // Call when the program has ended, before its exit status is used.
     void settle();
-    // Returns the reading. Call after settle().
+    // Returns what was read. Call after settle().
     [[nodiscard]] Moment finish();
 
   private:
@@ -79,7 +79,7 @@ class EndWatch {
     std::shared_ptr<AtExit> at_exit_;
     std::unique_ptr<sys::ExitStop> exit_stop_;
     std::string why_no_exit_stop_;
-    bool is_outlived_{};  // the main thread ended before the program
+    bool is_outlived_{};  // the program's main thread ended before the program did
 };
 
 }  // namespace memsweep::engine

@@ -1,10 +1,10 @@
 // Runs several programs at the same time, each supervised by a forked copy of this process, called a half. So all
-// processes that a program starts descend from its own supervisor. None is counted for another program or killed with
-// it.
+// processes that a program starts descend from its own supervisor. None of these processes is counted for another
+// program, or killed together with another program.
 //
 // Cost     one fork of this process per program. All programs wait at a gate until the last one is ready, and are then
-//          released by one message each. Beside other busy programs, two programs begin within 0.1 to 0.5 ms of each
-//          other in a quarter of the runs (2-core VM).
+//          released by one message each. If other programs are busy, two programs begin 0.1 to 0.5 ms apart in a
+//          quarter of the runs (2-core VM).
 // Errors   in the Attempt, never an exception; `broken` if a supervisor was lost. The other attempts keep their
 //          results.
 // Threads  one, and this process must have no other thread. Stop signals to this process are passed on to every half.
@@ -23,12 +23,12 @@ namespace memsweep::engine {
 
 struct Half {
     // Runs in the forked copy. It calls `ready` with the gate of a CommandLaunch, which the parent process releases,
-    // and `started` with the program's pid. Only those parts of its Attempt are passed back that a foreign program has:
-    // no points, phases, slots or series.
+    // and `started` with the program's pid. Only the parts of its Attempt that a foreign program has are passed back.
+    // So points, phases, slots and series are not.
     std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // called in the parent process
-    std::chrono::nanoseconds longest{};    // the longest time from its begin to its end; after that it counts as lost
+    std::chrono::nanoseconds longest{};    // the longest time that the half may take; after that it counts as lost
 };
 
 // Runs all halves. Returns their attempts in the same order.

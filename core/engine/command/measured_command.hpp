@@ -1,9 +1,9 @@
 // Makes the CommandRecord of a foreign program from the kernel's figures at its end and from samples while it ran.
 //
-// Sources  wait4(2) for the totals. The peak working set of one process is the kernel's high-water mark (maxrss); that
-//          of several is known only from samples. The high-water mark may be some hundred KiB too low, because the
-//          kernel batches its page counts per CPU. The memory at the end of the work (`at_end`) was counted page by
-//          page.
+// Sources  wait4(2) for the totals. The peak working set of one process is the kernel's high-water mark (maxrss); the
+//          peak of several processes is known only from samples. The high-water mark may be some hundred KiB too low,
+//          because the kernel batches its page counts per CPU. The memory at the end of the work (`at_end`) was counted
+//          page by page.
 #pragma once
 
 #include <chrono>

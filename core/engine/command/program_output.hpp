@@ -38,7 +38,7 @@ class Drain {
     // Reads the rest. Call after all writers have ended.
     void read_all();
 
-    // `listener` also gets all bytes that are read; empty: nobody.
+    // From now on, `listener` also gets all bytes that are read. Empty: there is no listener.
     using Listener = std::function<void(std::string_view bytes)>;
     void listen(Listener listener) { listener_ = std::move(listener); }
 

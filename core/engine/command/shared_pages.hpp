@@ -21,8 +21,9 @@ class SharedPages {
   public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    // Call with every sample, in order. Returns true if a walk could find more than `above_bytes`, is allowed again,
-    // and the tree is not growing at the moment. If the tree keeps growing, returns true after `patience`.
+    // Call with every sample, in order. Returns true on three conditions: a walk could find more than `above_bytes`,
+    // another walk is allowed by now (see walked()), and the tree is not growing at the moment. If the tree keeps
+    // growing, the last condition is dropped after `patience`.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
     // Call after a walk. `now`: the sample just before it. `bytes`: the walk's result, which counts each page once.

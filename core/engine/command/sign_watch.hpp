@@ -1,8 +1,8 @@
 // Detects the sign that a program's work is done.
 //
 // Sources  one of three signs. A file: has_come() checks whether it exists. A line of at most 4,096 bytes in the
-//          program's output: the output must be passed to hear(). SIGUSR1 to this process: counted from the first
-//          SignWatch for a signal on.
+//          program's output: the output must be passed to hear(). SIGUSR1 to this process: counted since the first
+//          SignWatch for a signal was made.
 // Errors   os: a file of the sign's name exists and cannot be removed.
 // Threads  one thread may call hear() while others call has_come().
 #pragma once

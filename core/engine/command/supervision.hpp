@@ -45,7 +45,7 @@ struct ProgramEnd {
     std::chrono::nanoseconds wall{};
     sys::HardwareCounts hardware;
     sys::Cleared left;
-    std::string runs_on;  // names a process that did not end, with the reason; empty: none
+    std::string runs_on;  // the name of a process that could not be ended, and the reason; empty: there is none
     std::string last_words;
     std::string checksum;     // of its output; empty: not requested
     Moment at_end;            // its memory at the end of its work, if the command defines a sign
@@ -109,8 +109,8 @@ class Supervision {
     Hold hold_;
 };
 
-// Whether a program ended as one does that gets SIGTERM: killed by SIGTERM, with a shell's exit code for that (143), or
-// successfully.
+// Whether a program's end can be its answer to SIGTERM: it was killed by SIGTERM, it has the exit code that a shell
+// returns in that case (143), or it ended successfully.
 [[nodiscard]] bool has_obeyed(const sys::ExitStatus& status);
 
 // The words to execute: `words` themselves or, with `shell`, /bin/sh -c and the words.

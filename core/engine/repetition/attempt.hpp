@@ -22,7 +22,7 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
-// `measured` is complete only if `ending` is finished; it exists if `ending` is finished or refused.
+// `measured` exists if `ending` is finished or refused. It is complete only if `ending` is finished.
 struct Attempt {
     Ending ending{Ending::broken};
     std::string reason{};

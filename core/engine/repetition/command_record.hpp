@@ -37,7 +37,7 @@ struct CommandRecord : CommandUse {
     std::uint64_t counted_under_bytes{};      // its address space limit while it was counted; 0: none, or not counted
     std::optional<model::NameLengths> names;  // of the counting run
     Moment at_end;                            // its memory at the end of its work, if that is requested
-    std::string why_unasked;                  // if the case names an allocator: why its malloc is not known; else empty
+    std::string why_unasked;  // if the case names an allocator: why the program's malloc is not known; else empty
 };
 
 }  // namespace memsweep::engine

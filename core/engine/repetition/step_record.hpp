@@ -35,9 +35,9 @@ struct PointRecord {
 struct Costs {
     std::uint64_t allocator_ns{};  // in calls into the memory resource
     std::uint64_t wait_ns{};  // waits for collections, finalizers or capped memory, without calls into the resource
-    std::uint64_t run_delay_ns{};     // ready to run, without a processor
+    std::uint64_t run_delay_ns{};     // while the thread was ready to run but had no processor
     std::uint64_t pages_touched{};    // pages of arrays, counted when first written
-    std::uint64_t allocated_bytes{};  // got from the memory resource
+    std::uint64_t allocated_bytes{};  // bytes that the memory resource allocated
 
     Costs& operator+=(const Costs& other) noexcept
     {
@@ -74,7 +74,7 @@ struct SlotRecord {
     std::uint64_t overruns{};
     std::uint64_t unreleased{};  // arrays that are unreachable at the end and not freed
     std::uint64_t unreleased_bytes{};
-    std::int64_t oldest_ns{};  // time since the first of these arrays was dropped
+    std::int64_t oldest_ns{};  // time since the first of the unreleased arrays was dropped
 };
 
 // The cost of one page fault of each kind, in seconds, measured after the repetition; 0: not measured.

@@ -47,7 +47,7 @@ class Stopwatch {
     struct PhaseStart {
         std::chrono::nanoseconds wall{};
         sys::KernelUse kernel;
-        Costs costs;  // all but run_delay_ns: it would cost a system call at each end
+        Costs costs;  // all but run_delay_ns, which would cost a system call at each end of the phase
     };
     [[nodiscard]] PhaseStart enter_phase() const;
 
@@ -99,7 +99,7 @@ class Accounts {
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;
 
-    // Also updates the highest fragmentation, so it is called at every sample and at the end.
+    // Also updates the highest fragmentation. So call it at every sample and at the end.
     [[nodiscard]] memory::PoolStats pool_stats();
 
     // Counts the outstanding arrays, including those that earlier repetitions lost in this memory. Only arrays of this

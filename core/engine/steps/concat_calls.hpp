@@ -4,7 +4,8 @@
 // The time and faults of a call include the allocation of its result, and the drop of the result by the release
 // discipline. They do not include making inputs, warming up and checking.
 // Units    nanoseconds, bytes.
-// Sources  NumSharp's sweep: warm-up calls, then calls timed one by one. Results are dropped without Dispose().
+// Sources  NumSharp's benchmark of np.concatenate: warm-up calls, then calls timed one by one. Results are dropped
+//          without Dispose().
 // Cost     two clock reads per call; the check reads the last result once.
 // Errors   Refusal: the memory refused an allocation. If concatenation itself rejects a case, it is a bug, because
 //          NumPy accepts every case.

@@ -1,5 +1,5 @@
 // Replays a compiled trace in a fresh process that does nothing else. Measures how much memory the allocator holds at
-// the last event, before the remaining blocks are freed, and after a request to return memory.
+// two moments: at the last event, when the remaining blocks are still live, and after a request to return memory.
 //
 // A trace does not say what a program wrote into its blocks. So the replay writes a byte into each page of each block.
 // A program that leaves pages of its blocks unwritten holds less memory than its replay.

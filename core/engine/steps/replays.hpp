@@ -23,8 +23,8 @@ class Replays {
 
     [[nodiscard]] bool prepare();
 
-    // Calls `at_end` at the last event, before the remaining blocks are freed. A step that times every call does not
-    // call it.
+    // Calls `at_end` at the last event, before the remaining blocks are freed. If the step times every call, `at_end`
+    // is not called.
     [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
   private:

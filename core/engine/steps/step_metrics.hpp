@@ -70,14 +70,16 @@ template <model::MetricId bytes, model::MetricId ns>
     return per_second(counts[bytes].value, static_cast<std::int64_t>(counts[ns].value));
 }
 
-// Measured minor faults over expected ones. Expected are one per huge page, and one per base page of all other memory.
-// nullopt if anything was released, because reused memory does not fault again.
+// Measured minor faults over expected ones. One fault is expected per huge page, and one per base page of all other
+// memory. nullopt if anything was released, because reused memory does not fault again.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
-// The share of requests that were served by the discipline's own store or by the pool, and did not reach the resource.
+// The share of requests that the release mode's own store or the pool served, so that no memory was requested from the
+// resource behind it.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
-// The median. Of an even number of values it is the upper middle one, as in NumSharp's sweep.
+// The median. For an even number of values it is the larger of the two middle ones, as in NumSharp's benchmark
+// (docs/measurement.md).
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);
@@ -98,10 +100,10 @@ template <typename Step>
 // Whether another thread frees the memory that a collection has found.
 [[nodiscard]] bool queues(const StepProgram& program);
 
-// Whether memory lies idle between arrays: in the release mode's own store, or in a pool.
+// Whether freed memory is kept for later arrays: in the release mode's own store, or in a pool.
 [[nodiscard]] bool keeps_or_pools(const StepProgram& program);
 
-// Whether the program can be made to wait for a collection.
+// Whether the program may wait for a collection: the release mode collects, or some step collects or drains.
 [[nodiscard]] bool waits(const StepProgram& program);
 
 }  // namespace scope

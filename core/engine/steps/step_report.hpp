@@ -12,8 +12,8 @@
 
 namespace memsweep::engine {
 
-// The class of a metric, and where its values come from, under the release mode of these steps. `usual`: what holds
-// unless the release mode changes it.
+// The class of a metric, and where its values come from, under the release mode of these steps. `usual`: the value that
+// holds if the release mode does not change it.
 [[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
 [[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
 

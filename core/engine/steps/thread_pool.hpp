@@ -23,7 +23,7 @@ class ThreadPool {
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // Chains the checksums of the threads in the order of the threads.
+    // Runs the block in its threads. Afterwards chains the checksums of the threads, in the order of the threads.
     [[nodiscard]] Refusal run(const Parallel& block, StepRecord& record);
 
   private:

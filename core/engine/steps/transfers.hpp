@@ -2,7 +2,8 @@
 // the last step.
 //
 // Units    bytes, nanoseconds.
-// Errors   prepare, run: false, with the reason in the record; `unmet` if the machine lacks something that is needed.
+// Errors   prepare, run: false, with the reason in the record. The record has `unmet` if the machine lacks something
+//          that the transfers need.
 // Threads  the interpreter's.
 #pragma once
 

@@ -10,6 +10,8 @@
 
 namespace memsweep::engine {
 
+// Runs the repetitions that the driver asks for, one after another.
+//
 // Protocol  over a seqpacket socket: the driver first sends the descriptor of the Gauges region, then the descriptor
 //           of one run region per repetition. The worker answers each run region with one byte. Everything else is
 //           passed in the regions.
