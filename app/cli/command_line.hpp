@@ -1,4 +1,4 @@
-// A command line as a program declares it: commands, their options, and the conversion of the text behind each option.
+// A command line as a program declares it: commands, their options, and the conversion of the text after each option.
 // Parsing, --help, completions and manual pages all read these declarations.
 //
 // CLI11 splits the arguments. Only command_line.cpp includes it, because its header takes seconds to compile.
@@ -95,7 +95,7 @@ struct Command {
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
-    // Takes all words behind "--" unchanged. Positional arguments must then stand before "--".
+    // Takes all words after "--" unchanged. Positional arguments must then stand before "--".
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
     // Declares -f, and --json as another spelling of -f json. `format` holds the default; `value` must set `format`.
@@ -112,7 +112,7 @@ struct Command {
     std::string footer;
     std::string group;  // the heading in --help of all options that are declared from now on
     std::deque<Option> positionals;
-    std::optional<Option> behind_dashes;  // the words behind "--"; they may be missing
+    std::optional<Option> behind_dashes;  // the words after "--"; they may be missing
     std::deque<Option> options;
     std::deque<Option> hidden_options;
     std::deque<Command> commands;

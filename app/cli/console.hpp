@@ -24,7 +24,7 @@ struct GlobalOptions {
 
 void add_global_options(Command& root, GlobalOptions& global);
 
-// The width of the terminal behind a file descriptor, in columns; 80 if it is no terminal.
+// The width in columns of the terminal that a file descriptor refers to; 80 if the descriptor is no terminal.
 [[nodiscard]] int terminal_width(int descriptor);
 
 // The style of stdout. The width is 60 to 160 columns. --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide

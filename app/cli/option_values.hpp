@@ -1,5 +1,5 @@
-// Converts the text behind an option to a string, a number, a size, a duration or one of several words, or passes it to
-// a command's own function.
+// Converts the text after an option to a string, a number, a size, a duration or one of several words. Other texts are
+// passed to a function of the command.
 //
 // A target must outlive the parsing. If the option is not given, the target keeps its value.
 #pragma once

@@ -1,7 +1,7 @@
 // Runs a program under each setting that `advise` tries, and compares the run with runs of the unchanged program.
 //
-// A run does not count, however little memory it took, if the program crashes, hangs or fails, prints different output,
-// or uses a malloc other than the intended one.
+// However little memory a run took, it does not count in three cases: the program crashes, hangs or fails; it prints
+// different output; or it uses a malloc other than the intended one.
 //
 // Errors   reported in the Attempt, never as an exception; fault_of() says which kind of failure a case had.
 // Threads  one.

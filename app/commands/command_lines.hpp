@@ -1,4 +1,4 @@
-// Programs that `memsweep run` measures in place of scenarios. A program is given as words behind --, or as a whole
+// Programs that `memsweep run` measures in place of scenarios. A program is given as words after --, or as a whole
 // command line in one argument, as for hyperfine. Also here: the scripts that run around programs, and the parameters
 // in their command lines.
 //

@@ -1,4 +1,4 @@
-// The standard input for programs behind --. It is read once; every run of a program gets all of it.
+// The standard input for programs that are given after --. It is read once; every run of a program gets all of it.
 //
 // Sources  the file of --stdin; without --stdin our own standard input, unless that is a terminal or /dev/null. A
 //          regular file whose offset is 0 is read in place, even if it is deleted meanwhile. Everything else is copied

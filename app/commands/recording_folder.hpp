@@ -16,8 +16,8 @@
 
 namespace memsweep::app {
 
-// Makes a new folder. If an earlier recording left the folder behind, that is an error. The folder stays until the
-// trace is complete, so a full disk loses no data.
+// Makes a new folder. It is an error if the folder exists already, left by an earlier recording. The folder stays until
+// the trace is complete, so a full disk loses no data.
 [[nodiscard]] base::Expected<std::string> make_recording_folder(const std::string& out);
 
 // Checks that the folder has room to record the first process. Otherwise a program could run for hours without a

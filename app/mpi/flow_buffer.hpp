@@ -1,5 +1,5 @@
-// The memory from which one end of a flow sends, or into which it receives. `end` determines the kind of memory and the
-// NUMA node.
+// The memory at one end of a flow (data that one rank sends to another): they are sent from it or received into it.
+// `end` determines the kind of memory and the NUMA node.
 //
 // Every page is touched; then the kernel is asked on which node it lies (move_pages). MPI sends from wire() and
 // receives into it. This is the memory itself, except if the memory is on a device and the CPU cannot address it. Then

@@ -58,7 +58,7 @@ struct LinkTest {
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);
 
 // A plan with the transfers of the command line, all at the same time. "times" is 0, so that a sample takes as long as
-// a sample of a pattern.
+// in the tests of patterns.
 [[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                   std::uint32_t samples);
 

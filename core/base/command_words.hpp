@@ -20,7 +20,7 @@ namespace memsweep::base {
 [[nodiscard]] std::string shell_word(const std::string& word);
 
 // The first word that consists only of a shell operator, such as "|" or "2>"; empty: there is none. The shell has
-// already removed quotes from words behind --, so the operator may be meant for the program: `expr 1 '<' 2`, or find's
+// already removed quotes from words after --, so the operator may be meant for the program: `expr 1 '<' 2`, or find's
 // ";".
 [[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);
 

@@ -1,5 +1,5 @@
-// The common part of all backends. It keeps open objects (blocks, streams, events, latches) in maps by their ids,
-// refuses ids and ranges that do not exist, and skips operations on 0 bytes.
+// The common part of all backends. It keeps open objects (blocks, streams, events, latches) in maps by their ids. It
+// refuses ids and ranges that do not exist, and does nothing if an operation is on 0 bytes.
 //
 // Errors   invalid_input: an id or a range that does not exist; timeout: wait() for a stream that a latch holds,
 //          because the wait would never end.

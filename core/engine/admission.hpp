@@ -37,7 +37,7 @@ struct Capabilities {
 };
 
 // Why the case cannot be measured; empty: it can. `estimate_bytes`: the memory that the case will hold, plus what
-// earlier cases of its sweep have left allocated.
+// earlier cases of its sweep (cases that share a worker process) have left allocated.
 [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
                                   const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
 

@@ -21,7 +21,7 @@ struct Entry {
     CompiledCase compiled;
     model::CaseReport* report{};  // in the report of the run; the address stays valid
     bool ended{};                 // it needs no more repetitions
-    bool lost{};                  // it cannot run at all, not even to prepare later cases of its sweep
+    bool lost{};  // it cannot run at all, not even to leave its garbage to later cases in the same worker
 };
 
 struct Entries {

@@ -32,7 +32,7 @@ struct PlannedRuns {
 // Gets the events of a run. Progress on a terminal, the event stream and the result file are observers. Until a case
 // has ended, its metrics have no summaries.
 //
-// Threads  called from the driver's thread, never while a repetition is being measured. The exception is
+// Threads  called from the thread that runs the plan, never while a repetition is being measured. The exception is
 //          `repetition_started`, which comes as soon as the repetition's process exists; a worker has not begun its
 //          first step then.
 class Observer {

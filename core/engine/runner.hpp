@@ -4,9 +4,9 @@
 //          cases share a worker: if one fails, the cases after it in the sweep end too, and the cases before it go on.
 //          Cases that run at the same time do not disturb each other when one fails. An interruption ends the run; the
 //          report keeps all measurements made so far and says `interrupted`.
-// Memory   before the first case, and again after 10 s without use of memory, the runner touches as much memory as the
-//          largest case is estimated to need. On a virtual machine the very first touch of a page costs several times
-//          as much as a later one.
+// Memory   the runner touches as much memory as the largest case is estimated to need: before the first case, and again
+//          after 10 s without use of memory. On a virtual machine the very first touch of a page costs several times as
+//          much as a later one.
 #pragma once
 
 #include <chrono>

@@ -26,8 +26,8 @@ inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters, whi
 
 // Added to the count while somebody keeps a pointer to the block without holding a handle.
 inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
-// The number of handles that a count stands for. A stray release takes this number below 0 for a moment, whether or not
-// the block is watched.
+// The number of handles that a count stands for. A stray release (a drop without a handle) takes this number below 0
+// for a moment, whether or not the block is watched.
 [[nodiscard]] constexpr std::int64_t handles_in(std::int64_t count) noexcept
 {
     return count < watched / 2 ? count : count - watched;

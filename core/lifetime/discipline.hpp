@@ -99,7 +99,8 @@ class Discipline {
         return nullptr;
     }
 
-    // The cache to which handles return their blocks directly, and from which the heap takes them; nullptr: none.
+    // The cache between handles and heap: handles return their blocks directly to it, and the heap takes blocks from
+    // it. nullptr: there is none.
     [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.

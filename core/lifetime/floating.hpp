@@ -1,5 +1,5 @@
-// Floating blocks: their last handle is gone, and their memory has not been freed yet. This file has the list on which
-// they wait, the count of floating bytes, and the times for which blocks floated.
+// Floating blocks: their last handle is gone, and their memory has not been freed yet. This file has the list in which
+// they wait, the count of floating bytes, and a histogram of how long blocks floated.
 #pragma once
 
 #include <array>

@@ -140,9 +140,9 @@ class HeapTargetTrigger final : public Trigger {
     double pause_ns_{};
 };
 
-// Managed memory beside native buffers. With each buffer the program allocates managed wrapper objects, and garbage. A
-// collection comes when these no longer fit the young generation, or when large objects exceed a budget of their own. A
-// collection for large objects also empties the young generation.
+// Managed memory that a program allocates along with native buffers: wrapper objects and garbage, for each buffer. A
+// collection comes when this memory no longer fits the young generation, or when large objects exceed a budget of their
+// own. A collection for large objects also empties the young generation.
 //
 // Sources  HotSpot's young generation (eden, TLABs, G1's regions). G1 resizes it after each collection, so the first
 //          and the second collection have budgets of their own; g1_young.hpp models G1 if the heap's size is given.

@@ -56,7 +56,7 @@ class G1Eden {
 
   private:
     static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-    // Three regions are in use. MaxHeapFreeRatio, 70 %, lets the heap keep seven free ones beside them.
+    // Three regions are in use. MaxHeapFreeRatio, 70 %, lets the heap keep seven free regions in addition.
     static constexpr std::uint64_t least = 10;
     // The regions of eden before the first six collections after the heap was shrunk. Until G1 knows that little
     // survives, it reserves space for many survivors. It grows the heap after four collections have taken more than 1 %

@@ -1,6 +1,6 @@
-// Fits the constants of a runtime profile to recordings: what a program allocates beside each array, and what it had
-// allocated before the first array. The fit replays each recorded loop in the model with many values. It chooses those
-// that bring the model's collections nearest to the recorded ones.
+// Fits the constants of a runtime profile to recordings: what a program allocates along with each array, and what it
+// had allocated before the first array. The fit replays each recorded loop in the model with many values. It chooses
+// those that bring the model's collections nearest to the recorded ones.
 //
 // Units    bytes or containers, depending on the key.
 // Cost     seconds: some 5,000 replays of each recording. A replay takes microseconds per hundred iterations.

@@ -47,7 +47,7 @@ struct RecordedLoop {
     std::string profile;       // the shipped profile of this runtime; empty: the command does not tell
     bool may_be_g1{};          // a JVM without an option that chooses the collector
     ReleaseKeys runtime_keys;  // what the runtime's options set
-    ReleaseKeys loop_keys;     // what the loop makes beside each array
+    ReleaseKeys loop_keys;     // what the loop makes along with each array
     std::uint64_t array_bytes{1};
     std::uint64_t own_arrays{};  // arrays counted as unreleased that belong to the runtime, not to the loop
 };

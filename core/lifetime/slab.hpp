@@ -106,8 +106,9 @@ class BlockSlab {
     void push(Block& first, Block& last) noexcept;
     [[nodiscard]] bool grow() noexcept;
 
-    // Low half: 1 + index of the first free block, 0 for none. High half: the number of pops so far. It changes when a
-    // block is popped and pushed again, so another thread does not mistake the list for the one that it read (ABA).
+    // Low half: 1 + index of the first free block, 0 for none. High half: the number of pops so far. This number
+    // changes even if a popped block is pushed again. So another thread notices that the list is not the one that it
+    // read (ABA).
     std::atomic<std::uint64_t> head_{0};
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
@@ -120,7 +121,7 @@ class BlockSlab {
 // Really frees the memory of released blocks. All disciplines free through it.
 //
 // Cost     an exchange of Block::freed, the resource's deallocate, and the return of the block to the slab.
-// Threads  any; if two threads free the same block, only the first one does.
+// Threads  any; if two threads free the same block, only the first call frees it.
 // Ownership  borrows the resource and the slab, which must outlive it.
 class Reclaimer {
   public:

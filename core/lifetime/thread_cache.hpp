@@ -2,7 +2,7 @@
 // block and handing it out take no lock, no locked instruction and no call.
 //
 // Cost     a few nanoseconds to take or to put a block. A call compares cache and size with those that the thread used
-//          last, and loads and stores a pointer to the block that was put last. Older blocks are in a list.
+//          last. Then it loads and stores a pointer to the block that was put last. Older blocks are in a list.
 // Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. At most 64 threads have a
 //          shard; further threads cache nothing.
 // Threads  any; a shard belongs to one thread and lives as long as the cache.

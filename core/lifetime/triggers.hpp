@@ -18,7 +18,7 @@ namespace memsweep::lifetime {
 enum class Due : std::uint8_t {
     no,
     now,         // the allocation waits for the collection
-    background,  // the collection runs beside the program
+    background,  // the collection runs while the program goes on
 };
 
 // The containers (objects that can refer to others) that a collection examines: those of this age and younger ones.
@@ -283,9 +283,9 @@ class CoreClrPressure final : public Trigger {
 };
 
 // The rule by which CUDA.jl calls Julia's collector. A collection comes before an allocation if the live bytes pass a
-// share of the device's memory, unless collections already take too large a share of the time. The allowed share
-// doubles for each of three signs that a collection is worth it: the last collection freed more than 10 %, more than
-// 90 % of the memory is live, more than 95 % is live.
+// share of the device's memory. It is left out while collections take too large a share of the time. The allowed share
+// doubles for each of three signs that a collection is worth it: the last collection freed more than 10 %, more than 90
+// % of the memory is live, more than 95 % is live.
 //
 // Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 % of
 //          the time. The time of a collection is smoothed: three quarters old value, one quarter new.

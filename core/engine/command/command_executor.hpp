@@ -7,8 +7,8 @@
 // Cost     while the program runs, its process tree is sampled from outside, at the interval of the case. Without an
 //          interval, sampling takes at most a fiftieth of one processor, and starts only after some time, so that short
 //          programs are not sampled. If allocations are counted, the program runs once more, untimed, under the
-//          recorder. If the case names an allocator, one such run per case checks which malloc the program uses; any
-//          other malloc is an error.
+//          recorder. If the case names an allocator, one run under the recorder per case checks which malloc the
+//          program uses; any other malloc is an error.
 // Errors   in the Attempt, never an exception; `crashed` for an exit code other than the expected one.
 // Threads  one. From the constructor on, this process adopts orphans. In run_at_once() a forked copy of this process
 //          supervises each program (halves.hpp).
@@ -69,7 +69,8 @@ class CommandExecutor final : public Executor {
                                                       const std::string& folder, const std::string& options,
                                                       trace::TreeLooks& looks) const;
 
-    // If the case differs from the one that is set up, tears that one down and sets this one up.
+    // Sets up this case. If another case is set up, tears down that case first. Does nothing if this case is set up
+    // already.
     void set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     void tear_down();
 

@@ -2,9 +2,9 @@
 // processes that a program starts descend from its own supervisor. None of these processes is counted for another
 // program, or killed together with another program.
 //
-// Cost     one fork of this process per program. All programs wait at a gate until the last one is ready, and are then
-//          released by one message each. If other programs are busy, two programs begin 0.1 to 0.5 ms apart in a
-//          quarter of the runs (2-core VM).
+// Cost     one fork of this process per program. All programs wait until the last one is ready, and are then started by
+//          one message each. If other programs are busy, two programs begin 0.1 to 0.5 ms apart in a quarter of the
+//          runs (2-core VM).
 // Errors   in the Attempt, never an exception; `broken` if a supervisor was lost. The other attempts keep their
 //          results.
 // Threads  one, and this process must have no other thread. Stop signals to this process are passed on to every half.
@@ -22,13 +22,13 @@
 namespace memsweep::engine {
 
 struct Half {
-    // Runs in the forked copy. It calls `ready` with the gate of a CommandLaunch, which the parent process releases,
-    // and `started` with the program's pid. Only the parts of its Attempt that a foreign program has are passed back.
-    // So points, phases, slots and series are not.
+    // Runs in the forked copy. It calls `ready` with CommandLaunch::gate(), by which the parent process starts the
+    // program, and `started` with the program's pid. Only the parts of its Attempt that a foreign program has are
+    // passed back. So points, phases, slots and series are not.
     std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // called in the parent process
-    std::chrono::nanoseconds longest{};    // the longest time that the half may take; after that it counts as lost
+    std::chrono::nanoseconds longest{};    // the longest time that the half may take; after that time it counts as lost
 };
 
 // Runs all halves. Returns their attempts in the same order.

@@ -33,7 +33,8 @@ namespace memsweep::engine {
 // Constraints on a program that runs at the same time as another.
 struct Hold {
     std::optional<std::uint32_t> processor;  // the only processor on which it may run
-    // Gets the gate of the launch. The program starts when somebody releases the gate. Empty: there is no gate.
+    // Gets CommandLaunch::gate(). The program starts when somebody calls CommandLaunch::release() with it. Empty: the
+    // program starts at once.
     std::function<void(int gate)> ready;
 };
 

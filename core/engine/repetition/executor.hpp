@@ -23,7 +23,7 @@ struct RunLimits {
     std::chrono::nanoseconds timeout{};
     model::SeriesSpec series;
     bool measure_fault_cost{};
-    bool drain_first{};   // before the baseline, collect and free all garbage of earlier repetitions
+    bool drain_first{};   // before the first step, collect and free all garbage of earlier repetitions
     bool keeps_worker{};  // if this repetition finishes, the next one uses the same worker
     bool counts{};        // a foreign program runs once more afterwards, to count its allocations
 };

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t max_points = 100'000;         // samples of one r
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // in one repetition
 
 // Operands of the steps whose compiled form differs from the step. Every other step is its own operand, with slots in
-// place of names.
+// place of names; a slot holds the arrays of one name.
 struct Alloc {
     SlotIndex as{};
     std::uint8_t dimensions{};
@@ -166,7 +166,7 @@ using PackedTrace = std::shared_ptr<const sys::SharedRegion>;
 struct ProgramTerms {
     model::MemorySpec memory;
     model::ReleaseSpec release;
-    std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
+    std::uint64_t reserved_blocks{};  // control blocks to make before the first step
     // Only for a case in a device's memory: the most bytes that it will hold, and the limit (--max-memory) that applies
     // if the device shares the host's memory. Only the worker can tell whether it does.
     std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no limit

@@ -90,7 +90,7 @@ struct FaultCosts {
 struct ReplayRecord {
     std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
-    std::int64_t dispatch_ns{};  // time of the same events without any memory, measured before the baseline
+    std::int64_t dispatch_ns{};  // time of the same events without any memory, measured before the first step
     std::uint64_t dispatch_events{};
     std::uint64_t transferred_bytes{};
     std::uint64_t direct_allocations{};  // made by calls that bypass the counters of the case's memory
@@ -102,7 +102,7 @@ struct ReplayRecord {
     std::uint64_t peak_bytes{};  // resident, without the replay's own memory; so are the next two
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
-    std::uint64_t anonymous_before_bytes{};  // at the baseline
+    std::uint64_t anonymous_before_bytes{};  // at the baseline, that is, before the first step
     std::uint64_t anonymous_end_bytes{};     // at the last event
     bool was_asked{};  // the allocator was asked to return memory, before the remaining blocks were freed
     std::uint64_t anonymous_given_back_bytes{};  // resident after that request

@@ -75,7 +75,8 @@ class Stopwatch {
     std::uint64_t arrays_at_start_{};
 };
 
-// Records the counters of a repetition's memory and of its process: at the baseline, at each sample, and at the end.
+// Records the counters of a repetition's memory and of its process: at the baseline (before the first step), at each
+// sample, and at the end.
 //
 // Cost     a sample reads /proc, unless it asks for the exact counters only. No time and no fault count includes this.
 // Errors   false: the process could not read its own memory accounting.
@@ -91,8 +92,8 @@ class Accounts {
     // Takes a sample. Its own time and faults are subtracted from every time and fault count.
     void sample(const Sample& sample);
 
-    // Call at a replay's last event, while the remaining blocks are live. Reads the resident memory, reads it again
-    // after an idle time of `settle` (if above 0), and again after the allocator was asked to return memory (if
+    // Call at a replay's last event, while the remaining blocks are live. Reads the resident memory up to three times:
+    // now; after an idle time of `settle` (if above 0); and after the allocator was asked to return memory (if
     // `gives_back`). No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 

@@ -2,8 +2,8 @@
 //
 // Cost     one indirect call per instruction, and the work of the operation itself. This overhead is measured with the
 //          null resource and printed with every report. Stopwatch says what phases and timed steps cost.
-// Memory   every handle is made and touched before the baseline is taken. After the baseline only the scenario's own
-//          arrays are allocated.
+// Memory   every handle is made and touched before the baseline, which is the state of the memory before the first
+//          step. After the baseline only the scenario's own arrays are allocated.
 // Errors   a refused allocation ends the repetition: state `refused`, with the status and sizes in the record.
 // Threads  the calling thread runs all steps but those of parallel blocks (thread_pool.hpp). Finalizer threads belong
 //          to the heap.

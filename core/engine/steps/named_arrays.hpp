@@ -180,7 +180,8 @@ struct Refusal {
 // The arrays of a repetition by name, and the operations that make, use and drop them.
 //
 // Units    bytes, arrays, pages.
-// Memory   handles are sized once, before the baseline, so rebinding, passing on and forgetting allocate nothing.
+// Memory   handles are sized once, before the baseline (the state of the memory before the first step). So rebinding,
+//          passing on and forgetting allocate nothing.
 // Errors   Refusal: the memory refused an array; the name keeps its old arrays.
 // Threads  one at a time.
 class NamedArrays {

@@ -1,9 +1,10 @@
-// The replay steps of one repetition. They replay traces, which the driver has compiled, on the case's memory.
+// The replay steps of one repetition. They replay compiled traces on the case's memory.
 //
 // In release mode `immediate` the calls go straight to malloc, or to the case's resource. The null resource does
 // nothing, so its time is the cost of the dispatch. Any other release mode gives every block a handle.
 // Units    bytes, nanoseconds, counts.
-// Cost     that of trace::Replayer. The replayer's own memory is mapped and faulted in before the baseline.
+// Cost     that of trace::Replayer. The replayer's own memory is mapped and faulted in before the baseline, that is,
+//          before the first step.
 // Errors   prepare: false if a compiled trace cannot be mapped or read.
 #pragma once
 

@@ -1,8 +1,8 @@
-// The memory that the driver and a worker share for one repetition. It holds the program, which the driver writes, and
-// the measurements, which the worker writes.
+// The memory that the driver (the memsweep process that runs the plan) and a worker share for one repetition. It holds
+// the program, written by the driver, and the measurements, written by the worker.
 //
-// The driver can read the measurements at any time. So they survive a crash of the worker, and writing them takes no
-// system call.
+// The driver can read the measurements at any time. So they survive a crash of the worker, and the worker writes them
+// without a system call.
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 // Threads  the worker's interpreter writes the record. While the steps run, the driver reads only the atomics of

@@ -1,8 +1,9 @@
 // The threads of parallel blocks. All threads run the same steps at once, each with arrays of its own. A thread may
 // pass arrays on to the next thread, which then frees memory that another thread has allocated.
 //
-// Cost     before the baseline, the threads are started and pinned to the processors in turn. A block costs a wake-up.
-//          A thread that passes arrays on spins, with yields, until its neighbour is ready.
+// Cost     before the baseline, that is, before the first step, the threads are started and pinned to the processors in
+//          turn. A block costs a wake-up. A thread that passes arrays on spins, with yields, until its neighbour is
+//          ready.
 // Errors   Refusal: the first refusal ends the block in every thread.
 // Threads  only the interpreter's thread calls run().
 #pragma once

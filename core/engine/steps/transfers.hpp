@@ -1,4 +1,4 @@
-// The transfer steps of one repetition. Their memory is allocated before the baseline. Their data are compared after
+// The transfer steps of one repetition. Their memory is allocated before the first step. Their data are compared after
 // the last step.
 //
 // Units    bytes, nanoseconds.

@@ -1,4 +1,5 @@
-// The process in which cases run: `memsweep worker`, which only the driver starts, or the calling process.
+// The process in which cases run: `memsweep worker`, which only the driver (the memsweep process that runs the plan)
+// starts, or the calling process.
 #pragma once
 
 #include <functional>

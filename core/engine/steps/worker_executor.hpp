@@ -1,7 +1,7 @@
 // Runs repetitions in worker processes and watches them from outside.
 //
-// While a repetition runs, the driver samples the worker's resident set from /proc and its live bytes from the shared
-// counters, at the case's interval. The worker itself does nothing for these series.
+// While a repetition runs, the driver (the process of this object) samples the worker's resident set from /proc and its
+// live bytes from the shared counters, at the case's interval. The worker itself does nothing for these series.
 //
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
 // Errors   if a worker dies, hangs past the timeout or breaks the protocol, the Attempt says so; run() never throws.
