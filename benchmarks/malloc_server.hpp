@@ -1,4 +1,5 @@
-// Runs this executable again under another malloc, to time one size. Every measurement has its own process.
+// Runs this executable again under another malloc, to time allocations of one size. Every measurement has its own
+// process.
 #pragma once
 
 #include <cstdint>

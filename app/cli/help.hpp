@@ -1,5 +1,5 @@
-// Makes the text of --help, and manual pages in roff's man macros, from the declarations of a program. memsweep and
-// memsweep-mpi use it.
+// Makes the text of --help, and manual pages in roff's man macros, from the declarations of a program. Used by memsweep
+// and memsweep-mpi.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Records the program that `advise` is asked about, and replays the recording under other allocators and settings. Each
-// replay shows how much memory the program would hold under that allocator.
+// replay shows how much memory the program would hold under one of them.
 //
 // If the program has several processes, the one with the highest peak of live bytes is replayed. If the command signals
 // that its work is done, the replay ends at that moment. The moment is exact to within 64 events of each thread,
@@ -45,7 +45,7 @@ class AdviceReplays {
                                                             const engine::RunLimits& limits,
                                                             std::chrono::nanoseconds patience);
 
-    // What record() found out about mallocs, available even if it failed later.
+    // What record() found out about mallocs; available even if record() failed afterwards.
     [[nodiscard]] const trace::CountedTree& seen() const { return seen_; }
 
     // Call after record() and before on(). `patience`: the time left for reading and compiling the trace.

@@ -13,8 +13,8 @@
 
 namespace memsweep::app {
 
-// Makes `execute` the function that runs the command. Returns the arguments that `execute` will get: declare the
-// command's options so that they fill these in. The arguments live as long as the declaration of the command.
+// Makes `execute` the function that runs the command. Returns the arguments that `execute` will get; use them as the
+// targets of the command's options. They live as long as the declaration of the command.
 template <typename Arguments>
 [[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
                                       base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))

@@ -29,7 +29,7 @@ struct ExplainedMoment {
     std::string at;  // "end", "peak" or "time"
     const trace::Snapshot* snapshot{};
     const sys::ForeignMemory* memory{};  // the program's memory at that moment; null: not available
-    const MemoryContents* contents{};    // what read_contents() found in it earlier; null: not read
+    const MemoryContents* contents{};    // what read_contents() found in the memory earlier; null: not read
     std::string why_no_memory;           // the reason if both are null; a sentence without its full stop
     std::function<CopyAnswer()> ask;     // asks the copy to return memory; called once the memory has been read
     OtherProcesses others;

@@ -34,7 +34,7 @@ void add_limits_to_write(Command& command, LimitsToWrite& limits);
 // A limit applies to the value that reports show: the smallest sample of a latency, the median of a bandwidth.
 //
 // Errors   invalid_input: the result says that its figures are not trustworthy; no case has a bandwidth or latency; or
-//          more cases have one than a limits file may hold. io: the file cannot be written.
+//          there are more such cases than a limits file may hold. io: the file cannot be written.
 [[nodiscard]] base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunReport& report);
 
 }  // namespace memsweep::app

@@ -42,7 +42,7 @@ struct LeftRecordings {
     std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };
 
-// `looks`: observations of the process tree while it ran.
+// `looks`: observations of the process tree while the program ran.
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 [[nodiscard]] std::string clock_in(const std::string& folder);

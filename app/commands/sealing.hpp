@@ -1,5 +1,6 @@
 // While a recorded program runs, translates and compresses full chunks of its recordings and writes them to the trace.
-// So little work is left when the program has ended. The thread that does this uses only idle CPU time (SCHED_IDLE).
+// Therefore little of this work is left when the program has ended. The thread that does this uses only idle CPU time
+// (SCHED_IDLE).
 //
 // Cost     20 ns per event; each recording is polled every millisecond while it has full chunks, every 20 ms while it
 //          has none.

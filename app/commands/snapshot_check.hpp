@@ -21,9 +21,9 @@ struct AskedTicks {
     std::uint64_t ticks{};  // by the clock of the trace's time stamps
 };
 
-// The snapshot of a process that is nearest to a moment. For the end of the process it is the snapshot taken at the
-// end, if there is one. nullopt: the trace has no snapshot of the process. `process`: nullopt if the trace has only one
-// process.
+// The snapshot of a process that is nearest to a moment. If the moment is the end of the process: the snapshot that was
+// taken at the end, if there is one. nullopt: the trace has no snapshot of the process. `process`: nullopt if the trace
+// has only one process.
 [[nodiscard]] base::Expected<std::optional<trace::Snapshot>>
 nearest_snapshot(const std::string& trace, std::optional<std::uint32_t> process, const AskedTicks& moment);
 

@@ -23,7 +23,7 @@ namespace memsweep::app {
 struct RecordedProgram {
     const model::CommandSpec& command;
     model::AllocatorSpec allocator{};
-    std::string output;  // what happens to its output, as in a scenario
+    std::string output;  // what happens to the program's output, in a scenario's words
     std::chrono::nanoseconds timeout{};
     std::string name;  // for error messages
 };

@@ -1,5 +1,5 @@
-// The results of one rank: its own cases, and the links that it takes part in, as seen from both ends. The file is
-// rewritten after every step.
+// The results of one rank: its own cases, and the links that it takes part in, as seen from both ends. The result file
+// is rewritten after every step.
 //
 // A link is a case with the parameters `from` and `to`. For each pattern, the figure of a host is its best link,
 // separately for sending and receiving. So one slow host does not make the others look slow. The slow host itself is

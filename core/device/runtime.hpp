@@ -132,7 +132,7 @@ enum class LatchId : std::uint64_t { none };
 struct Address {
     MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
     std::uint64_t offset_bytes{};  // from the start of the block
-    void* ordinary{};              // if `memory` is none. The source of a copy is never written to
+    void* ordinary{};              // used if `memory` is none; the source of a copy is only read
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept
 {

@@ -39,7 +39,7 @@ struct alignas(64) Block {
     std::uint64_t bytes{};  // the size that the resource granted; a pool's size class may exceed the request
     Discipline*
         discipline{};  // notified when the last handle is dropped; nullptr: never used, or the buffer has another owner
-    Block* next{};     // in the list of blocks on which this block waits
+    Block* next{};     // the next block in the list in which this block waits
     // Steady clock: when the block was dropped. Before that, if the discipline records ages, when the block was made. A
     // block of a heap with a thread cache (`cached`) has no such time; this field then holds its place().
     std::int64_t since_ns{};

@@ -38,7 +38,7 @@ struct LoopCourse {
                                      std::uint64_t array_bytes, std::uint64_t most_collections = 1'000'000);
 
 // The fitted value of one key. The values from `least` to `most` fit about as well: with them, the model's collections
-// are further from the recorded ones by at most about one iteration.
+// are at most about one iteration further from the recorded ones than with `value`.
 struct FittedKey {
     std::string_view key;
     std::uint64_t value{};

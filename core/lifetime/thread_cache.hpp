@@ -50,7 +50,7 @@ class ThreadCache {
     }
 
     // take() and put() for the most common cases, inline. take_recent: the thread's last call was for this cache and
-    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: not such a
+    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: it is not this
     // case, or the entry is empty or full; call take() or put(). Only comparisons decide, because the processor
     // predicts them. With a hash, a put would wait for the block's size, and the next take would wait for the put.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept

@@ -205,10 +205,10 @@ class CycleCounts final : public Trigger {
     bool asked_{};                          // a collection was asked for and has not come yet
     Generation generation_{};               // of the collection that was asked for last
     std::uint64_t arrays_{};                // containers of arrays that are not freed
-    std::uint64_t made_{};                  // containers of arrays, since the oldest generation last got some
+    std::uint64_t made_{};                  // containers of arrays made since the oldest generation last got containers
     std::uint64_t passed_on_{};             // containers that the oldest generation got since it was last collected
     std::uint64_t long_lived_;              // containers that the oldest generation held when it was last collected
-    std::array<std::uint64_t, 2> since_{};  // by generation: collections of the younger one since this one's last
+    std::array<std::uint64_t, 2> since_{};  // middle, oldest: collections of the next younger one since their own last
     std::array<std::uint64_t, 3> collections_{};
 };
 

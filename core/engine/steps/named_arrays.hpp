@@ -200,8 +200,8 @@ class NamedArrays {
 
     [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
 
-    // Inlined into the loop that walks the instructions, as execute() for drops below. A call would add a fifth to the
-    // time of this loop.
+    // Inlined into the loop that walks the instructions, like execute() for drops below. A call would add a fifth to
+    // the time of this loop.
     [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];
