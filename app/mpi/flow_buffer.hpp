@@ -1,9 +1,9 @@
 // The memory at one end of a flow (data that one rank sends to another): they are sent from it or received into it.
 // `end` determines the kind of memory and the NUMA node.
 //
-// Every page is touched; then the kernel is asked on which node it lies (move_pages). MPI sends from wire() and
-// receives into it. This is the memory itself, except if the memory is on a device and the CPU cannot address it. Then
-// wire() is a second buffer on the host, and to_wire() and from_wire() copy between the two.
+// Every page is touched; then the kernel is asked on which node it lies (move_pages). MPI sends from wire(), or
+// receives into it: this is the memory itself. The CPU uses words(). If the CPU cannot address the memory, as on a
+// device, words() is a second buffer on the host, and to_wire() and from_wire() copy between the two.
 //
 // Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why); os; device.
 // Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.
