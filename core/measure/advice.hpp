@@ -33,18 +33,22 @@ enum class Claim : std::uint8_t { open, proven, refuted };
 
 struct Judged {
     Claim claim{};
-    double ratio{1};                              // gain: mean of the pairs' ratios; price: Hodges-Lehmann estimate
+    // For a gain: the mean of the pairs' ratios; for a price: the Hodges-Lehmann estimate.
+    double ratio{1};
     std::optional<std::array<double, 2>> ci95{};  // of the ratio; nullopt for fewer than three pairs
     std::size_t pairs{};
 };
 
-// Proven: over at least three pairs the mean gain is at least `least`, and chance does not explain the gain. The test
-// is Student's t, one-sided, at 0.5 %. So the chance of a false proof stays below 5 %, even if two settings are tested
-// after every pair. Refuted: the setting gains less, or ten pairs have not shown the gain.
+// Judges whether a setting saves memory. Proven: over at least three pairs the mean gain is at least `least`, and
+// chance does not explain the gain. The test is Student's t, one-sided, at 0.5 %. So the chance of a false proof stays
+// below 5 %, even if two settings are tested after every pair. Refuted: the 95 % interval of the gain is below `least`,
+// or ten pairs have not proven the gain.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 
-// Proven: the program takes less than `at_most` times as long. Of a hundred settings that take longer, at most one is
-// wrongly called proven. Refuted: it takes longer than that, or ten pairs estimate 3 % more than `at_most`.
+// Judges whether a setting costs little enough time. Proven: with the setting, the program takes less than `at_most`
+// times as long as without. Of a hundred settings that take longer, at most one is wrongly called proven. Refuted:
+// the pairs show that the setting costs more time, or after ten pairs the estimated ratio is more than 3 % above
+// `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
 // Whether a setting with this price may be advised: the price is proven, or it is open and the estimate of the pairs,

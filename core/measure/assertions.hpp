@@ -5,7 +5,7 @@
 // in the axes of the ratio. If there are several pairs, the expression in each result names the parameters that both
 // cases of its pair share.
 //
-// Errors   none: an assertion without a value fails, with its reason.
+// Errors   none: an assertion on a value that was not measured fails, with the reason.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace memsweep::measure {
 
-// The results in the order of the assertions, each in the order of the cases.
+// Judges every assertion. Results are in the order of the assertions. The results of one assertion are in the order of
+// the cases.
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 

@@ -1,9 +1,9 @@
 // Decides whether other work disturbed the machine in a round. The canary, a short piece of our own work, is timed
-// before, between and after the two programs. So the programs' own times take no part.
+// before, between and after the two programs. So the programs' own times play no part in the decision.
 //
-// A round is repeated if one of its canary times is further from the usual time than the noise of earlier ones
-// explains. The rule does not look at the programs. So leaving rounds out favours neither program, and the test of
-// paired.hpp stays valid.
+// A round is repeated if one of its canary times is further from the usual time than the noise of earlier canary times
+// explains. The rule does not look at the programs' times. So leaving rounds out favours neither program, and the test
+// of paired.hpp stays valid.
 //
 // Units    seconds.
 // Cost     O(n log n) per round, after n rounds.
@@ -21,7 +21,7 @@ struct CanaryLimits {
     // After this many repeats a round is kept as it is, and its canary times count as normal.
     std::size_t repeats_of_round{2};
     double repeats_per_round{
-        0.25};  // repeats over all rounds, rounded up; so a comparison also ends on a machine that is always busy
+        0.25};  // most repeats in total, as a share of all rounds, rounded up: so a comparison also ends on a busy machine
 };
 
 class CanaryRule {
@@ -38,10 +38,10 @@ class CanaryRule {
     [[nodiscard]] bool may_repeat() const;
 
     CanaryLimits limits_;
-    std::vector<double> normal_;  // canary times of all rounds kept
+    std::vector<double> normal_;  // canary times of all rounds that were kept
     std::size_t rounds_{};        // rounds kept
     std::size_t repeats_{};
-    std::size_t repeats_here_{};  // of the present round
+    std::size_t repeats_here_{};  // repeats of the present round
 };
 
 }  // namespace memsweep::measure

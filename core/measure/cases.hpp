@@ -46,10 +46,11 @@ namespace memsweep::measure {
 
 [[nodiscard]] bool has_value(const model::CaseReport& report, const model::RatioOf& wanted);
 
-// Two cases that are compared: one case of two results, or the cases of two values of an axis within one result.
+// Two cases that are compared: the same case in two results, or two cases of one result that differ in the value of an
+// axis.
 struct CasePair {
-    const model::CaseReport* base{};       // nullptr: only the candidate has it
-    const model::CaseReport* candidate{};  // nullptr: only the base has it
+    const model::CaseReport* base{};       // nullptr: only the candidate has the case
+    const model::CaseReport* candidate{};  // nullptr: only the base has the case
 };
 
 // Pairs cases by scenario and case id: the base's cases in their order, then the cases that only the candidate has.
@@ -81,13 +82,14 @@ struct CaseGroup {
 [[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
                                                     std::string_view base);
 
+// The parameter that by_phase() adds.
+inline constexpr std::string_view phase_axis = "phase";
+
 // Turns each phase of a result's cases into a case, so that phases can be compared like cases. Such a case has one more
 // parameter, `phase`. Its metrics are the phase's time, its faults and their causes.
 //
-// Cost     one case per case and phase; points and series are left out.
+// Cost     makes one case for each phase of each case. Points and series are left out.
 // Errors   none: a case without phases (skipped, or of an earlier version) makes no case.
-inline constexpr std::string_view phase_axis = "phase";
-
 [[nodiscard]] model::RunReport by_phase(const model::RunReport& report);
 
 // True if a scenario of the result has an axis of its own named `phase`. Then `phase` means that axis.

@@ -1,13 +1,16 @@
-// Finds where the level of a sequence changes, and how sure each change is.
+// Finds the places where the level of a sequence changes, and how sure each change is. Such a place is a cut: it lies
+// between two neighbouring values.
 //
-// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in a
-//          fixed family of overlapping intervals: the whole, its halves, their halves. So a rise is found even if the
-//          level falls again later. A cut is judged by Mann-Whitney's U of the values before and after it in its
-//          interval. The test is exact if there are no ties; its p is never below the smallest that so few values can
-//          have. The p of a cut is that of the best cut times the number of cuts tried (Bonferroni). A cut is placed
-//          where the distances of all values to the medians of their sides have the smallest sum. Nothing is random.
-// Cost     about n log n cuts of n values.
-// Errors   none: fewer than 2 min_segment values have no cut.
+// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in
+//          overlapping intervals of fixed lengths: the whole sequence, halves, quarters and so on. So a rise is found
+//          even if the level falls again later. In each interval every possible cut is tried. Mann-Whitney's U test
+//          compares the values before the cut with those after it. The test is exact if there are no ties; its p is
+//          never below the smallest that so few values can have. The lowest p of all cuts tried, times their number
+//          (Bonferroni), is the p of the best cut. Among the values between its two neighbours, a cut is finally placed
+//          such that the distances of the values to the median of their own side have the smallest sum. Nothing is
+//          random.
+// Cost     tries about n log n cuts for n values.
+// Errors   none: fewer than 2 * min_segment values have no cut.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +22,7 @@
 
 namespace memsweep::measure {
 
-inline constexpr std::size_t min_segment = 4;  // values on each side of a cut
+inline constexpr std::size_t min_segment = 4;  // the fewest values on each side of a cut
 
 struct Cut {
     std::size_t at{};  // the index of the first value after the cut
@@ -31,7 +34,8 @@ class CutFinder {
     // The cut with the lowest p, even if it could be chance.
     [[nodiscard]] std::optional<Cut> best_cut(std::span<const double> values);
 
-    // Every cut whose p is at most `level`, in order. Each p is computed from the values between the cut's neighbours.
+    // Every cut whose p is at most `level`, in order. Each p is computed from the values between the two neighbouring
+    // cuts.
     [[nodiscard]] std::vector<Cut> cuts(std::span<const double> values, double level);
 
   private:

@@ -35,12 +35,12 @@ struct SizeRange {
     unsigned per_doubling{4};
 };
 
-// Measures the cost of one size. The cost must not depend on sizes measured before, so a process measures only one
-// size.
+// Measures the cost of allocating blocks of one size. The cost must not depend on sizes measured before, so each size
+// needs a process of its own.
 using CostOfSize = std::function<base::Expected<SizeCost>(std::uint64_t bytes)>;
 
 struct CliffSurvey {
-    std::vector<SizeCost> sizes;  // those of the sweep, ascending
+    std::vector<SizeCost> sizes;  // the sizes of the sweep, ascending
     std::vector<Cliff> cliffs;
 };
 
@@ -49,11 +49,13 @@ struct CliffSurvey {
 // Sweeps over sizes, then bisects every jump to the byte. A jump in faults is exact. A jump in time counts only if the
 // faults do not jump, and if the jump appears again when the sizes on both sides are measured a second time.
 //
-// Cost     one measurement per size of the sweep, and about log2 of the distance between two sizes for each cliff.
+// Cost     one measurement per size of the sweep. For each cliff, about log2(d) more, where d is the number of
+//          bytes between two neighbouring sizes of the sweep.
 // Errors   the first error that a measurement returns.
 [[nodiscard]] base::Expected<CliffSurvey> find_cliffs(const SizeRange& range, const CostOfSize& cost_of);
 
-// True if the cost is more than three times as high. For faults: more than three times as high plus one per operation.
+// True if a block of the larger size, `dear`, takes more than three times as long as one of the size `cheap`. For
+// faults: if it causes more than one fault beyond three times the faults of `cheap`.
 [[nodiscard]] bool is_cliff(CliffKind kind, const SizeCost& cheap, const SizeCost& dear);
 
 // Settings of an allocator that are tried together.
@@ -63,7 +65,7 @@ using CliffSetting = std::vector<model::ChosenSetting>;
 struct AllocatorFacts {
     std::string_view name;      // as model::allocators() has it
     std::string_view version;   // as the allocator says it, "2.36" or "5.3.0-0-g54e"; empty: not known
-    model::Variables settings;  // from its environment
+    model::Variables settings;  // the settings in its environment
 };
 
 // Known limits of allocators at which their cost jumps.

@@ -1,5 +1,5 @@
-// Compares two results, or two families of cases within one result. A comparison has the pairs of cases, a verdict for
-// every metric, and the findings to report first.
+// Compares two results, or the cases of two axis values within one result. A comparison has the pairs of cases, a
+// verdict for every metric, and the findings to report first.
 //
 // Units    medians and differences in the metric's own unit; ratios are candidate / base.
 // Sources  noisy metrics: the Hodges-Lehmann shift with its interval, Mann-Whitney U, and Benjamini-Hochberg over all
@@ -33,16 +33,16 @@ struct Criteria {
     MetricNames informational;                    // shown and never judged, like metrics that only explain others
     bool points{};                                // named points are compared too, as POINT.METRIC
     bool strict_counters{};                       // every change of an exact counter counts
-    std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
+    std::set<model::Unit> informational_units{};  // metrics with one of these units are shown and never judged
 };
 
-// Whether the criteria name this metric. Then it is judged even if its role is only to explain others.
+// Whether the criteria name this metric. A named metric is judged even if its role is only to explain others.
 [[nodiscard]] bool is_named(const Criteria& criteria, const std::string& metric);
 
 struct MetricComparison {
     std::size_t pair{};  // index in the pairs compared
     std::string scenario;
-    std::string case_id;  // the candidate's; the base's when there is no candidate
+    std::string case_id;  // of the candidate, or of the base if there is no candidate
     std::string metric;   // empty: the verdict is on the whole case
     model::Unit unit{};
     model::Better better{};
@@ -50,7 +50,7 @@ struct MetricComparison {
     Threshold threshold;
     std::uint64_t base_n{}, candidate_n{};  // number of values on either side
     std::optional<double> base_median, candidate_median;
-    std::optional<Shift> shift;  // of an exact counter: between the medians, without an interval
+    std::optional<Shift> shift;  // for an exact counter: between the medians, without an interval
     std::optional<double> p, q;  // noisy metrics only
     Verdict verdict{};
     Reason reason;
@@ -60,19 +60,23 @@ struct MetricComparison {
     bool hidden{};                     // in rounds: values scatter so much that further rounds are of no use
 };
 
+// Returns the default threshold of a metric, as default_threshold() does.
+using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
+
 // How much this metric may change: the threshold in the criteria, else the default. The default for an exact counter is
 // wider if the programs of the two sides have names or paths of different lengths (names.hpp).
-using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 [[nodiscard]] Threshold threshold_of(const Criteria& criteria, const CasePair& pair, const MetricComparison& metric,
                                      DefaultThreshold usual);
 
+// Whether the two sides come from one run, in which their repetitions alternated, or from separate runs.
+enum class Runs { one, separate };
+
 // Compares the metrics in the order of the pairs. In each pair the base's metrics come first, in its order, then those
-// that only the candidate has. A metric that has a value on neither side is left out. The p of noisy metrics are
-// adjusted together; informational metrics are not among them. A metric that cannot be compared gets a verdict with its
-// reason. Between separate runs, repetitions that other work disturbed do not count (separate_runs.hpp).
+// that only the candidate has. A metric that has a value on neither side is left out. The p values of the noisy metrics
+// are adjusted together, without the informational metrics. A metric that cannot be compared gets a verdict with its
+// reason. With Runs::separate, repetitions that other work disturbed do not count (separate_runs.hpp).
 //
 // Cost     two exact distributions per noisy metric: 0.04 ms for 20 against 20 repetitions (a 2-core VM).
-enum class Runs { one, separate };
 [[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria,
                                                           Runs runs = Runs::one);
 
@@ -84,12 +88,12 @@ struct Side {
 struct ComparedCase {
     std::string label;  // the case id; between two axis values: what both cases share, may be empty
     std::string scenario;
-    std::string base_id, candidate_id;  // empty on the side that lacks it
+    std::string base_id, candidate_id;  // empty if that side lacks the case
 };
 
 struct Comparison {
     Side base, candidate;
-    bool is_between{};                           // two values of an axis within one result
+    bool is_between{};                           // the sides are two values of an axis within one result
     bool is_in_rounds{};                         // judged by compare_rounds()
     std::vector<std::uint32_t> duet_processors;  // on which both sides ran at the same time; empty: they did not
     std::vector<std::string> overruled;          // differences that --force ignored
@@ -126,9 +130,10 @@ enum class ComparisonOutcome {
 // Needs the cases, pairs and metrics of the comparison.
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
-// Estimates how many repetitions of each side would settle an inconclusive metric. The estimate assumes that the
-// scatter stays the same, so the interval narrows with the square root of their number. Returns 0 if 1,000 would not be
-// enough, or if the metric is not inconclusive.
+// Estimates how many repetitions of each side would settle an inconclusive metric. It assumes that the scatter stays
+// the same, so the interval narrows with the square root of the number of repetitions. `family` is the number of noisy
+// metrics that are judged together. Returns 0 if 1,000 repetitions would not be enough, or if the metric is not
+// inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
 }  // namespace memsweep::measure

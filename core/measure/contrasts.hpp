@@ -1,6 +1,7 @@
 // The cost of one choice compared with another: release modes with refcount, trims with no trim, copies with views.
 //
-// Errors   none: if a metric is absent, its part is left out. A case without any part has no contrast.
+// Errors   none: if a metric was not measured, the part of the contrast that needs it is left out. If all parts
+//          are left out, the case has no contrast.
 // Ownership  contrasts point into the cases that they were made from.
 #pragma once
 
@@ -30,7 +31,8 @@ struct Held {
     };
     Sample first, last;
     bool is_above_base{};
-    std::optional<double> resident_bytes;  // at `first`; only if less than half is resident, so most was never written
+    // The resident part of `first.bytes`. Given only if less than half is resident, so that most was never written.
+    std::optional<double> resident_bytes;
     std::string released_at;  // the first point after `last` at which nothing is held; empty: there is no such point
     std::optional<double> drain_seconds;
 };
@@ -69,7 +71,7 @@ struct PlacedTime {
     std::optional<double> faults;
 };
 
-// Why a contrast has no ratio or no time per fault.
+// Why a contrast lacks the ratio or the time per fault.
 enum class NoPrice : std::uint8_t { none, not_measured, faults_alike, more_faults_alone, fewer_faults_alone };
 
 struct PlacementContrast {
@@ -94,7 +96,7 @@ struct PlacementCost {
     std::size_t count{};
     double mean{};                      // geometric mean of the ratios
     PlacementContrast least, most;      // the contrasts with the lowest and the highest ratio
-    std::optional<Attribution> excess;  // of the extra time in `most`, if the sweep is shown to slow it down
+    std::optional<Attribution> excess;  // of the extra time in `most`, if the sweep is shown to slow that case down
 };
 [[nodiscard]] std::vector<PlacementCost> placement_costs(std::span<const model::CaseReport> cases);
 

@@ -1,6 +1,6 @@
-// The facts that a reader of a result should know first, as values. What went wrong comes first. Then comes what each
-// release mode costs compared with refcount, or what a probe found. What was left out comes last. reporters/wording
-// turns findings into sentences.
+// The facts that a reader of a result should know first, as values. Failures and doubts come first. Then come the costs
+// of each release mode compared with refcount, or the results of a probe. Cases that were left out come last.
+// reporters/wording turns findings into sentences.
 //
 // Units    those of each metric.
 // Errors   none: absent figures are left out.
@@ -34,7 +34,7 @@ enum class FindingKind : std::uint8_t {
 
 // The changes of a case between two results, or between two values of an axis.
 struct ChangedCase {
-    bool is_between{};  // two values of an axis
+    bool is_between{};  // between two values of an axis
     std::optional<TimeContrast> time;
     std::optional<Attribution> attribution;
 };
@@ -42,8 +42,8 @@ struct ChangedCase {
 // Two measurements of a probe that together are impossible for memory. So the probe also measured something else.
 struct Contradiction {
     FindingKind kind{};
-    ProbedCase base;   // the smaller working set, the one chain, or the idle memory
-    ProbedCase other;  // the larger set, several chains, or the memory under load
+    ProbedCase base;   // the case with the smaller working set, with one chain, or with idle memory
+    ProbedCase other;  // the case with the larger set, with several chains, or with memory under load
     double excess{};   // how far the measurement is beyond what is possible
     bool by_best{};    // `excess` is of the best samples; else it is of the medians
 };
@@ -54,7 +54,7 @@ struct RunPlace {
     std::string started, name;  // when the run started (UTC), and its file
 };
 
-// The call sites at which one metric differs between two programs; may be none.
+// The call sites at which one metric differs between two programs. The list may be empty.
 struct ChangedSites {
     model::MetricSites of;
     std::uint32_t runs{};  // recorded runs of each program
@@ -81,8 +81,8 @@ struct Finding {
         about{};
 };
 
-// The code of a warning that is also a finding: other work disturbs the machine. The sign is that a canary (a fixed
-// computation or copy, run before the cases) varied.
+// The code of a warning that is also a finding: other work disturbs the machine, because the times of a canary varied.
+// A canary is a fixed computation or copy that runs before the cases.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
@@ -119,7 +119,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // The less plausible of the two cases: the case with several chains, else the case that took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
-// The worst contradiction of each kind. For latencies by size, each kind of pages is a kind of its own.
+// Findings on the worst contradiction of each kind. Contradictions between latencies by size are kept apart by the kind
+// of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
 // Warnings about a case's times: why they are less trustworthy than they look, and what to do about it.

@@ -1,5 +1,5 @@
-// Combines the results of one scenario from many hosts into a fleet. Also judges what a fleet shows, and how two runs
-// of a fleet differ.
+// Combines the results of one scenario from many hosts into a fleet. Also judges which hosts of a fleet differ from the
+// others, and how two runs of a fleet differ.
 //
 // Several results of one host (several ranks, or several runs) count as more repetitions. The name of a host is the one
 // that its launcher gave it (SLURMD_NODENAME), else its host name.
@@ -29,7 +29,8 @@
 
 namespace memsweep::measure {
 
-// Parameters that name the two hosts of a link: such a case is a cell of a matrix, not a quantity of one host.
+// Parameters that name the two hosts of a link. A case with these parameters is a cell of a matrix, not a quantity of
+// one host.
 inline constexpr std::string_view from_host_param = "from";
 inline constexpr std::string_view to_host_param = "to";
 
@@ -85,13 +86,13 @@ class FleetBuilder {
 // What a fleet shows: which hosts differ from the others, on what evidence, and what these hosts have in common.
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
-// host. The p are adjusted (benjamini_bogomolov): at most 1 % of the hosts that are named for their p are expected to
-// be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a quantity, one of
-// its cases or limits failed, or it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
-// beside the time itself.
+// host. The p values are adjusted (benjamini_bogomolov). So of the hosts that are named because of their p, at most 1 %
+// are expected to be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a
+// quantity, one of its cases, assertions or limits failed, or its run was interrupted. Parts of a time (fault_time,
+// allocator_time, ...) are not judged beside the time itself.
 //
-// Sources  tags that bad hosts share: the hypergeometric probability that at least this many of them carry a tag
-//          by chance, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority,
+// Sources  tags that bad hosts share: the hypergeometric probability that by chance at least as many bad hosts carry
+//          the tag, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority,
 //          if nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
@@ -122,7 +123,7 @@ struct SharedTag {
 
 struct BadHost {
     std::size_t host{};
-    std::vector<std::size_t> outliers;  // on the worse side only: indices, the furthest out first
+    std::vector<std::size_t> outliers;  // indices of its outliers on the worse side, the furthest out first
 };
 
 // A quantity over the hosts of one kind.
@@ -132,7 +133,7 @@ struct Spread {
     PeerJudgement judgement;  // without its deviations
 };
 
-// Too few hosts of one kind to compare them with each other.
+// A kind with too few hosts to compare them with each other.
 struct SmallKind {
     std::string name;
     std::size_t hosts{};
@@ -165,13 +166,13 @@ struct FleetJudgement {
 // Units    ratios candidate / base; differences where a value is 0 or negative.
 // Sources  the two-sided sign test, and the interval of the median that belongs to this test; Benjamini-Hochberg over
 //          all quantities. Hosts: as in judge_fleet().
-// Errors   invalid_input: the two have no quantity or no host in common, or measured different scenarios (unless
-//          forced).
+// Errors   invalid_input: the two runs have no quantity or no host in common, or measured different scenarios
+//          (unless forced).
 
 struct FleetChange {
     std::string scenario, case_id, metric;
     model::Unit unit{};
-    std::size_t hosts{};         // on which both runs measured the metric
+    std::size_t hosts{};         // hosts on which both runs measured the metric
     double base{}, candidate{};  // medians over these hosts
     Shift shift;
     std::optional<double> q;
@@ -192,7 +193,7 @@ struct HostChange {
 
 struct FleetTrend {
     std::string base_name, candidate_name;
-    std::size_t hosts{};  // that both runs have
+    std::size_t hosts{};  // the number of hosts that both runs have
     std::vector<FleetChange> changes;
     std::vector<HostChange> outlying;  // the furthest out first
     std::vector<std::string> newly_bad, recovered, still_bad;

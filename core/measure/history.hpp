@@ -4,11 +4,11 @@
 // Results whose scenarios and machines have the same fingerprints make one history. Each run is one point, its median.
 // Whatever is particular about a run affects all its repetitions, so repetitions do not count as further runs.
 //
-// Sources  change_points.hpp for metrics that vary. All metrics of a history are one family. The best cut of each
-//          metric is tested with Benjamini-Hochberg, and further cuts at the level that is left (Benjamini and
-//          Bogomolov 2014). A cut is a change only if its size and its interval say so too, exactly as in a comparison
-//          of its two sides (verdict.hpp). An exact counter changes where its median leaves the last level by more than
-//          its threshold. No random numbers are used.
+// Sources  change_points.hpp for metrics that vary. A cut is a place between two runs where the level may change. The
+//          best cuts of all metrics are tested together with Benjamini-Hochberg, and further cuts at the level that is
+//          left (Benjamini and Bogomolov 2014). A cut counts as a change only if the runs before and after it also
+//          differ in size and interval, as in any comparison (verdict.hpp). An exact counter changes where its median
+//          leaves the last level by more than its threshold. No random numbers are used.
 // Memory   only the medians of each result are kept.
 // Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
 #pragma once
@@ -71,12 +71,13 @@ struct HistorySubject {
 struct History : HistorySubject {
     std::vector<HistoryRun> runs;  // in the order they were started
     std::vector<Trend> trends;     // case by case
-    std::size_t judged{};          // trends of metrics that vary and were tested together
+    std::size_t judged{};          // how many trends were tested together: those of metrics that vary
     // Regressions before improvements, the latest first: a few of each, then the number of the others.
     std::vector<Finding> findings;
 };
 
-// A result that is in no history: another result has the same run, or no other result has its scenario and machine.
+// A result that is in no history, because another result has the same run, or because no other result has its scenario
+// and machine.
 struct LeftOut {
     std::string name;      // the file
     std::string again_of;  // the file that has the same run; empty: none

@@ -8,8 +8,8 @@
 // are run more often than programs that repeat to the byte.
 //
 // The number of operations is an argument of the program. A program that keeps its arguments holds one more byte for
-// each further digit of the number. So the test forgives this many more bytes per block if the number of blocks
-// stays the same.
+// each further digit of the number. So the test forgives one more byte per block for each further digit, if the number
+// of blocks stays the same.
 //
 // Units    bytes, blocks; rates are per operation.
 // Cost     sorts the runs.
@@ -27,8 +27,8 @@ struct HeldAfter {
 };
 
 enum class Growth : std::uint8_t {
-    none,    // the last step leaves no more behind
-    late,    // only the last steps leave more behind: perhaps something happens once in many operations
+    none,    // the last step leaves no more memory behind
+    late,    // only the last steps leave more behind, perhaps because of something that happens once in many operations
     steady,  // every step leaves more behind
 };
 

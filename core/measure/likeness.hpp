@@ -24,7 +24,8 @@ struct ScenarioFacts {
     std::map<std::string, std::string> cases;  // fingerprints of cases, by id; an empty one is not known
     std::map<std::string, std::string> overrides;
     std::set<std::string> assertions;
-    std::map<std::string, std::string> inputs;  // what cases read, by id, if it is known
+    // Identify the contents of the files that cases read, by case id; only those that are known.
+    std::map<std::string, std::string> inputs;
 };
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
@@ -43,8 +44,8 @@ struct ScenarioFacts {
 // Whether a result is about a machine: made by `probe`, or by a catalog scenario that measures the same as `probe`.
 [[nodiscard]] bool is_probe(const model::RunReport& report);
 
-// How the machines of two probes differ; their comparison is about this difference. Empty: the results are not probes
-// that were made in the same way, or their machines are of one kind.
+// How the machines of two probe results differ. The comparison of the two results is about this difference. Empty: the
+// results are not probes that were made in the same way, or their machines are of one kind.
 [[nodiscard]] std::string compared_machines(const model::RunReport& base, const model::RunReport& candidate);
 
 // "kernel 6.1 against 6.6", ...: settings that the fingerprints leave out, although numbers may depend on them.

@@ -19,8 +19,8 @@ struct MachineDrift {
     Shift ratio;
     double base_median{};
     double candidate_median{};
-    // The share of the case's time that is work of this kind. If it is known, `ratio` is the effect on the whole case,
-    // and the drift excuses no more than that.
+    // The share of the case's time that is work of this kind. If the share is known, `ratio` is the effect on the whole
+    // case, and the drift excuses no more than that effect.
     double share{1};
 };
 
@@ -29,19 +29,21 @@ struct MachineDrift {
 [[nodiscard]] std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base,
                                                        const model::MachineRounds& candidate);
 
-// The effect of the drifts on a metric of a case. If page faults, or returning memory, take a tenth of a case's time,
-// only a tenth of such a drift affects the case. The share is computed from fault_time, allocator_time and kernel_time,
-// over cpu_time if that is the metric, else over wall_time. If these were not measured, or the metric is the time of a
-// single event, the whole drift counts. Drifts of less than 2 % after this are left out.
+// The effect of the drifts on a metric of a case. For example, if page faults take a tenth of a case's time, only a
+// tenth of the drift of page faults affects the case. The same holds for returning memory. The share is fault_time,
+// allocator_time or kernel_time, divided by cpu_time if that is the metric, else by wall_time. If these were not
+// measured, or the metric is the time of a single event, the whole drift counts. Drifts of less than 2 % after this are
+// left out.
 //
-// One more drift comes from the case's own faults, if both sides had about as many: the change of its kernel_time per
-// fault. If the host takes freed memory back, touching memory costs a case more. The fixed work does not show this,
-// because it touches little memory.
+// One more drift comes from the case's own page faults, if both sides had about the same number of them: the change of
+// kernel_time per fault. It is needed because touching memory costs a case more if the host takes freed memory back.
+// The fixed work does not show this, because it touches little memory.
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// The drift that explains a change in time or throughput: without the drift, the remaining change is within the
-// threshold. If several drifts explain the change, returns the one that leaves the least. nullptr: none explains it.
+// The drift that explains a change in time or throughput. A drift explains the change if the rest of the change is
+// within the threshold. If several drifts explain the change, returns the one that leaves the least. nullptr: none
+// explains it.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
 // The reason of a verdict whose change this drift explains.

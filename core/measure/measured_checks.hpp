@@ -3,8 +3,8 @@
 // Units    seconds; shares as fractions.
 // Sources  a chunk of memory is cold if its first touch costs more than three times its second. A canary spoils results
 //          if its median absolute error is 5 % or more, or if one round in twenty takes at least a quarter longer than
-//          the median. With 2 % or a tenth instead, the check is a note. Steal time spoils results if it is 2 % or more
-//          of all processors' time.
+//          the median. From 2 % on, or if one round in twenty takes at least a tenth longer, the check is a note. Steal
+//          time spoils results if it is 2 % or more of all processors' time.
 // Errors   none: without a reading, the check is a note without a value.
 #pragma once
 
@@ -19,11 +19,11 @@
 
 namespace memsweep::measure {
 
-// `available_bytes`: how much memory the suggested command, which warms memory, may touch.
+// The check suggests a command that warms memory. `available_bytes`: how much memory that command may touch.
 [[nodiscard]] model::MachineCheck cold_memory_check(std::span<const sys::TouchedChunk> chunks,
                                                     std::uint64_t available_bytes);
 
-// cpu-canary, memory-canary, steal.
+// The checks cpu-canary, memory-canary and steal.
 [[nodiscard]] std::vector<model::MachineCheck> neighbour_checks(const sys::CanaryReadings& readings);
 
 // The figures of these checks, for a result.

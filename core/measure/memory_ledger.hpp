@@ -1,5 +1,5 @@
-// Says what every resident page of a stopped program is used for. The input is the program's address space, the blocks
-// that it holds, the pages in which freed blocks lay, the code that made each mapping, and the stacks of its threads.
+// Says what every resident page of a stopped program is used for. The input is the program's address space, its live
+// blocks, the pages that held freed blocks, the code that made each mapping, and the stacks of the threads.
 //
 // A page has the first category of MemoryCategory that fits. On a page with live blocks, each byte has a category. The
 // sum over all categories is the resident memory, to the byte.
@@ -29,13 +29,13 @@ enum class MemoryCategory : std::uint8_t {
     bss,                // zero-initialised data of executables and libraries
     shared,             // memory that is mapped to be shared
     stacks,             // of threads, alive or kept for later threads
-    huge_zero,          // parts of huge pages that are all zero: never written, or written with zeroes
+    huge_zero,          // all-zero parts of huge pages: never written, or written with zeroes
     live,               // bytes that were asked for and not freed
     rounding,           // usable bytes of live blocks beyond what was asked for
     headers,            // of live blocks
     holes,              // the other bytes of pages with live blocks
-    kept_free,          // pages without a live block in which a block lay before
-    never_a_block,      // other pages of the allocator
+    kept_free,          // pages without a live block that once held blocks, now freed
+    never_a_block,      // pages of the allocator that never held a block
     mapped_by_program,  // mapped by code other than the allocator; the contents are not known
     other,
 };
@@ -56,7 +56,7 @@ struct AddressRange {
     std::uint64_t end{};
 };
 
-// Pages in which freed blocks lay, and the call site of the one that was freed last.
+// Pages that once held blocks, now freed, and the call site of the block that was freed last.
 struct CoveredPages {
     std::uint64_t begin{};
     std::uint64_t end{};
@@ -87,7 +87,7 @@ struct LedgerInput {
     std::string recorder_library;              // the file of the recorder's library
     std::string recorder_folder;               // where the recorder writes to
     std::size_t sites{};                       // the number of call sites; HeldBlock::site is below it
-    std::size_t most_cells{};                  // of the picture; 0: no picture is made
+    std::size_t most_cells{};                  // the most cells that the picture may have; 0: no picture is made
 };
 
 struct CategoryFigure {
@@ -99,12 +99,13 @@ struct CategoryFigure {
 struct HeldBySite {
     std::uint64_t live{};  // bytes asked for, resident or not
     std::uint64_t blocks{};
-    std::uint64_t left_behind{};       // bytes of holes and free pages whose last block came from this site
+    std::uint64_t left_behind{};       // bytes of holes and free pages that blocks of this site were the last to occupy
     std::uint64_t pins_alone{};        // pages on which all live blocks come from this site
     std::uint64_t pins_with_others{};  // pages with live blocks of this site and of others
 };
 
-// The resident pages by address, in cells of one size. A cell without a resident page is left out.
+// A range of addresses, and its resident bytes by category. All cells of a picture have the same size. A cell without a
+// resident page is left out.
 struct PictureCell {
     std::uint64_t begin{};
     std::array<std::uint64_t, memory_categories> bytes{};
@@ -132,10 +133,10 @@ struct MemoryLedger {
     std::uint64_t kept_free_in_brk_heap{};  // part of kept_free
     std::uint64_t kept_free_at_top{};       // part of kept_free_in_brk_heap: at the top, where the heap can shrink
     std::uint64_t alignment_gaps{};         // part of holes: after an aligned block, up to the next aligned address
-    std::uint64_t whole_huge_zero{};  // part of huge_zero: huge pages that are all zero, because zeroes were written
-    std::uint64_t zero_page_bytes{};  // pages backed by the kernel's zero page; not resident
-    std::uint64_t swapped_bytes{};    // pages in swap; not resident
-    MemoryPicture picture;            // has the same sums by category as `categories`
+    std::uint64_t whole_huge_zero{};        // part of huge_zero: whole huge pages of zeroes, which the program wrote
+    std::uint64_t zero_page_bytes{};        // pages backed by the kernel's zero page; not resident
+    std::uint64_t swapped_bytes{};          // pages in swap; not resident
+    MemoryPicture picture;                  // has the same sums by category as `categories`
 
     [[nodiscard]] const CategoryFigure& of(MemoryCategory category) const
     {

@@ -17,8 +17,8 @@ namespace memsweep::measure {
 
 class PictureMaker {
   public:
-    // Uses the smallest cell size, from a page on, with which about `most_cells` cells suffice. Every area with
-    // resident pages has at least one cell. 0: no picture is made.
+    // Uses the smallest cell size, at least a page, for which about `most_cells` cells are enough. Every area with
+    // resident pages has at least one cell. If `most_cells` is 0, no picture is made.
     PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells);
     // Adds resident bytes at `begin`. They must lie inside one run of pages, and not before bytes added earlier.
     void add(std::uint64_t begin, MemoryCategory category, std::uint64_t bytes);

@@ -16,10 +16,11 @@
 namespace memsweep::measure {
 
 enum class MemoryWord : std::uint8_t {
-    leak,           // memory to which nothing points any more; it grew all the time, or there is much in many pieces
+    // Lost blocks: nothing points to them any more. They grew all the time, or they are many and take much memory.
+    leak,
     grows,          // memory that grew all the time and to which something still points
-    retention,      // whole free pages, of which a request to the allocator returned at least half
-    kept,           // whole free pages, of which a request returned less than half, or no request was tried
+    retention,      // whole free pages; a request to the allocator returned at least half of them
+    kept,           // whole free pages; a request returned less than half of them, or no request was tried
     fragmentation,  // holes beside live blocks
     rounding,       // usable bytes beyond the requested ones, headers, and gaps from alignment
     huge_pages,     // zero parts of huge pages whose other parts are not zero
@@ -74,7 +75,7 @@ struct MemoryVerdict {
     std::optional<std::uint32_t> site;  // the call site with the most of this memory
 };
 
-// Waste is noticed only if it is at least this many bytes and at least this share of the program's memory.
+// Waste decides the verdict only if it is at least this many bytes and at least this share of the program's memory.
 inline constexpr std::uint64_t noticed_waste_bytes = 4U << 20U;
 inline constexpr double noticed_waste_share = 0.2;
 

@@ -1,8 +1,8 @@
 // Merges several results of one scenario that was measured in parts, by several jobs or on several days.
 //
 // A case that several parts hold gets the repetitions of all of them, in the order of the parts. Summaries, noise
-// warnings and assertions are computed anew from all repetitions. The case gets the worst status that it has in a part.
-// A part that skipped the case does not count if another part measured it.
+// warnings and assertions are computed anew from all repetitions. The case gets the worst status that it has in any
+// part. A part that skipped the case does not count if another part measured it.
 //
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
 //          lists the run ids that went into it, so that a merged result can be merged again.
@@ -33,7 +33,7 @@ struct MergePart {
 // Appends the repetitions of `from` to those of `into`; both are the same case. A metric that only one side has is
 // absent, with a reason, in the repetitions of the other side. Summaries are not updated.
 //
-// Errors   as merge(), without the part's name; `into` may be changed in part.
+// Errors   as merge(), without the part's name. After an error, `into` may be partly changed.
 [[nodiscard]] base::Expected<void> append_repetitions(model::CaseReport& into, const model::CaseReport& from);
 
 }  // namespace memsweep::measure

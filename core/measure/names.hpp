@@ -16,12 +16,12 @@
 
 namespace memsweep::measure {
 
-// The number of characters by which the lengths of the two sides' names differ. Also 0 if a result has no names,
-// because its case has steps, its allocations were not counted, or an earlier memsweep wrote it.
+// The number of characters by which the lengths of the two sides' names differ. Also 0 if a result has no names. That
+// is so if its case has steps, if its allocations were not counted, or if an earlier memsweep wrote the result.
 [[nodiscard]] std::uint64_t names_apart(const CasePair& pair);
 
-// The default threshold of an exact counter if the lengths of the names differ by `apart` characters. For calls it
-// stays below 1 % for any difference, but a change of 8 calls is always allowed.
+// The default threshold of an exact counter if the lengths of the names differ by `apart` characters. For a count of
+// calls, the threshold stays below 1 % however much the lengths differ, but a change of 8 calls is always allowed.
 [[nodiscard]] Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, double base_median,
                                               std::uint64_t apart);
 

@@ -10,7 +10,8 @@
 //     modes, a machine that drifts from round to round, a first run that is slower than the second.
 //   - If a metric changes by twice the threshold, at most 5 of 100 comparisons call it `same`. This assumes that the
 //     differences of the rounds have about a normal distribution, or two modes. `same` may rest on an assumption,
-//     because it raises no false alarm. It needs few rounds, because most compared programs behave alike.
+//     because it raises no false alarm. `same` must be found in few rounds, because most compared programs behave
+//     alike.
 // The test does not promise
 //   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from none;
 //   - an early answer: a test that assumes nothing about the noise gains at most a factor of 2 in evidence per round.
@@ -69,9 +70,9 @@ struct PairedQuestion {
     bool is_asked_for{};    // the user chose the threshold: it also applies to an exact counter that varies
 };
 
-// The threshold if the user chose none. For noisy metrics it is half of default_threshold(), because rounds measure
-// both programs at the same time on one machine, and so show smaller changes than two results do. A change as large as
-// default_threshold() is twice this threshold, so it is found.
+// The threshold if the user chose none. For noisy metrics it is half of default_threshold(), because a round measures
+// both programs within a short time on one machine. So rounds show smaller changes than two results do. A change as
+// large as default_threshold() is twice this threshold, so it is found.
 [[nodiscard]] Threshold default_paired_threshold(std::string_view metric, model::Unit unit,
                                                  model::MetricClass metric_class);
 

@@ -3,14 +3,15 @@
 // Positive quantities (times, bandwidths) are judged by their logarithms, so that half as fast and twice as fast are
 // equally far out. The number of hosts and the spread of their values decide between three rules:
 //
-//   test     8 hosts or more. A host gets a robust z-score (by median and MAD) and its p, which the caller adjusts over
-//            all tests. The scale of z is never below a third of the metric's threshold, because a MAD of 0 would make
-//            every host an outlier. With 50 hosts or more, it is also never below the scale that the 90th percentile of
-//            the distances implies, because real fleets have heavier tails than a normal distribution. The p belongs to
-//            the end of the host's own interval that is nearest to the others: a host that was disturbed in some
-//            repetitions has values like theirs in others.
+//   test     8 hosts or more. A host gets a robust z-score (by median and MAD) and the p of this z. The caller adjusts
+//            the p over all tests. The scale of z is never below a third of the metric's threshold, because a MAD of 0
+//            would make every host an outlier. With 50 hosts or more, it is also never below the scale that the 90th
+//            percentile of the distances implies, because real fleets have heavier tails than a normal distribution.
+//            The p is that of the end of the host's own interval that is nearest to the other hosts. This spares a host
+//            that was disturbed in only some of its repetitions: in the rest, its values are like those of other hosts.
 //   few      3 to 7 hosts, too few for a p. A host is named if it is beyond twice (or half) the median of the others,
-//            and four times further from this median than the others lie apart. A second bad host hides both.
+//            and if its distance from this median is more than four times the range of the others. Two bad hosts hide
+//            each other.
 //   counter  an exact counter with one value on at least three quarters of the hosts. Hosts with other values are
 //            named.
 //
@@ -51,14 +52,15 @@ struct PeerFigures {
 struct Deviation {
     std::size_t host{};
     PeerRule rule{};
-    double z{};  // signed. test: robust standard deviations; few: multiples of the others' range; counter: 0
+    // Signed. For `test` in robust standard deviations, for `few` in multiples of the others' range, for `counter` 0.
+    double z{};
     std::optional<double> p;  // rule `test` only
     bool is_worse{};          // on the side that PeerFigures::better calls worse
 };
 
 struct PeerJudgement {
-    std::size_t hosts{};  // that have a value
-    std::size_t tests{};  // hosts judged by p; all their p are to be adjusted together
+    std::size_t hosts{};  // the number of hosts that have a value
+    std::size_t tests{};  // hosts judged by p; adjust their p values together
     double median{};
     double low{}, high{};               // quartiles
     std::optional<double> scale;        // rule `test` only; a fraction if logarithms are judged
@@ -67,7 +69,7 @@ struct PeerJudgement {
 
 [[nodiscard]] PeerJudgement judge_peers(const PeerFigures& figures);
 
-// With fewer values, too little is known about the tail of the distribution.
+// The fewest hosts for rule `test`. With fewer values, too little is known about the tail of the distribution.
 inline constexpr std::size_t min_peers = 8;
 
 // The factor 1.4826 c(n), by which a MAD estimates a standard deviation without bias. n >= 2.
@@ -80,9 +82,9 @@ inline constexpr std::size_t min_peers = 8;
 // if n is 10,000. A limit of 3.5 for every n would name one healthy host of ten in small fleets.
 //
 // Sources  c(n): Croux and Rousseeuw 1992. Quantiles of z: simulated with 6,000,000 normal values in groups of n.
-//          Between the simulated n they are interpolated linearly in 1/n, down to the normal quantiles at 1/n = 0.
-//          Between the simulated p they are interpolated linearly in the logarithms of both. The last of these lines is
-//          extended to smaller p, which gives larger p than a normal tail.
+//          Between the simulated n, the quantiles are interpolated linearly in 1/n. The limit at 1/n = 0 is the normal
+//          quantile. Between the simulated p, log p is interpolated linearly in log z. The last of these lines is extended
+//          to smaller p. There it gives a larger p than a normal tail.
 [[nodiscard]] double peer_p(double z, std::size_t n);
 
 }  // namespace memsweep::measure

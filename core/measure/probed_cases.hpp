@@ -1,4 +1,5 @@
-// Finds the measured cases of a probe for findings: by scenario, metric and parameters.
+// Finds the measured cases of a probe by scenario, metric and parameters. The findings about a machine's memory use
+// them.
 //
 // Ownership  a ProbedCase points into the report that it was made from.
 #pragma once

@@ -11,7 +11,7 @@
 
 namespace memsweep::measure {
 
-// Searches a list; `begin` must not decrease from call to call.
+// Searches a list from front to back, so `begin` must not decrease from call to call.
 template <typename Range>
 class Walk {
   public:
