@@ -1,8 +1,8 @@
-// Finds the lost blocks of a stopped program: those to which nothing points any more. It works like a conservative
-// garbage collector. Every aligned word of the roots and of the reachable blocks counts as a pointer if it holds an
-// address within a block. So a block that is called lost really is lost, unless its pointers are hidden: packed, in a
-// register, in a file, or in another process. A block that is called reachable may still be lost, if some number looks
-// like its address.
+// Finds the lost blocks of a stopped program: those to which nothing points any more. The search works like that of a
+// conservative garbage collector. Every aligned word of the roots and of the reachable blocks counts as a pointer if it
+// holds an address within a block. So a block that is called lost really is lost, unless its pointers are hidden:
+// packed, in a register, in a file, or in another process. A block that is called reachable may still be lost, if some
+// number looks like its address.
 //
 // Sources  Boehm and Weiser, "Garbage collection in an uncooperative environment" (1988).
 // Cost     some 1 ns per byte that is searched.
@@ -22,9 +22,9 @@ namespace memsweep::measure {
 using ReadMemory = std::function<std::size_t(std::uint64_t address, void* into, std::size_t bytes)>;
 
 // The lost blocks are grouped into families. A family is a lost block that no other block points to, with all lost
-// blocks reached from it. Example of one family: a structure that main() kept by one local pointer until the end. A
-// program that loses blocks time and again has many families. Blocks that only point at each other in a circle have no
-// family.
+// blocks reached from it. For example, a structure to which only a local pointer of main() led is one family at the end
+// of the program. A program that loses blocks again and again has many families. Blocks that only point at each other
+// in a circle have no family.
 struct Reachability {
     static constexpr std::uint32_t no_family = UINT32_MAX;
     std::vector<bool> is_reachable;           // by block, in the order of their addresses
@@ -35,7 +35,7 @@ struct Reachability {
 };
 
 // Tells a leak in many pieces from single large structures. Leaves out the largest families one by one, until the
-// largest remaining family has at most 1/`fewest` of the remaining bytes. Returns the size of that family; 0: fewer
+// largest remaining family has at most 1/`fewest` of the remaining bytes. Returns the bytes of that family; 0: fewer
 // than `fewest` families would remain.
 [[nodiscard]] std::uint64_t largest_of_many(std::vector<std::uint64_t> family_bytes, std::size_t fewest);
 

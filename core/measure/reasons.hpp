@@ -20,7 +20,7 @@ namespace memsweep::measure {
 
 // Rules that need no number of the metric.
 enum class Rule : std::uint8_t {
-    units_differ,     // the units, or which direction is better, differ
+    units_differ,     // the two sides differ in the metric's unit, or in which direction is better
     of_the_machine,   // the metric describes the machine, not the case
     part_of_time,     // the metric is a part of a time, and only the whole time is judged
     explains_others,  // the metric only explains others; judged if --metric or --threshold names it
@@ -73,7 +73,8 @@ struct ShownShift {
 
 struct TooFewValues {
     std::size_t base{}, candidate{};
-    std::size_t family{}, needed{};  // metrics tested together; values needed per side to show a change among them
+    // Metrics tested together; values that each side needs to show a change among so many metrics.
+    std::size_t family{}, needed{};
 };
 
 struct TooFewHosts {
@@ -115,10 +116,11 @@ struct SlowerMachine {
     Threshold threshold;
 };
 
-// A time that depends on how threads take turns, which changes if a case waits for processors.
+// The metric is a time that depends on how threads take turns. The turns change if a case waits for processors.
 struct OtherTurns {
     bool is_under_candidate{};
-    double more{}, less{};  // share of its time that the case waited, on the side that waited more, and on the other
+    // Share of its time that the case waited: on the side that waited more, and on the other side.
+    double more{}, less{};
 };
 
 struct ColdCaches {
@@ -130,14 +132,15 @@ struct DisturbedRuns {
     std::size_t base_disturbed{}, base_all{}, candidate_disturbed{}, candidate_all{};
 };
 
-// The fastest repetition of the slower side is within the threshold of the other side's median.
+// The fastest tenth of the slower side's repetitions is within the threshold of the other side's median.
 struct FastestRuns {
     bool is_candidate_slower{};
     model::Unit unit{};
     double fastest{}, usual{};
     Threshold threshold;
-    std::optional<TimedWork> slower_work{};  // fixed work that was slower on the slower side too, and is discounted
-    double slower_by{};                      // 0.12: 12 %
+    // Fixed work that was slower on this side too; `fastest` is compared without this part.
+    std::optional<TimedWork> slower_work{};
+    double slower_by{};  // 0.12: 12 %
 };
 
 struct Reason {
@@ -146,7 +149,8 @@ struct Reason {
                  FastestRuns>
         about{};
     std::uint64_t names_apart{};  // names_apart() of names.hpp, if an exact counter changed within its threshold
-    bool waited_unevenly{};       // a wall time scattered too much to decide, and the processor time is the same
+    // The metric is a wall time that scattered too much to decide; the processor time did not change.
+    bool waited_unevenly{};
 
     [[nodiscard]] bool is_given() const { return about.index() != 0; }
 };

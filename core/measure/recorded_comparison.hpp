@@ -24,7 +24,7 @@ inline constexpr std::string_view judged_prefix = "judged.";
 [[nodiscard]] std::map<std::string, std::string>
 record_comparison(const model::RatioOf& base, const model::RatioOf& candidate, const Criteria& criteria);
 
-// Empty if the run compared nothing, or if one side has no measured case. Results of earlier memsweep versions record
+// nullopt if the run compared nothing, or if one side has no measured case. Results of earlier memsweep versions record
 // only the command line: they are judged by the default criteria.
 [[nodiscard]] std::optional<Comparison> recorded_comparison(const model::RunReport& report);
 

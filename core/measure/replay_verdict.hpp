@@ -6,10 +6,11 @@
 //          Two cases count as equal in time if the 95 % intervals of their medians overlap, or if they differ by less
 //          than 2 %. They count as equal in memory if the intervals overlap, or if they differ by less than 5 % or
 //          256 KiB.
-//          Only cases of one scenario with the same number of threads are compared. Cases on `null` are left out: they
-//          have no memory.
+//          Only cases of one scenario with the same number of threads are compared. Cases on the allocator `null` are
+//          left out: they have no memory.
 //          Memory is not compared if a case is on a device, because no working set includes a device's memory. It is
-//          not compared either if a replay may hold over 5 % more live bytes than the recording (live_bytes_bound).
+//          not compared either if the live bytes of a replay may exceed those of the recording by more than 5 %
+//          (live_bytes_bound).
 // Errors   none. If a case has too few repetitions for an interval, the answer is too_few_repetitions.
 // Ownership  a verdict points into the cases.
 #pragma once
@@ -38,13 +39,13 @@ struct WeighedReplay {
 using WeighedReplays = std::vector<WeighedReplay>;
 
 enum class ReplayAnswer : std::uint8_t {
-    too_few_repetitions,  // one case has no interval
+    too_few_repetitions,  // a case has too few repetitions for an interval
     no_difference,        // all cases are equal in everything that was compared
     take,                 // one of `chosen`: no other case is better in time or in memory
     none_is_best,         // every case is worse than another one in time or in memory
 };
 
-// Why memory is not compared: it is a device's, or the replay may have held more live bytes than the recording.
+// Why memory is not compared: it is memory of a device, or the replay may have held more live bytes than the recording.
 struct Unweighed {
     bool is_of_device{};
     double most_live_bytes{}, recorded_bytes{};

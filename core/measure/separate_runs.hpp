@@ -1,17 +1,17 @@
-// Decides whether a time that differs between two separate runs may differ because of the machine and not the case.
-// Within one run the repetitions of both sides alternate, so these rules are not needed there.
+// Decides whether the machine, and not the case, may be the reason why a time differs between two separate runs. Within
+// one run the repetitions of both sides alternate, so these rules are not needed there.
 //
 // Other work on the machine only adds to a time. Hence the rules:
-//   - Repetitions that waited much longer for a processor than the best one are dropped. If that leaves a side too few,
-//     a change in a time that includes waiting is blamed on the case only if waiting cannot explain it.
+//   - Repetitions that waited much longer for a processor than the best one are dropped. If a side then has too few
+//     left, a change in a time that includes waiting is blamed on the case only if waiting cannot explain the change.
 //   - Waiting also cools the caches. If the slower side waited longer, half of the extra waiting may be in its
 //     processor time too.
 //   - The fastest tenth of the slower side's repetitions must show the change too. After correction for the machine's
 //     drift, it must still be slower than the other side's median by more than the threshold.
-//   - The time of one event (a latency or a pause) depends on how threads take turns. So does, by up to about 25 %,
-//     every time of a case with a finalizer thread. If the sides' shares of time spent waiting for a processor differ
-//     by 2 % or more, a change in such a time is blamed on the machine. So is a change in a maximum that is no larger
-//     than the difference in waiting.
+//   - The time of one event (a latency or a pause) depends on how threads take turns. In a case with a finalizer thread
+//     every time depends on the turns, by up to about 25 %. A change in such a time is blamed on the machine if one
+//     side waited for a processor during a larger share of its time, by 2 % of that time or more. A change in a maximum
+//     is blamed on the machine if it is no larger than the difference in waiting.
 //
 // Units    those of the metrics; shares of wall_time.
 // Sources  runs of the scenario `churn`, half of them under an intermittent load (a 2-core Xeon VM; docs/results.md).
@@ -38,7 +38,7 @@ struct UndisturbedValues {
 [[nodiscard]] UndisturbedValues undisturbed_values(const CasePair& pair, const model::Metric& base,
                                                    const model::Metric& candidate);
 
-// True if a side from which values were left out has fewer than `needed` remaining.
+// True if values were left out on a side and fewer than `needed` remain there.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 
 // Why a change that the numbers show may come from the machine. An empty reason means that it comes from the case.

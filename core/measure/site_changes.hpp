@@ -10,10 +10,10 @@
 //   - It has four callers or more, of which some but at most a quarter differ.
 //
 // A site differs if the gap between the two programs' runs is wider than the range of the runs of either program. Two
-// runs of each program are enough if no figure varies between runs; otherwise up to five runs are needed. With five
-// runs, comparing a program with itself names false sites (simulated): 1 in 10,000 of the sites whose figures vary
-// continuously, 2 in 1,000 of those whose figures alternate between two values. If figures vary, changes below 0.02 %
-// of the program's total are not reported.
+// runs of each program are enough if no figure varies between runs of the same program; otherwise up to five runs are
+// needed. With five runs, comparing a program with itself names false sites (simulated): 1 in 10,000 of the sites whose
+// figures vary continuously, 2 in 1,000 of those whose figures alternate between two values. If figures vary, changes
+// below 0.02 % of the program's total are not reported.
 //
 // Units    bytes and counts of one run.
 // Cost     about 1 us for each stack of each run. For a function that allocates on n lines: n^2 steps of 5 ns.
@@ -66,8 +66,8 @@ class SiteFrames {
 
 struct SiteFigures {
     std::uint64_t allocations{}, allocated_bytes{};
-    std::uint64_t peak_bytes{}, peak_blocks{};  // live at the peak of the run
-    std::uint64_t end_bytes{}, end_blocks{};    // live at the end of the run
+    std::uint64_t peak_bytes{}, peak_blocks{};  // of blocks that are live at the peak of the run
+    std::uint64_t end_bytes{}, end_blocks{};    // of blocks that are live at the end of the run
 };
 
 struct RecordedStack {

@@ -33,7 +33,8 @@ struct Chain {
 
 class MatchedStacks {
   public:
-    using Sides = std::array<std::span<const RecordedRun>, 2>;  // runs of the base and of the candidate, equally many
+    // The runs of the base and of the candidate, in equal numbers.
+    using Sides = std::array<std::span<const RecordedRun>, 2>;
     MatchedStacks(const SiteFrames& frames, const Sides& sides);
 
     [[nodiscard]] const std::vector<Chain>& chains() const noexcept { return chains_; }

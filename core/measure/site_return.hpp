@@ -1,9 +1,9 @@
 // Estimates how much memory a program would save without some of its call sites, by replaying its recording with and
 // without the sites. Also decides whether the estimate is good enough to be reported.
 //
-// The estimate is the difference of two replays. Its error is the larger of two measured distances: between the full
-// replay and the program itself, and between the runs of the replays. An estimate is reported if it is at least ten
-// times its error.
+// The estimate is the difference of two replays. Its error is the larger of two measured distances: between the replay
+// of the whole recording and the program itself, and between repeated runs of the replays. An estimate is reported if
+// it is at least ten times its error.
 //
 // Units    bytes of heap that the replaying process added; savings may be negative.
 // Sources  benchmarks/without_a_site.py measures how often reported estimates agree with the program.
@@ -27,18 +27,19 @@ struct RunSpan {
 // All are 0 if there are no runs.
 [[nodiscard]] RunSpan span_of(std::vector<std::int64_t> runs);
 
-// The heap of a replay at one moment, before anything else is freed.
+// The heap of a replay at its end, before the blocks that are still live are freed.
 struct ReplayedHeap {
     RunSpan held;        // resident
     RunSpan given_back;  // still resident after the allocator was asked to return free memory to the system
 };
 
-// The bytes of those heap pages that were part of a block at some time. A replay has such pages too.
+// The bytes of those heap pages of the program that were part of a block at some time. A replay has such pages too, so
+// they can be compared.
 [[nodiscard]] std::uint64_t heap_bytes(const MemoryLedger& ledger);
 
-// Compares the full replay with the program itself, at the same moment. The program's allocator also has pages that
-// were never part of a block. An unknown part of them is in the replay too, so the replay agrees with the program
-// anywhere from `measured` to `measured + never_a_block`.
+// Compares the replay of the whole recording with the program itself, at the same point of the program. The program's
+// allocator also has pages that were never part of a block. An unknown part of them is in the replay too, so the replay
+// agrees with the program anywhere from `measured` to `measured + never_a_block`.
 struct ReplayCheck {
     struct AfterRequest {
         std::int64_t resident{};
@@ -57,7 +58,7 @@ struct ReplayCheck {
     // The distance between `resident` and `measured`. The part due to the allocator's other pages is not known, so the
     // whole distance counts as error.
     [[nodiscard]] std::uint64_t error() const noexcept;
-    // The same after the request to return free memory. Without such a request: error().
+    // The same distance after the request to return free memory. Without such a request: error().
     [[nodiscard]] std::uint64_t error_after_request() const noexcept;
 };
 // `returned`: the bytes that a copy of the program returned when asked to return free memory.

@@ -42,9 +42,9 @@ struct RankTest {
 //          a 2-core VM.
 [[nodiscard]] RankTest rank_test(std::span<const double> first, std::span<const double> second);
 
-// The parts of the test. exact_p: the two-sided p of U under its exact distribution. normal_p: under the normal
-// approximation (`tie_term`: see Ranks). min_p: the smallest p that samples of n and m values can reach; they reach it
-// if their ranges do not overlap.
+// The parts of the test. exact_p is the two-sided p of U under its exact distribution. normal_p is that under the
+// normal approximation (`tie_term`: see Ranks). min_p is the smallest p that samples of n and m values can reach, when
+// their ranges do not overlap.
 [[nodiscard]] double exact_p(double u, std::span<const double> distribution);
 [[nodiscard]] double normal_p(double u, std::size_t n, std::size_t m, double tie_term);
 [[nodiscard]] double min_p(std::size_t n, std::size_t m);
@@ -68,7 +68,8 @@ struct Shift {
 // The Hodges-Lehmann estimate with its exact interval. Neither sample may be empty.
 //
 // Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval lies between two order statistics
-//          of these shifts, chosen by the critical value of U. So it excludes "no change" exactly if the test does.
+//          of these shifts, chosen by the critical value of U. So the interval excludes "no change" exactly if the U
+//          test rejects it at 5 %.
 // Cost     both samples are sorted. The few shifts that are needed, out of n m, are found by bisection: at most 64
 //          passes over n + m values each. Up to max_exact_product, U's distribution is counted too.
 // Memory   n + m values.
@@ -106,8 +107,8 @@ class LogFactorials {
 [[nodiscard]] double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
                                          std::size_t drawn);
 
-// Adjusted p values. At p <= 0.05, five of a hundred unchanged metrics look changed. Adjusted values instead limit the
-// share of false alarms among all alarms to that level.
+// Adjusted p values. At p <= 0.05, five of a hundred unchanged metrics look changed. If adjusted values are used
+// instead, at most 5 % of all alarms are expected to be false.
 //
 // Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and
 //          Bogomolov 2014, with the test of Simes 1986 for a group.
@@ -115,8 +116,8 @@ class LogFactorials {
 // The adjusted value of each p, in the same order.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p);
 
-// The same if only the smallest p values of a family of `family` tests are given. A value left out can only lower the
-// adjusted values that are above it.
+// The same if only the smallest p values of `family` tests are given. Adjusted values up to the smallest p that was
+// left out are exact; higher ones may be too high.
 [[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family);
 
 struct GroupedP {

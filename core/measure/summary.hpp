@@ -2,7 +2,7 @@
 //
 // Units    those of the values; percentiles from 0 to 100; mdape is a fraction of the median.
 // Sources  the median's interval: order statistics x(k)..x(n+1-k), for the largest k with 2 P(Bin(n, 1/2) < k) <= 5 %.
-//          For n = 6 it is x1..x6, at 96.9 %. It assumes no distribution.
+//          For n = 6 it is x1..x6, at 96.9 %. The interval assumes no distribution.
 //          Percentiles interpolate linearly (NumPy's default).
 // Cost     one sorted copy of the values.
 // Errors   none: statistics that need more values are absent.
@@ -45,7 +45,8 @@ inline constexpr double outlier_distance = 5 * normal_deviations;
 // The k of the median's interval x(k)..x(n+1-k); 0 if n values are too few for 95 %.
 [[nodiscard]] std::size_t median_interval_rank(std::size_t n);
 
-// Empty in three cases: there are no values; ci_lo and ci_hi of fewer than 6 values; mdape if the median is 0.
+// Empty in three cases: there are no values; `stat` is ci_lo or ci_hi and there are fewer than 6 values; `stat` is
+// mdape and the median is 0.
 [[nodiscard]] std::optional<double> stat_of(std::span<const std::optional<double>> values, model::Stat stat,
                                             double percent);
 

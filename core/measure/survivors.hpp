@@ -3,11 +3,11 @@
 // caches that have reached their size.
 //
 // The recording is divided into twenty windows. A window counts if it is older than 1.5 times the longest lifetime of
-// freed blocks (the longest for 99.9 % of them). A block from such a window that is still live has outlived the usual
-// lifetimes. A site grows if three things hold:
-//   - Five counted windows or more remain from its first survivor on.
-//   - 90 % of them contain survivors.
-//   - The later half of them contains at least 35 % of the surviving bytes.
+// freed blocks (without the longest 0.1 % of lifetimes). A block from such a window that is still live has outlived the
+// usual lifetimes. A site grows if three things hold:
+//   - Five or more windows count from the window with its first survivor on.
+//   - 90 % of these windows contain survivors.
+//   - The later half of these windows contains at least 35 % of the surviving bytes.
 // A cache that is still filling meets these rules too: events alone do not distinguish it from a leak.
 //
 // Units    time is counted in events of the recording; bytes.

@@ -15,12 +15,13 @@
 
 namespace memsweep::measure {
 
-// How large a change must be before it counts. Both parts must be exceeded, so that a rise from 1 page fault to 2 is
-// not reported as "+100 %".
+// How large a change must be before it counts. A change must pass both the relative and the absolute part, so that a
+// rise from 1 page fault to 2 is not reported as "+100 %".
 struct Threshold {
     double relative{};
     double absolute{};
-    // Upper limit of what the relative part allows, in the metric's unit: 0.1 % of a gigabyte would be too much.
+    // The most that the relative part allows, in the metric's unit. Otherwise 0.1 % of a gigabyte, for example, would
+    // allow too much.
     double at_most{std::numeric_limits<double>::infinity()};
 };
 
@@ -43,8 +44,8 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);
 
-// True if the change is not 0, is at least the absolute threshold, and exceeds the relative one or `at_most`, whichever
-// allows less.
+// True if three things hold: the change is not 0; it is at least the absolute part; it exceeds the relative part or
+// `at_most`, whichever allows less.
 [[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
 
 // Parses a threshold as users write it: "5%", "2%,1MiB", "0%,64".

@@ -43,14 +43,15 @@ struct Attribution {
     model::CountedOperation operation{};
     double extra{};  // the extra time, which the parts below explain
     double faults{};
-    std::optional<double> allocator;  // these three: empty if not measured; `unexplained` then includes them
-    std::optional<double> waiting;    // for a collector or a finalizer
-    std::optional<double> run_delay;  // for a processor
+    // The next three are empty if they were not measured; `unexplained` then includes them.
+    std::optional<double> allocator;  // calls into the allocator
+    std::optional<double> waiting;    // waiting for a collector or a finalizer
+    std::optional<double> run_delay;  // waiting for a processor
     double unexplained{};             // negative if the parts add up to more than `extra`
     double explained{};               // the parts as a share of `extra`
     double extra_faults{};            // the difference in the number of faults
-    // The average price of one fault; 0: not known. `faults` is price times number in the other case, less price times
-    // number in the base.
+    // The average price of one fault, in the base and in the other case; 0: not known. `faults` = fault_price x faults
+    // of the other case - base_fault_price x faults of the base.
     double base_fault_price{};
     double fault_price{};
 };
@@ -79,12 +80,13 @@ struct MachineContrast {
     std::optional<double> wall_left;
 };
 
-// Empty if the metric is not a time of the program's thread as a whole (latencies, fastest calls), or if neither part
-// grew.
+// Empty if neither part grew, or if the metric is not a time of the program's thread as a whole. A latency or the time
+// of the fastest call is not.
 [[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
                                                               const model::CaseReport& slower, std::string_view metric);
 
-// True if the extra time without the machine's parts is within the threshold, of which `base` is the reference value.
+// True if the extra time without the machine's parts is within the threshold. The relative part of the threshold is a
+// share of `base`.
 [[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
 
 }  // namespace memsweep::measure

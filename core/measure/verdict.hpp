@@ -44,12 +44,12 @@ inline constexpr std::size_t min_repetitions = 5;  // with 4, the smallest p is 
 
 // A metric's value in one case or result and its change against another, as far as they are known.
 struct MetricEffect {
-    std::string metric{};  // empty: it concerns the case as a whole
+    std::string metric{};  // empty: the effect concerns the case as a whole
     model::Unit unit{};
     std::optional<double> value{}, base_value{};  // in `unit`
     std::optional<Shift> effect{};                // of `value` against `base_value`
     std::optional<Verdict> verdict{};             // empty: not judged
-    const model::CaseReport *of{}, *base{};       // cases of value and base_value; nullptr: the finding's
+    const model::CaseReport *of{}, *base{};       // the cases of value and base_value; nullptr: those of the finding
 };
 
 struct Judgement {

@@ -51,8 +51,8 @@ class Adaptor : public MemoryResource {
 // Counts the calls and bytes that pass through it, exactly. The counters may lie in memory shared with another process.
 //
 // Cost     that of Counters: a few plain additions per call.
-// Threads  bytes are added after the upstream has allocated them, and subtracted after it has freed them. So bytes that
-//          are being freed still count as live.
+// Threads  bytes are added after the upstream has allocated them, and subtracted after it has freed them. So bytes
+//          still count as live while they are being freed.
 template <typename Upstream>
 class Counting final : public Adaptor<Counting<Upstream>, Upstream> {
     using Base = Adaptor<Counting<Upstream>, Upstream>;
@@ -288,7 +288,7 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
 // Advises the kernel to use transparent huge pages for large allocations, as NumPy does for its arrays.
 //
 // Units    bytes.
-// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice belongs to
+// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
 //          the address range, so it also applies to blocks that malloc places there later.
 // Cost     a madvise per large allocation, a comparison for others.
 // Errors   those of the upstream. A kernel without huge pages refuses the advice, which is ignored.

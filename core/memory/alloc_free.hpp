@@ -1,4 +1,4 @@
-// Allocates and frees one block repeatedly, to measure nothing but the calls into an allocator.
+// Allocates and frees one block repeatedly, to measure only the calls into an allocator.
 //
 // Units    bytes, at least 1; turns, each one an allocation and its free.
 // Cost     per turn: the two calls and a check of the allocation's status. If Resource is a final class, its code is

@@ -1,11 +1,12 @@
-// A pool of size classes. A freed block goes into the cache of its thread; if that is full, blocks move on to the depot
-// of their class, and from there to a common store that records ages. In a striped pool they go into stripes instead
-// (see pool_tiers.hpp). A request that fits no class goes to the upstream.
+// A pool of size classes. A freed block goes into the cache of the thread that frees it. If the cache is full, blocks
+// move on to the depot of their class, and from there to a common store that records ages. In a striped pool they go
+// into stripes instead (see pool_tiers.hpp). A request that fits no class goes to the upstream.
 //
 // Units    bytes.
 // Cost     a hit in the thread's own cache takes a few nanoseconds: a table look-up and plain loads and stores, without
-//          a lock or a locked instruction. It must also look up the class if freed blocks are cleared, or if the pool
-//          aligns blocks less strictly than malloc. The other tiers take the lock of the class, then that of the store.
+//          a lock or a locked instruction. The class must be looked up too if freed blocks are cleared, or if the pool
+//          aligns blocks less strictly than malloc. The depot takes the lock of the class, the common store one lock
+//          for all classes.
 // Memory   idle: at most `thread_bytes` per class and thread, `depot_bytes` per class, and `limit_bytes` in the common
 //          store. Also see Pool.
 // Threads  any. trim empties the store, then the depots, then the caches of the calling thread and of ended threads.

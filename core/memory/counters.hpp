@@ -1,5 +1,5 @@
 // Exact counters of the allocations and bytes of one stack of resources. The class has standard layout and is all zeros
-// when new, so that it can lie in memory shared with another process, which reads it.
+// when new. So it can lie in memory shared with another process that reads it.
 //
 // Units    bytes, counts.
 // Cost     each thread counts in a cache line of its own: plain additions, no locked instruction. A reader adds up the
@@ -7,9 +7,9 @@
 // Memory   a line of 64 bytes for each of thread_slots threads, and one for all others.
 // Threads  sums are exact once the counting threads have been joined. Until then a sum adds up lines that were read one
 //          after another. The peak is exact if only one thread allocates, even if others free. If several threads
-//          allocate, each updates the peak after every 64 KiB of its own allocations. So the peak may be too low by
-//          64 KiB per thread. It may also be too high, by bytes that pass between threads while it is computed and are
-//          then counted twice.
+//          allocate, each updates the peak after every 64 KiB of its own allocations. So the peak may be too low by 64
+//          KiB per thread. It may also be too high: while it is computed, bytes that pass from one thread to another
+//          may be counted twice.
 #pragma once
 
 #include <algorithm>
@@ -104,7 +104,7 @@ class Counters {
     [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
 
     std::atomic<std::uint32_t> lines_used_{0};      // lines with this index or a higher one were never used
-    std::atomic<std::uint32_t> own_lines_used_{0};  // the same, without the shared last line
+    std::atomic<std::uint32_t> own_lines_used_{0};  // as lines_used_, but without the shared last line
     std::atomic<std::uint32_t> allocating_{0};      // the number of lines that have counted an allocation
     std::atomic<std::uint64_t> peak_bytes_{0};
     std::array<Line, thread_slots + 1> lines_{};

@@ -38,7 +38,7 @@ class OwnerMap {
   public:
     OwnerMap() : places_{places} {}
 
-    // False if the map is full. Half of its places always stay empty, so that probing is short and terminates.
+    // False if the map is full. Half of the map's places always stay empty, so that probing is short and terminates.
     [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept
     {
         const std::uint64_t address = address_of(block);
@@ -120,7 +120,7 @@ class NodePools final : public Pool {
         parts_[owners_.owner_of(ptr)]->pool.deallocate(ptr, bytes, alignment);
     }
 
-    // Each part keeps the same share of `keep_bytes`.
+    // The pool of each node keeps the same share of `keep_bytes`.
     std::uint64_t trim(std::uint64_t keep_bytes) noexcept override
     {
         std::uint64_t released = 0;
@@ -171,7 +171,7 @@ class NodePools final : public Pool {
     }
 
   private:
-    // Passes on the upstream's memory and records in the map which part owns it.
+    // Passes on the upstream's memory and records in the map which part (the pool of a node) owns each block.
     class OwnedMemory final : public Adaptor<OwnedMemory> {
       public:
         OwnedMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part) noexcept
@@ -223,7 +223,7 @@ class NodePools final : public Pool {
     }
 
     OwnerMap owners_;
-    std::array<std::uint8_t, 64> part_of_node_{};  // the first part for nodes without memory
+    std::array<std::uint8_t, 64> part_of_node_{};  // nodes without memory have the first part
     std::vector<std::unique_ptr<Part>> parts_;
 };
 

@@ -24,7 +24,8 @@ namespace memsweep::memory {
 //          alignment above the page size, the mapping is made larger and then trimmed, by two more system calls.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. With `thp`, mappings of 2 MiB and more start
 //          at a multiple of 2 MiB, so that the kernel can use huge pages.
-//          Huge pages of fixed size (MAP_HUGETLB) come from the machine's reserve. Mappings are rounded up to them.
+//          Huge pages of fixed size (MAP_HUGETLB) come from the machine's reserve. Mappings are rounded up to whole
+//          huge pages.
 // Errors   out_of_memory also if the process has too many mappings (vm.max_map_count). no_huge_pages_2m, _1g: too few
 //          reserved pages are free.
 class PageResource final : public MemoryResource {
@@ -84,7 +85,7 @@ class FencedResource final : public MemoryResource {
 
 // Shared pages that no other process maps: one memfd per allocation.
 //
-// Shared memory keeps its contents when its page-table entries are dropped; private memory loses them. The next access
+// If page-table entries are dropped, private memory loses its contents, but shared memory keeps them. The next access
 // takes a minor fault and finds the page in the page cache. Soft trims (model::TrimHow::soft) need such memory.
 //
 // Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.

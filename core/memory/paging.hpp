@@ -3,9 +3,10 @@
 //
 // Units    bytes, counted in whole pages.
 // Sources  madvise(2). A soft trim is MADV_DONTNEED on a shared mapping.
-// Cost     one system call. The populate advices fault every page inside it. Reads that willneed starts run in the
-//          background.
-// Errors   `refused`: the kernel does not support the advice, or not for this kind of memory, or has too little memory.
+// Cost     one system call. With the populate advices, that call faults every page. Reads that willneed starts run in
+//          the background.
+// Errors   `refused`: the kernel does not support the advice at all or for this kind of memory, or has too little
+//          memory.
 #pragma once
 
 #include <algorithm>

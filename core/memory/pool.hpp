@@ -5,7 +5,8 @@
 // Memory   a pool never reads or writes idle blocks, so their pages stay unchanged. Its lists are arrays in mappings of
 //          their own, not in the malloc heap, which is being measured.
 // Threads  any; trim leaves the caches of other living threads alone.
-// Ownership  borrows the upstream. The destructor returns all idle blocks to it; no block may be in use then.
+// Ownership  borrows the upstream. The destructor returns all idle blocks to the upstream; no block may be in use at
+//          that time.
 #pragma once
 
 #include <array>
@@ -20,23 +21,25 @@ namespace memsweep::memory {
 // been joined.
 struct PoolStats {
     std::uint64_t thread_hits{};  // requests served by the thread's own cache
-    std::uint64_t depot_hits{};   // by a depot, or by the thread's own stripe
-    std::uint64_t common_hits{};  // by the common store, another thread's stripe, or a chunk
-    std::uint64_t misses{};       // by new blocks or chunks from the upstream
-    std::uint64_t bypasses{};     // by the upstream alone: too large, too small or too strictly aligned for the pool
+    std::uint64_t depot_hits{};   // requests served by a depot, or by the thread's own stripe
+    std::uint64_t common_hits{};  // requests served by the common store, another thread's stripe, or a chunk
+    std::uint64_t misses{};       // requests served by new blocks or chunks from the upstream
+    // Requests passed to the upstream: too large, too small or too strictly aligned for the pool.
+    std::uint64_t bypasses{};
     std::uint64_t requested_bytes{};  // of all hits and misses
-    std::uint64_t served_bytes{};     // sizes of the blocks given for them: at least requested_bytes
+    std::uint64_t served_bytes{};     // sizes of the blocks given for these requests: at least requested_bytes
     std::uint64_t idle_bytes{};
     std::uint64_t idle_blocks{};
-    std::uint64_t largest_idle_bytes{};  // of one idle block
+    std::uint64_t largest_idle_bytes{};  // size of the largest idle block
     std::uint64_t held_bytes{};          // taken from the upstream and not returned to it, in use or idle
     std::uint64_t held_bytes_peak{};
     std::uint64_t released_bytes{};  // returned to the upstream: evicted or trimmed
     std::uint64_t evictions{};       // blocks returned because the pool was full
-    std::uint64_t passes{};          // of the maintenance thread
+    std::uint64_t passes{};          // passes of the maintenance thread
     std::uint64_t trims{};           // trims that returned memory, by passes or by hand
     std::uint64_t trim_ns{};         // time spent in these trims
-    std::uint64_t short_blocks{};    // dotcompute-code: requests that the original would serve with a short block
+    // Only for dotcompute-code: requests that the original library would serve with too short a block.
+    std::uint64_t short_blocks{};
 
     [[nodiscard]] std::uint64_t hits() const noexcept { return thread_hits + depot_hits + common_hits; }
 

@@ -5,8 +5,8 @@
 // keep. If memory is short, it returns all idle blocks.
 //
 // Units    nanoseconds of the steady clock; bytes.
-// Cost     a pass visits every class of the pool. If a rule depends on them, it also reads /proc/pressure and the files
-//          of the control group.
+// Cost     a pass visits every class of the pool. It also reads /proc/pressure and the files of the control group, if a
+//          rule depends on them.
 // Threads  it runs a thread of its own; other threads may call pass() too.
 // Ownership  borrows the pool, which must outlive it. The destructor ends the thread.
 #pragma once
@@ -25,9 +25,9 @@
 
 namespace memsweep::memory {
 
-// Limits the idle memory of a pool such that idle memory is returned gradually over a fixed time, the decay time. All
-// memory that has just become idle may stay. None that has been idle for the whole decay time may. In between the share
-// that may stay falls along a smooth curve.
+// Limits the idle memory of a pool such that idle memory is returned gradually over a fixed time, the decay time.
+// Memory that has just become idle may stay. Memory that has been idle for the whole decay time may not. In between the
+// share that may stay falls along a smooth curve.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.

@@ -24,8 +24,8 @@ namespace memsweep::memory {
 //
 // Cost     a few nanoseconds: a thread-local load, then plain loads and stores. No lock, no locked instruction, no
 //          call.
-// Memory   for each thread that uses it: (24 + 8 * blocks) bytes per class, rounded up to a power of two, in a mapping.
-//          Its pages for unused classes are never touched. The idle blocks are not touched either.
+// Memory   for each thread that uses the tier: (24 + 8 * blocks) bytes per class, rounded up to a power of two, in a
+//          mapping. Its pages for unused classes are never touched. The idle blocks are not touched either.
 // Threads  a cache belongs to the thread that owns its thread slot. Members that other threads may read are atomic.
 //          Threads that share a slot have no cache.
 // Ownership  the pool frees the kept blocks: see drain.
@@ -33,8 +33,9 @@ class ThreadTier {
   public:
     static constexpr auto relaxed = std::memory_order_relaxed;
 
-    // The idle blocks of one class in one thread's cache. The block that was freed last is in `latest`. So a free and
-    // an allocation after it need no count. The array of older blocks follows this struct in memory.
+    // The idle blocks of one class in one thread's cache. The block that was freed last is in `latest`. So a free
+    // followed by an allocation need not update the count of older blocks. The array of older blocks follows this
+    // struct in memory.
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
@@ -274,7 +275,8 @@ class Depot {
 };
 
 // Idle blocks in several depots, the stripes, which are assigned by thread number. A thread puts blocks into its own
-// stripe. It takes them from there or, if that has none, from the others. Blocks that do not fit are not kept.
+// stripe. It takes blocks from its own stripe or, if that has none, from the other stripes. Blocks that do not fit into
+// a stripe are not kept.
 //
 // Sources  the topology of DotCompute's object pool.
 // Cost     one lock, uncontended if each thread has a stripe of its own. A miss visits every stripe.
