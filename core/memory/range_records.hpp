@@ -1,5 +1,5 @@
-// Records of the ranges into which a pool's chunks are divided. Free ranges are also in bins by size. Best fit and TLSF
-// differ only in how they search the bins.
+// Records of the ranges into which a pool's chunks are divided. Free ranges are also in bins: lists of ranges of
+// similar size. Best fit and TLSF differ only in how they search the bins.
 //
 // Units    bytes.
 // Sources  Masmano, Ripoll, Crespo, Real, "TLSF: a new dynamic memory allocator for real-time systems" (2004).
@@ -137,7 +137,7 @@ class RangeRecords {
     {
         for (const Number head : bins_) {
             for (Number at = head; at != 0;) {
-                const Number next = record(at).following;  // the visitor may remove it
+                const Number next = record(at).following;  // read first, because the visitor may remove the range
                 visit(at);
                 at = next;
             }

@@ -44,7 +44,8 @@ class MemoryResource {
 
     [[nodiscard]] virtual Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
-    // Allocates memory that reads as zeros. It is not written if it is known to be zero already (calloc, fresh pages).
+    // Allocates memory that reads as zeros. The memory is not written if it is known to be zero already (calloc, fresh
+    // pages).
     [[nodiscard]] virtual Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
     virtual void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept = 0;

@@ -2,14 +2,14 @@
 // quarantine, failing, limiting, the pool, timing, placement, huge-page advice, the resource.
 //
 // Counting is outermost, so the counters count what the program requests and frees. It is left out if accounting is
-// off. Idle memory is in the pool's own statistics. Guard pages and detection by unmapping need a FencedResource, which
-// replaces the resource and the pool.
+// off. Memory that is idle in the pool is only in the pool's own statistics. Guard pages and detection by unmapping
+// need a FencedResource, which replaces the resource and the pool.
 //
 // Every call to an accelerator driver is timed. Calls to other memory are timed only if they may be system calls.
 //
-// Cost     a virtual call per layer. Layers that the specs do not ask for are left out. Counting is compiled together
-//          with timed malloc, with a ClassPool or with NullResource if it is directly above them, so that only its own
-//          call is virtual.
+// Cost     a virtual call per layer. Layers that the specs do not ask for are left out. If counting is directly above
+//          timed malloc, a ClassPool or a NullResource, the two are compiled together. Then only the call of counting
+//          is virtual.
 // Threads  as its parts.
 // Ownership  owns the resource, the pool and the adaptors. Borrows the counters, and the runtime of a driver's memory;
 //            both must outlive it.

@@ -1,10 +1,10 @@
-// A small number for the calling thread, its slot, which no other living thread has. It indexes arrays of per-thread
-// data, which then need no lock and no locked instruction.
+// Gives each thread a small number, its slot, that no other living thread has. The slot is an index into arrays of
+// per-thread data. Such data need no lock and no locked instruction.
 //
 // Cost     one thread-local load. A thread's first call claims a slot by a locked instruction.
-// Threads  up to 64 living threads have a slot of their own. All others share the number `thread_slots`; its data need
-//          locked instructions. A slot is freed when its thread ends. That thread's writes happen before the next
-//          owner's reads.
+// Threads  up to 64 living threads have a slot of their own. All other threads share the number `thread_slots`; the
+//          data with this index need locked instructions. A slot is freed when its thread ends. That thread's writes
+//          happen before the next owner's reads.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace memsweep::memory {
 
 inline constexpr std::uint32_t thread_slots = 64;
 
-// current_thread_slot is the thread's own slot, or thread_slots if it shares, or unclaimed_slot before its first call
-// of thread_slot().
+// current_thread_slot is the thread's own slot, or thread_slots if the thread has none of its own, or unclaimed_slot
+// before its first call of thread_slot().
 inline constexpr std::uint32_t unclaimed_slot = thread_slots + 1;
 MEMSWEEP_LOCAL_EXEC extern constinit thread_local std::uint32_t current_thread_slot;
 

@@ -46,15 +46,15 @@ struct AllocatorSetting {
 struct SettingStyle {
     std::string_view allocator;
     std::string_view variable;  // holds the list of all settings; empty: each setting has a variable of its own
-    std::string_view prefix;    // of each name in the list
-    char assign{};              // between name and value
-    char separator{};           // between the settings of the list
+    std::string_view prefix;    // stands before each name in the list
+    char assign{};              // stands between name and value
+    char separator{};           // stands between the settings of the list
     bool has_digits{};          // true and false are written as 1 and 0
     std::span<const AllocatorSetting> settings{};
 };
 
 [[nodiscard]] std::span<const SettingStyle> allocator_settings();
-// Both return nullptr if the table lacks the allocator or the setting.
+// find_setting_style and find_setting return nullptr if the table lacks the allocator or the setting.
 [[nodiscard]] const SettingStyle* find_setting_style(std::string_view allocator);
 [[nodiscard]] const AllocatorSetting* find_setting(std::string_view allocator, std::string_view name);
 
@@ -82,17 +82,17 @@ struct ChosenSetting {
 // The character between the elements of a variable that holds a list. Empty if the variable holds a single value.
 [[nodiscard]] std::optional<char> list_separator(std::string_view variable);
 
-// Sets a variable. If it is a list that is set already, the value is appended, because the last element takes effect.
-// Any other value is replaced.
+// Sets a variable. If the variable is a list that is set already, the value is appended, because the last element takes
+// effect. The value of any other variable is replaced.
 void add_variable(Variables& variables, std::string_view name, std::string_view value);
 
 // Settings worth trying.
 
 enum class TryOnly : std::uint8_t {
     always,
-    with_threads,        // it concerns arenas, and a single thread uses only one
-    when_idle,           // it has an effect only while the program is idle
-    with_large_process,  // it costs a few MiB by itself
+    with_threads,        // the setting concerns arenas, and a single thread uses only one
+    when_idle,           // the setting has an effect only while the program is idle
+    with_large_process,  // the setting itself costs a few MiB
 };
 
 struct AllocatorChoice {

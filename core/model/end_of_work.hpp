@@ -30,7 +30,7 @@ struct EndOfWork {
     friend bool operator==(const EndOfWork&, const EndOfWork&) = default;
 };
 
-// Both use the forms "file:PATH", "line:REGEX", "signal" and "exit".
+// Both functions use the forms "file:PATH", "line:REGEX", "signal" and "exit".
 [[nodiscard]] base::Expected<EndOfWork> parse_end_of_work(std::string_view text);
 [[nodiscard]] std::string to_text(const EndOfWork& end);
 

@@ -46,10 +46,11 @@ struct FleetMetric {
     Better better{};
     MetricClass metric_class{};
     // One entry per host.
-    std::vector<std::uint32_t> n;   // number of values
-    std::vector<double> median;     // of the host's values
-    std::vector<double> mad;        // median absolute deviation of the host's values
-    std::vector<double> low, high;  // confidence interval of the host's median; below 6 values: their range
+    std::vector<std::uint32_t> n;  // number of values
+    std::vector<double> median;    // of the host's values
+    std::vector<double> mad;       // median absolute deviation of the host's values
+    // Confidence interval of the host's median; the range if there are fewer than 6 values.
+    std::vector<double> low, high;
 };
 
 // A quantity for each ordered pair of hosts, as link tests measure it.

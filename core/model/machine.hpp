@@ -55,7 +55,7 @@ struct LaunchPlace {
     std::string nodes;         // all nodes of the job, in the launcher's notation: n[001-128]
     std::string partition;     // Slurm's partition
     std::string cpus;          // the processors that this process may run on: "0-3,8"
-    std::string memory_nodes;  // the NUMA nodes that it may allocate from
+    std::string memory_nodes;  // the NUMA nodes that this process may allocate from
     std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;
 };
 
@@ -81,7 +81,7 @@ struct MachineCheck {
     Fitness status{Fitness::ok};
     std::string value;    // the finding in words; empty: the property cannot be read on this machine
     std::string why;      // why the property matters
-    std::string command;  // a shell command that improves it; empty: none is needed, or none exists
+    std::string command;  // a shell command that improves the property; empty: none is needed, or none exists
     std::vector<Figure> figures{};
 };
 

@@ -74,8 +74,9 @@ inline constexpr auto name_table<Contents> = std::to_array<Named<Contents>>({
     return Contents::kept;
 }
 
-// Before each operation, all arrays that the program can reach are trimmed if the process's resident set is above a
-// limit. Arrays that it can no longer reach stay resident, at the expense of the arrays in use.
+// A rule by which arrays are trimmed without a step. Before each operation, if the process's resident set is above a
+// limit, all arrays that the program can reach are trimmed. Arrays that it can no longer reach stay resident, at the
+// expense of the arrays in use.
 struct TrimPolicy {
     std::uint64_t above_bytes{};  // the limit; 0: never trim
     TrimHow how{TrimHow::soft};

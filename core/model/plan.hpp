@@ -23,7 +23,8 @@ struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
     std::uint32_t devices{};  // the number of accelerators, gpu0 and so on
-    // For memsweep-mpi. The cases then consist of transfers between ranks alone.
+    // The MPI ranks that the scenario needs, for memsweep-mpi. If it needs any, its cases consist only of transfers
+    // between ranks.
     RankNeed ranks;
 };
 
@@ -79,8 +80,8 @@ inline constexpr std::string_view placement_axis = "placement";
 // mode: arrays dropped under `finalizer` or `leak`, for instance, count until a drain or the end.
 [[nodiscard]] std::uint64_t estimated_peak_bytes(const Case& plan_case);
 
-// The same for all cases, including the memory that earlier cases in the same worker leave behind. Cases estimated
-// above `budget_bytes` (0: no limit) are not run, so they leave nothing.
+// The upper bounds for all cases, including the memory that earlier cases in the same worker leave behind. Cases
+// estimated above `budget_bytes` (0: no limit) are not run, so they leave nothing.
 [[nodiscard]] std::vector<std::uint64_t> estimated_peaks_bytes(const std::vector<Case>& cases,
                                                                std::uint64_t budget_bytes);
 

@@ -76,7 +76,7 @@ inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
 struct PoolSpec {
     PoolKind kind{PoolKind::none};
     ClassScheme classes{ClassScheme::quad};
-    double factor{1.25};        // geometric: size of a class over that of the one before
+    double factor{1.25};        // geometric: size of a class divided by the size of the class before
     std::uint64_t smallest{1};  // requests below `smallest` or above `largest` bypass the pool
     std::uint64_t largest{1U << 30U};
     std::uint32_t alignment{16};  // of every block; requests with a larger alignment bypass the pool
@@ -106,8 +106,8 @@ struct PoolSpec {
 // has one. Fixed schemes are listed whole.
 [[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);
 
-// The size of the block that a pool gives for a request: that of its class. If the pool has no class for it, or the
-// request bypasses the pool: the size requested.
+// The size of the block that a pool gives for a request. This is the size of the request's class, or the size requested
+// if the pool has no class for the request or the request bypasses the pool.
 [[nodiscard]] std::uint64_t served_bytes(const PoolSpec& pool, std::uint64_t bytes);
 
 }  // namespace memsweep::model

@@ -70,7 +70,8 @@ struct Phase {
     std::uint64_t entered{};  // how often
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    std::optional<double> fault_time;  // these three: as the metrics of the same names; empty: not measured
+    // The next three are as the metrics of the same names; empty: not measured.
+    std::optional<double> fault_time;
     std::optional<double> allocator_time;
     std::optional<double> collector_wait_time;  // also empty if the release mode never waits
 };
@@ -146,7 +147,7 @@ struct AllocatorInfo {
 // because a program may copy them into memory.
 struct NameLengths {
     std::uint64_t words{};        // the program's name as called, and those of its arguments that are paths
-    std::uint64_t paths{};        // the same as absolute paths, with links resolved
+    std::uint64_t paths{};        // the same names as absolute paths, with links resolved
     std::uint64_t folder{};       // the working folder
     std::uint64_t environment{};  // all environment variables
 };
@@ -253,17 +254,18 @@ struct Calibration {
     // What the engine adds to a malloc and free of 64 bytes when it allocates and drops an array of that size.
     std::optional<double> harness_seconds_per_op;
     std::optional<double> clock_read_seconds;
-    std::optional<double> harness_seconds_per_op_uncounted{};  // the same with Accounting::off
+    std::optional<double> harness_seconds_per_op_uncounted{};  // as harness_seconds_per_op, but with Accounting::off
     // Concatenations that read and write at least this many bytes in total used stores that bypass the caches. Empty:
-    // none did. The second value is for results that are written in pieces.
+    // none did. The first value is for results that are written from front to back, the second for results
+    // written in pieces.
     std::optional<std::uint64_t> streaming_from_bytes{};
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};
     std::optional<Canary> canary{};  // of a probe
     std::optional<MachineRounds> rounds{};
-    // For foreign programs, measured with a program that does nothing. Its shortest run is the part of each wall_time
-    // that any program spends on starting and ending.
+    // For foreign programs: the shortest wall_time of a program that does nothing. Any program spends this part of its
+    // wall_time on starting and ending.
     std::optional<double> harness_seconds_per_run{};
-    // The time of a repetition of that program outside its wall_time.
+    // The time that a repetition of the program that does nothing takes outside its wall_time.
     std::optional<double> harness_seconds_beside_run{};
 };
 

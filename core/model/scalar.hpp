@@ -31,7 +31,7 @@ struct Axis {
 };
 
 // All combinations of the axes' values, where the last axis varies fastest. Combinations that match all parameters of
-// an exclusion are left out. Empty if there are more than `limit` combinations.
+// an exclusion are left out. nullopt if there are more than `limit` combinations.
 [[nodiscard]] std::optional<std::vector<std::vector<Param>>>
 expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
 

@@ -1,6 +1,6 @@
-// Settings of a run: the order and the isolation of its repetitions, and how a recorded trace is replayed.
+// Settings of a run: among them the order and the isolation of its repetitions, and how a recorded trace is replayed.
 //
-// They are apart from the plan and its steps because results contain them too.
+// They are kept apart from the plan and its steps, because results contain the settings too.
 #pragma once
 
 #include <chrono>
@@ -67,7 +67,7 @@ struct SeriesSpec {
 
 struct Settings {
     std::uint32_t repetitions{10};
-    std::uint32_t warmup{1};                                     // unmeasured repetitions before these
+    std::uint32_t warmup{1};                                     // unmeasured repetitions before the measured ones
     std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // of one repetition
     Order order{Order::interleaved};
     std::uint64_t seed{1};

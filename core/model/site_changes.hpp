@@ -26,14 +26,15 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
 // The change of one metric at a site. It is larger than the scatter between the runs of either program.
 struct SiteChange {
     std::string site;  // "parse_row (table.cpp:210)"; the line is the candidate's if the site exists there
-    std::vector<std::string> through;  // functions that allocate on its behalf, such as xmalloc; innermost first
-    std::vector<std::string> callers;  // in the stack whose figures changed most; innermost first
+    std::vector<std::string> through;  // functions that allocate for the site, such as xmalloc; innermost first
+    std::vector<std::string> callers;  // the site's callers in the stack whose figures changed most; innermost first
     SiteIn in{};
-    double base{}, candidate{};      // medians of the runs
-    double change{};                 // candidate - base
-    double scatter{};                // the range of the runs of one program, the wider one
-    std::optional<double> share;     // of the whole program's change; empty: the whole program did not change
-    std::optional<double> blocks{};  // change in live blocks at the metric's moment; empty: it has no such moment
+    double base{}, candidate{};   // medians of the runs
+    double change{};              // candidate - base
+    double scatter{};             // the range of the runs of one program; the wider of the two programs' ranges
+    std::optional<double> share;  // of the whole program's change; empty: the whole program did not change
+    // Change in live blocks at the moment that the metric is about; empty: the metric is about the whole run.
+    std::optional<double> blocks{};
 };
 
 struct MetricSites {

@@ -3,7 +3,7 @@
 //
 // Units    as in the names of the fields. 0 in a limit means "none".
 // Sources  kinds of driver memory: device::MemoryKind. A kind counts as reachable by the processor only if all runtimes
-//          promise that for all devices. Mapped memory is not: it has an address only while it is mapped.
+//          promise that for all devices. Mapped memory does not count: it has an address only while it is mapped.
 // Errors   functions named ..._objection return what is wrong and what to use instead; empty: nothing is wrong.
 #pragma once
 
@@ -255,13 +255,13 @@ struct HeapSizes {
 struct ManagedBudget {
     std::uint64_t bytes_per_array{};  // of small objects: wrappers, strings
     std::uint64_t garbage{};          // size of one more object per array, which is dropped at once; 0: none
-    std::uint64_t header{16};         // of that object
+    std::uint64_t header{16};         // header of the `garbage` object
     std::uint64_t first{};            // budget of the young generation before the first collection; 0: as `steady`
-    std::uint64_t second{};           // before the second collection; 0: as `steady`
-    std::uint64_t steady{};           // before all later ones; 0: the young generation triggers no collections
+    std::uint64_t second{};           // budget before the second collection; 0: as `steady`
+    std::uint64_t steady{};           // budget before all later collections; 0: the young generation triggers none
     std::uint64_t used_at_start{};
-    // Size of a thread-local buffer. Part of it is unused when a collection begins: all of it if `garbage` is larger
-    // than the buffer, otherwise half. Without `garbage` it is used up.
+    // Size of a thread-local buffer. When a collection begins, a part of the buffer is unused: all of it if `garbage`
+    // is larger than the buffer, otherwise half. Without `garbage` the buffer is used up.
     std::uint64_t tlab{};
     std::uint64_t region{};      // objects do not cross the borders of regions of this size; 0: no regions
     std::uint64_t large_from{};  // objects from this size on count against `large` instead; 0: none do
@@ -275,7 +275,7 @@ struct ManagedBudget {
 struct Pressure {
     PressureRule rule{PressureRule::none};
     std::uint64_t min_budget{4U << 20U};  // coreclr: bytes that may always be added before a collection
-    double max_ratio{10};          // coreclr: limit of the factor on the budget, which is added over removed bytes
+    double max_ratio{10};          // coreclr: the budget is multiplied by added / removed bytes, but at most by this
     std::uint64_t managed_heap{};  // coreclr: size of the managed heap
     double heap_share{1.0 / 3.0};  // coreclr: this share of the managed heap is another lower limit of the budget
     double duty{5};                // coreclr: least time between collections, in durations of a collection
@@ -290,7 +290,7 @@ struct Pressure {
 struct ReserveCap {
     std::uint64_t bytes{};                    // 0: no limit
     bool explicit_gc{true};                   // an allocation at the limit may request a collection
-    std::uint32_t sleeps{9};                  // before an allocation at the limit fails
+    std::uint32_t sleeps{9};                  // number of sleeps before an allocation at the limit fails
     std::uint64_t first_sleep_ns{1'000'000};  // each sleep is twice as long as the one before
     friend bool operator==(const ReserveCap&, const ReserveCap&) = default;
 };
@@ -329,7 +329,8 @@ struct ArenaSpec {
     bool restore_on_throw{};                   // whether an exception frees the scope's memory; not so in Bumper.jl
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: initial size of the main buffer
     std::uint32_t history{5};  // arena_autoscale: number of last resets that determine the buffer's size
-    double headroom{1.1};      // arena_autoscale: size of the buffer divided by the most that these used
+    // For arena_autoscale: size of the buffer divided by the most that was used before one of these resets.
+    double headroom{1.1};
     friend bool operator==(const ArenaSpec&, const ArenaSpec&) = default;
 };
 
@@ -360,12 +361,13 @@ struct ReleaseSpec {
     std::uint32_t finalizer_nice{};      // nice value of finalizer threads
     std::uint64_t release_cost_ns{};     // additional busy time per release, for finalizers that do more than free
     std::uint64_t resurrect_every{};     // every Nth block found unreachable stays alive for one more collection
-    bool gated{};                        // an allocation that triggers a collection waits until its releases are done
-    std::uint64_t collect_every{};       // an allocation triggers a collection after this many since the last one
-    std::uint64_t gc_pause_ns{};         // a collection stops the program for this long
-    std::uint64_t gc_duration_ns{};      // a collection triggered by `pressure` runs this long in the background
-    double free_fraction{1};             // share of manual releases that free at once
-    std::uint64_t batch{16};             // deferred_batch: number of waiting drops at which all are freed
+    bool gated{};                        // an allocation that triggers a collection waits for the collection's releases
+    // The number of allocations after which a collection runs; 0: none runs for this reason.
+    std::uint64_t collect_every{};
+    std::uint64_t gc_pause_ns{};     // a collection stops the program for this long
+    std::uint64_t gc_duration_ns{};  // a collection triggered by `pressure` runs this long in the background
+    double free_fraction{1};         // share of manual releases that free at once
+    std::uint64_t batch{16};         // deferred_batch: number of waiting drops at which all are freed
     ManagedBudget managed;
     Pressure pressure;
     ReserveCap cap;
@@ -407,10 +409,10 @@ struct DriverMemoryName {
 };
 [[nodiscard]] DriverMemoryName driver_memory_name(std::string_view text);
 
-// Whether it is the device's own memory. Some devices use memory of the host as their own.
+// Whether the resource is the device's own memory. Some devices use memory of the host as their own.
 [[nodiscard]] bool is_on_device(ResourceKind resource);
 
-// Whether it is a driver's memory that the processor can neither read nor write.
+// Whether the resource is a driver's memory that the processor can neither read nor write.
 [[nodiscard]] bool is_beyond_reach(ResourceKind resource);
 
 // Why steps cannot read and write arrays of this resource.

@@ -24,12 +24,13 @@
 
 namespace memsweep::model {
 
-// The description of an operation, in the static member `info` of its struct. The struct also defines those of these
-// constants that are true for it:
-//   holds_nothing    it neither makes nor drops memory
-//   keeps_no_array   it makes blocks and frees them before it ends; each counts as an operation of time_per_op
-//   is_for_threads   it may be used in a parallel block, because each thread can run it independently: it measures no
-//                    time and no point, and touches nothing that belongs to the whole process
+// The description of an operation, in the static member `info` of its struct. Constants of the struct say more about
+// the operation. The struct defines only those that are true:
+//   holds_nothing    the operation neither makes nor drops memory
+//   keeps_no_array   the operation makes blocks and frees them before it ends; each block counts as an operation of
+//                    time_per_op
+//   is_for_threads   the operation may be used in a parallel block, because each thread can run it independently: it
+//                    measures no time and no point, and touches nothing that belongs to the whole process
 struct OperationInfo {
     std::string_view name;
     std::string_view meaning;
@@ -50,8 +51,8 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
-// Allocates a block from the memory resource and frees it, `times` times. It makes no array, uses no release mode and
-// writes nothing.
+// Allocates a block from the memory resource and frees it, and repeats that `times` times. The step makes no array,
+// uses no release mode and writes nothing.
 struct AllocFreeStep {
     static constexpr OperationInfo info{"alloc_free",
                                         "allocate a block and free it at once, so many times, with nothing between the "
@@ -284,7 +285,8 @@ struct ReplayStep {
     std::chrono::nanoseconds settle{};  // idle time after the last event, while the blocks left over are still live
     std::vector<bool> left_out;         // per call stack: whether its blocks are left out; scenarios cannot set this
     std::string until;  // the moment at which the replay ends (trace::TraceMoment); scenarios cannot set it
-    std::uint64_t peak_live_bytes{};  // this and the two below: of the recording
+    // The next three are figures of the recording.
+    std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
 };

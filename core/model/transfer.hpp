@@ -69,7 +69,6 @@ struct TransferEnd {
 };
 
 // What moves the bytes of a transfer.
-
 struct Mover {
     enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
     Kind kind{};
@@ -139,7 +138,7 @@ inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
 struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
-    std::uint32_t priority{5};  // 0 to 10; transfers with a higher one begin first
+    std::uint32_t priority{5};  // 0 to 10; transfers with a higher priority begin first
     bool optional{};            // from "gpu*": left out on a machine without its devices
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
@@ -169,7 +168,8 @@ struct TransferOptions {
     std::uint64_t chain{};                // number of kernels that the device runs on the data
     bool keep{true};             // the data stay on the device between these kernels; else they go back and forth
     std::uint64_t work_bytes{};  // bytes that the program itself reads in every turn
-    bool blocking{};             // it reads them after the transfers have ended; else while they are in progress
+    // The program reads `work_bytes` after the transfers have ended; else during the transfers.
+    bool blocking{};
     friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
 

@@ -8,8 +8,8 @@
 //          Of every four neighbouring lines, one is visited in each of four passes over the memory. So a line that the
 //          hardware prefetched with its neighbour has been evicted before it is visited.
 //
-// Memory   links are written into the memory that is passed in. The constructor needs 8 bytes for each block of a
-//          group.
+// Memory   links are written into the memory that is passed in. The constructor needs 8 bytes for each 256-byte block
+//          of a group.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 // back until all are queued. Events time them. Then the data at the destination are compared with the pattern. A
 // driver's queue is bounded, and a latch has a timeout. So at most 256 copies are queued behind a latch, and a larger
 // sample is the sum of several such batches. The first four copies of a batch are a warm-up and not timed. Copies of
-// pageable memory are timed by the processor instead, without a latch: such a copy may return only when it is done,
-// which would block for ever behind a latch.
+// pageable memory are timed by the processor instead, without a latch. The call of such a copy may return only when the
+// copy is done, so behind a latch it would block for ever.
 //
 // Owners   Memory of a device is written and checked by that device, even if another device moves the data. A mover
 //          that wrote to a wrong place would otherwise find its own pattern there and notice nothing.
@@ -63,7 +63,8 @@ class CopyQueue {
     [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
     [[nodiscard]] bool is_timed_by_events() const noexcept;
     [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // untimed copies at the start of each batch
-    [[nodiscard]] const std::byte* host_memory() const noexcept;  // the end that the processor can read; or nullptr
+    // Memory of the end that the processor can read; nullptr: neither end.
+    [[nodiscard]] const std::byte* host_memory() const noexcept;
 
     [[nodiscard]] base::Expected<void> prepare();  // overwrites the destination; returns when that is done
     [[nodiscard]] base::Expected<void> enqueue(std::uint64_t copies);
@@ -97,7 +98,7 @@ class CopyQueue {
 // The times of several queues that copied at the same time.
 struct AtOnce {
     std::vector<double> seconds;  // for each queue, by events of its device
-    bool stayed_busy{true};       // all other queues were still copying whenever a measured queue was done
+    bool stayed_busy{true};       // whenever a measured queue was done, all other queues were still copying
     AtOnce& operator+=(const AtOnce& next);
 };
 

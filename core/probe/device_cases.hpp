@@ -45,10 +45,10 @@ enum class CaseKind : std::uint8_t {
 // How managed memory reaches the kernel that reads it.
 //   on_demand   by page faults
 //   prefetched  by the driver's prefetch call, before each part is read
-//   advised     it does not move: the driver is advised to keep it on the host, where the device can reach it
+//   advised     not moved: the driver is advised to keep the memory on the host, where the device can reach it
 enum class ManagedWay : std::uint8_t { on_demand, prefetched, advised };
 
-// The call that is measured, and for what it waits.
+// The call that is measured, by the work that it waits for.
 //   launch                a kernel of one work item
 //   launch_beside         the same, while kernels of another stream fill the device
 //   urgent_launch_beside  as launch_beside, but on a stream of the highest priority
@@ -121,7 +121,7 @@ struct HostSide {
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
 
-// Sets the facts `clocks` and `held_back_by` (what limits the clocks) in the same way.
+// Sets the facts `clocks` and `held_back_by` (what limits the clocks), also for the moment `when` and at rest.
 void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
                      const std::optional<device::Clocks>& at_rest);
 
@@ -135,7 +135,8 @@ void set_clock_facts(model::CaseReport& report, const std::optional<device::Cloc
 //          loads share a DRAM page and a translation.)
 //          Loads from device memory: before each sample, twice the size of the last-level cache is written, so that no
 //          line of the chain is left in the cache.
-//          Loads from that cache: the cycle covers a quarter of the cache and is followed once before each sample.
+//          Loads from the last-level cache: the cycle covers a quarter of the cache and is followed once before each
+//          sample.
 //          Staged copies: the ring of core/transfer/staged_copy.cpp, with both ends made anew for each sample.
 //          Prefetches: the driver's call for managed memory.
 //          Managed memory beyond the device's: first, device memory is allocated (the ballast) until only as much is
