@@ -51,8 +51,8 @@ struct Judged {
 // `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
-// Whether a setting with this price may be advised: the price is proven, or it is open and the estimate of the pairs,
-// however few, is at most 3 % above `at_most`.
+// Whether a setting with this price may be advised. It may if the price is proven, or if the price is open and the
+// estimated ratio is at most 3 % above `at_most`, however few the pairs.
 [[nodiscard]] bool is_affordable(const Judged& price, double at_most);
 
 }  // namespace memsweep::measure

@@ -6,9 +6,9 @@
 //          even if the level falls again later. In each interval every possible cut is tried. Mann-Whitney's U test
 //          compares the values before the cut with those after it. The test is exact if there are no ties; its p is
 //          never below the smallest that so few values can have. The lowest p of all cuts tried, times their number
-//          (Bonferroni), is the p of the best cut. Among the values between its two neighbours, a cut is finally placed
-//          such that the distances of the values to the median of their own side have the smallest sum. Nothing is
-//          random.
+//          (Bonferroni), is the p of the best cut. cuts() finally moves each cut, within the values between its two
+//          neighbours. It minimises the sum of the distances between the values and the median of their side. Nothing
+//          is random.
 // Cost     tries about n log n cuts for n values.
 // Errors   none: fewer than 2 * min_segment values have no cut.
 #pragma once

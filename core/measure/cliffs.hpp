@@ -47,7 +47,7 @@ struct CliffSurvey {
 [[nodiscard]] std::vector<std::uint64_t> sizes_of(const SizeRange& range);
 
 // Sweeps over sizes, then bisects every jump to the byte. A jump in faults is exact. A jump in time counts only if the
-// faults do not jump, and if the jump appears again when the sizes on both sides are measured a second time.
+// faults do not jump. The sizes on both sides of the jump are also measured a second time; the jump must appear again.
 //
 // Cost     one measurement per size of the sweep. For each cliff, about log2(d) more, where d is the number of
 //          bytes between two neighbouring sizes of the sweep.

@@ -56,8 +56,8 @@ struct CaseContrast {
 // `none`, and `copy`, compared with `false`.
 [[nodiscard]] std::vector<CaseContrast> case_contrasts(std::span<const model::CaseReport> cases);
 
-// The cost of sharing a worker: the time and page faults of a case inside a sweep, compared with the same case alone,
-// and how long each additional fault took.
+// The cost of sharing a worker. The time and page faults of a case inside a sweep are compared with those of the same
+// case alone. Also says how long each additional fault took.
 //
 // Units    times and faults per call, array or repetition, whichever the case has; medians over the repetitions.
 // Sources  the ratio: Hodges-Lehmann, inside the sweep / alone. Time per fault: the difference of the times over the

@@ -87,8 +87,8 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
-// The findings that say not to trust a result's figures: other work disturbed the machine before anything was measured,
-// or a probe measured what no memory can do. findings() contains these too.
+// The findings that say not to trust a result's figures. Either other work disturbed the machine before anything was
+// measured, or a probe measured what no memory can do. findings() contains these too.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
 // The findings behind the exit code of a run that came to its end: failures, cases over the memory budget and, if
@@ -104,9 +104,9 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
-// The findings of a probe about a machine's memory: its bandwidth and the gain of non-temporal stores; the latency of a
-// load by the size of the working set; the gain of several loads at once; and the cost of a page fault. Empty without
-// cases of a probe.
+// The findings of a probe about a machine's memory. They are about its bandwidth, the gain of non-temporal stores, the
+// latency of a load by the size of the working set, the gain of several loads at once, and the cost of a page fault.
+// Empty without cases of a probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
 // Measurements of a probe that no memory can produce:

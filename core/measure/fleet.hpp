@@ -87,8 +87,8 @@ class FleetBuilder {
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
 // host. The p values are adjusted (benjamini_bogomolov). So of the hosts that are named because of their p, at most 1 %
-// are expected to be like the others. A host is bad for one of three reasons: it is an outlier on the worse side of a
-// quantity, one of its cases, assertions or limits failed, or its run was interrupted. Parts of a time (fault_time,
+// are expected to be like the others. A host is bad if it is an outlier on the worse side of a quantity. It is also bad
+// if one of its cases, assertions or limits failed, or if its run was interrupted. Parts of a time (fault_time,
 // allocator_time, ...) are not judged beside the time itself.
 //
 // Sources  tags that bad hosts share: the hypergeometric probability that by chance at least as many bad hosts carry

@@ -3,9 +3,9 @@
 //
 // A slope proves nothing, because a table that grew once, or noise, also has a slope. Here memory grows steadily only
 // if every step from fewer to more operations leaves more behind. A step does so if the least memory of any run with
-// more operations is above the most memory of any run with fewer. With k different numbers of operations and r runs of
-// each, noise alone passes this test with a probability of r!^k / (k r)!: 0.06 % for k = r = 3. So programs that vary
-// are run more often than programs that repeat to the byte.
+// more operations is above the most memory of any run with fewer. For k different numbers of operations and r runs of
+// each, noise alone passes this test with a probability of r!^k / (k r)!. That is 0.06 % for k = r = 3. So programs
+// that vary are run more often than programs that repeat to the byte.
 //
 // The number of operations is an argument of the program. A program that keeps its arguments holds one more byte for
 // each further digit of the number. So the test forgives one more byte per block for each further digit, if the number

@@ -35,9 +35,9 @@ struct MachineDrift {
 // measured, or the metric is the time of a single event, the whole drift counts. Drifts of less than 2 % after this are
 // left out.
 //
-// One more drift comes from the case's own page faults, if both sides had about the same number of them: the change of
-// kernel_time per fault. It is needed because touching memory costs a case more if the host takes freed memory back.
-// The fixed work does not show this, because it touches little memory.
+// One more drift is the change of kernel_time per page fault of the case itself. It is used if both sides had about the
+// same number of faults. If the host takes freed memory back, touching memory costs a case more. The fixed work does
+// not show this, because it touches little memory.
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 

@@ -1,10 +1,11 @@
 // Judges a machine by short measurements: whether its memory is warm, and whether other work disturbs it.
 //
 // Units    seconds; shares as fractions.
-// Sources  a chunk of memory is cold if its first touch costs more than three times its second. A canary spoils results
-//          if its median absolute error is 5 % or more, or if one round in twenty takes at least a quarter longer than
-//          the median. From 2 % on, or if one round in twenty takes at least a tenth longer, the check is a note. Steal
-//          time spoils results if it is 2 % or more of all processors' time.
+// Sources  a chunk of memory is cold if its first touch costs more than three times its second. A canary is fixed work
+//          that is timed in rounds. If its median absolute error is 5 % or more, or if one round in twenty takes at
+//          least a quarter longer than the median, the check says that results are spoiled. With an error of 2 % or
+//          more, or if one round in twenty takes at least a tenth longer, the check is a note. Steal time spoils
+//          results if it is 2 % or more of all processors' time.
 // Errors   none: without a reading, the check is a note without a value.
 #pragma once
 

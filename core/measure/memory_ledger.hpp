@@ -1,5 +1,6 @@
 // Says what every resident page of a stopped program is used for. The input is the program's address space, its live
-// blocks, the pages that held freed blocks, the code that made each mapping, and the stacks of the threads.
+// blocks, and the pages that held freed blocks. It also has the code that made each mapping, and the stacks of the
+// threads.
 //
 // A page has the first category of MemoryCategory that fits. On a page with live blocks, each byte has a category. The
 // sum over all categories is the resident memory, to the byte.
@@ -148,7 +149,7 @@ struct MemoryLedger {
     [[nodiscard]] std::uint64_t program_bytes() const noexcept;
 };
 
-// What the pages of an area are used for, as far as the area itself tells.
+// What the pages of a mapping are used for, judging by the mapping as a whole. MemoryCategory says it of each page.
 enum class AreaRole : std::uint8_t {
     recorder,
     program_file,

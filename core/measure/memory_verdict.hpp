@@ -1,5 +1,6 @@
-// Says in one word what the memory of a stopped program is mostly used for. The evidence is the ledger, the bytes that
-// a request to the allocator returned (if one was tried), and the call sites that grow or have lost blocks.
+// Says in one word what the memory of a stopped program is mostly used for. The evidence is the ledger
+// (memory_ledger.hpp), the bytes that a request to the allocator returned, if one was tried, and the call sites that
+// grow or have lost blocks.
 //
 // Threads  any.
 #pragma once

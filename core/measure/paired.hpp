@@ -55,9 +55,9 @@ inline constexpr double false_alarms_exact = 0.002;
 // estimate the noise.
 inline constexpr double misses = 0.02;
 
-// An exact counter that was constant on each side is judged after this many rounds: as `same` if the two values are
-// equal, as a change if they differ. If a counter takes two values at random, the chance that n rounds look like a
-// change is at most 2 / 4^n.
+// The number of rounds after which an exact counter is judged that was constant on each side. It is `same` if the two
+// values are equal, and a change if they differ. If a counter takes two values at random, the chance that n rounds look
+// like a change is at most 2 / 4^n.
 inline constexpr std::size_t rounds_to_equal = 3;
 inline constexpr std::size_t rounds_to_differ = 6;
 

@@ -16,9 +16,9 @@ namespace memsweep::measure {
                                                         const model::RatioOf& candidate, const Criteria& criteria);
 
 // Whether further rounds are of no use: a metric regressed, or every judged metric is decided or hidden by its scatter.
-// For wall time less is needed, unless the user named it: it already counts as hidden if it scatters without a change
-// and the processor time is `same`. The verdict on wall time is then inconclusive, so this rule causes no false
-// verdict.
+// Wall time already counts as hidden if it scatters without a change and the processor time is `same`. This rule does
+// not apply if the user named wall time. It causes no false verdict, because the verdict on wall time is then
+// inconclusive.
 [[nodiscard]] bool is_settled(const Comparison& comparison);
 
 }  // namespace memsweep::measure

@@ -6,12 +6,13 @@
 //   test     8 hosts or more. A host gets a robust z-score (by median and MAD) and the p of this z. The caller adjusts
 //            the p over all tests. The scale of z is never below a third of the metric's threshold, because a MAD of 0
 //            would make every host an outlier. With 50 hosts or more, it is also never below the scale that the 90th
-//            percentile of the distances implies, because real fleets have heavier tails than a normal distribution.
-//            The p is that of the end of the host's own interval that is nearest to the other hosts. This spares a host
-//            that was disturbed in only some of its repetitions: in the rest, its values are like those of other hosts.
-//   few      3 to 7 hosts, too few for a p. A host is named if it is beyond twice (or half) the median of the others,
-//            and if its distance from this median is more than four times the range of the others. Two bad hosts hide
-//            each other.
+//            percentile of the distances implies. The reason is that real fleets have heavier tails than a normal
+//            distribution. The p is that of the end of the host's own interval that is nearest to the other hosts. This
+//            spares a host that was disturbed in only some of its repetitions: in the rest, its values are like those
+//            of other hosts.
+//   few      3 to 7 hosts, too few for a p. A host is named if two things hold: its value is at least twice, or at most
+//            half, the median of the others; and its distance from this median is more than four times the range of the
+//            others. Two bad hosts hide each other.
 //   counter  an exact counter with one value on at least three quarters of the hosts. Hosts with other values are
 //            named.
 //
@@ -83,8 +84,8 @@ inline constexpr std::size_t min_peers = 8;
 //
 // Sources  c(n): Croux and Rousseeuw 1992. Quantiles of z: simulated with 6,000,000 normal values in groups of n.
 //          Between the simulated n, the quantiles are interpolated linearly in 1/n. The limit at 1/n = 0 is the normal
-//          quantile. Between the simulated p, log p is interpolated linearly in log z. The last of these lines is extended
-//          to smaller p. There it gives a larger p than a normal tail.
+//          quantile. Between the simulated p, log p is interpolated linearly in log z. The last of these lines is
+//          extended to smaller p, where it gives a larger p than a normal tail.
 [[nodiscard]] double peer_p(double z, std::size_t n);
 
 }  // namespace memsweep::measure

@@ -9,9 +9,9 @@
 //   - The fastest tenth of the slower side's repetitions must show the change too. After correction for the machine's
 //     drift, it must still be slower than the other side's median by more than the threshold.
 //   - The time of one event (a latency or a pause) depends on how threads take turns. In a case with a finalizer thread
-//     every time depends on the turns, by up to about 25 %. A change in such a time is blamed on the machine if one
-//     side waited for a processor during a larger share of its time, by 2 % of that time or more. A change in a maximum
-//     is blamed on the machine if it is no larger than the difference in waiting.
+//     every time depends on the turns, by up to about 25 %. The shares of time that the two sides waited for a
+//     processor are compared. If they differ by 2 % of the time or more, a change in such a time is blamed on the
+//     machine. A change in a maximum is blamed on the machine if it is no larger than the difference in waiting.
 //
 // Units    those of the metrics; shares of wall_time.
 // Sources  runs of the scenario `churn`, half of them under an intermittent load (a 2-core Xeon VM; docs/results.md).

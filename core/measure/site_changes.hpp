@@ -11,9 +11,9 @@
 //
 // A site differs if the gap between the two programs' runs is wider than the range of the runs of either program. Two
 // runs of each program are enough if no figure varies between runs of the same program; otherwise up to five runs are
-// needed. With five runs, comparing a program with itself names false sites (simulated): 1 in 10,000 of the sites whose
-// figures vary continuously, 2 in 1,000 of those whose figures alternate between two values. If figures vary, changes
-// below 0.02 % of the program's total are not reported.
+// needed. False sites were counted in a simulation that compared a program with itself, with five runs. Of the sites
+// whose figures vary continuously, 1 in 10,000 was named. Of those whose figures alternate between two values, 2 in
+// 1,000 were. If figures vary, changes below 0.02 % of the program's total are not reported.
 //
 // Units    bytes and counts of one run.
 // Cost     about 1 us for each stack of each run. For a function that allocates on n lines: n^2 steps of 5 ns.

@@ -23,7 +23,7 @@ struct Ranks {
 // are fewer than two values, or if all are equal.
 [[nodiscard]] std::optional<double> spearman_with_order(std::span<const double> values);
 
-// If the product of the two sample sizes is larger, U's distribution is taken as normal, because the exact one would
+// If the product of the two sample sizes is larger than this, U's distribution is taken as normal. The exact one would
 // cost time and change nothing.
 inline constexpr std::size_t max_exact_product = 2500;
 
@@ -75,8 +75,8 @@ struct Shift {
 // Memory   n + m values.
 [[nodiscard]] Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate);
 
-// The k of the interval d(k)..d(n m + 1 - k), where d are the sorted shifts: the largest k with 2 P(U < k) <= 5 %, or 0
-// if no k satisfies that.
+// The k of the interval d(k)..d(n m + 1 - k), where d are the sorted shifts. This is the largest k for which
+// 2 P(U < k) is at most 5 %, or 0 if there is none.
 [[nodiscard]] std::size_t shift_interval_rank(std::size_t n, std::size_t m);
 
 // The two-sided p of the sign test for n changes, of which `smaller` have the rarer sign. Exact up to 1,000 changes,

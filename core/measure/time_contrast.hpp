@@ -29,9 +29,9 @@ struct TimeContrast {
 // True if `other` is slower and the interval excludes 1.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
 
-// Splits the time that one case takes beyond another into parts: page faults, calls into the allocator, waiting for a
-// collector or a finalizer, waiting for a processor, and the unexplained rest. Each part is the difference between the
-// two cases.
+// The extra time that one case takes compared with another, split into parts. The parts are page faults, calls into the
+// allocator, waiting for a collector or a finalizer, waiting for a processor, and the unexplained rest. Each part is
+// the difference between the two cases.
 //
 // Units    seconds, per operation if both cases have time_per_op, else for all timed steps.
 // Sources  Extra time: the difference of the median wall times, each divided by its number of operations if per
@@ -75,8 +75,8 @@ struct MachineContrast {
     double fault_price{};   // never negative
     double price_before{};  // fault_cost of the faster case; 0: unknown
     double price_after{};   // fault_cost of the slower case; 0: unknown
-    // Only for a time per operation: the extra mean wall time that the two parts do not explain, as a share of the
-    // faster case's mean.
+    // The extra mean wall time that the two parts do not explain, as a share of the faster case's mean. Only for a time
+    // per operation.
     std::optional<double> wall_left;
 };
 

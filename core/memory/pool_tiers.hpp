@@ -1,5 +1,5 @@
-// The tiers in which a pool of size classes keeps idle blocks: a cache for each thread, then a depot for all threads
-// (or stripes, which are several depots), then a common store that records ages.
+// The tiers in which a pool of size classes keeps idle blocks. The first is a cache for each thread, the second a depot
+// for all threads, or several depots (stripes). The last is a common store that records ages.
 #pragma once
 
 #include <algorithm>

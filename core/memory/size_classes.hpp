@@ -70,8 +70,9 @@ class SizeClasses {
         return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];
     }
 
-    // With ClassScheme::dotcompute_code, for a request larger than all classes: the last class, from which the original
-    // library would serve the request although its blocks are too short. Otherwise `none`.
+    // The class from which DotCompute itself would serve a request that is larger than all classes: the last class,
+    // although its blocks are too short. `none` for other requests, and if the scheme is not
+    // ClassScheme::dotcompute_code.
     [[nodiscard]] std::uint32_t oversize_index(std::uint64_t bytes) const noexcept
     {
         return clamps_ && bytes > smallest_ + range_ ? count_ - 1 : none;

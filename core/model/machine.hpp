@@ -1,5 +1,5 @@
-// The facts that a result records about its machine, about the memsweep program that measured, and about the run's
-// place in a job of many processes. Also checks of machine properties that influence measurements.
+// Facts that a result records: about its machine, about the memsweep that measured, and about the run's place in a job
+// of many processes. Also checks of machine properties that influence measurements.
 //
 // Units    bytes and counts. An empty text or an absent number means "not known".
 #pragma once

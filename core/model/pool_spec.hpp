@@ -106,8 +106,8 @@ struct PoolSpec {
 // has one. Fixed schemes are listed whole.
 [[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);
 
-// The size of the block that a pool gives for a request. This is the size of the request's class, or the size requested
-// if the pool has no class for the request or the request bypasses the pool.
+// The size of the block that a pool gives for a request. This is the size of the request's class. If there is no such
+// class, or if the request bypasses the pool, it is the size requested.
 [[nodiscard]] std::uint64_t served_bytes(const PoolSpec& pool, std::uint64_t bytes);
 
 }  // namespace memsweep::model

@@ -29,7 +29,7 @@ namespace memsweep::model {
 //   holds_nothing    the operation neither makes nor drops memory
 //   keeps_no_array   the operation makes blocks and frees them before it ends; each block counts as an operation of
 //                    time_per_op
-//   is_for_threads   the operation may be used in a parallel block, because each thread can run it independently: it
+//   is_for_threads   the operation may be used in a parallel block, because each thread can run it independently. It
 //                    measures no time and no point, and touches nothing that belongs to the whole process
 struct OperationInfo {
     std::string_view name;
@@ -269,9 +269,9 @@ struct SampleStep {
 };
 
 // Allocates and frees as a recorded program did. Each thread keeps the order of its events. A block that one thread
-// allocates and another one frees is freed after its allocation. Beyond that, threads are kept together only roughly:
-// the recorded order is divided into sections that allocate little memory (a 64th of the peak, at least 64 KiB), and
-// threads run freely within a section. With release mode `immediate`, the calls go straight to the memory resource.
+// allocates and another one frees is freed after its allocation. Beyond that, threads are kept together only roughly.
+// The recorded order is divided into sections that each allocate little memory: a 64th of the peak, at least 64 KiB.
+// Within a section, threads run freely. With release mode `immediate`, the calls go straight to the memory resource.
 // With any other mode each block has a handle, which the recorded free drops.
 struct ReplayStep {
     static constexpr OperationInfo info{
@@ -327,8 +327,8 @@ struct ParallelStep {
     std::vector<Step> steps;
 };
 
-// Only in a parallel block, whose threads form a ring: passes the arrays of a name to the next thread and takes over
-// those of the previous thread.
+// Passes the arrays of a name to the next thread and takes over those of the previous thread. It is only for parallel
+// blocks, whose threads form a ring.
 template <typename Name>
 struct Pass {
     static constexpr OperationInfo info{
@@ -376,9 +376,9 @@ struct Nested {
 // Size of one array of this step in bytes; empty if it overflows 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
-// The host memory that the transfers use while they run, in bytes: both ends of each transfer, staging slots of a given
-// chunk size, and the memory that the program itself reads. Ends on devices count too, because the memory of a device
-// that is a processor is host memory.
+// The host memory that the transfers use while they run, in bytes. This is both ends of each transfer, staging slots of
+// a given chunk size, and the memory that the program itself reads. Ends on devices count too, because the memory of a
+// device that is a processor is host memory.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

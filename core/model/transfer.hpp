@@ -97,8 +97,8 @@ struct RankNeed {
 [[nodiscard]] bool is_met(const RankNeed& need, std::uint32_t ranks);
 [[nodiscard]] std::string to_text(const RankNeed& need);  // "2 MPI ranks", "2 or more MPI ranks"
 
-// What is wrong with a transfer that the grammar allows: it goes from null to null, or its mover belongs to neither
-// end, or processors would have to reach a device's memory. Empty: nothing is wrong.
+// What is wrong with a transfer that the grammar allows. It goes from null to null, its mover belongs to neither end,
+// or processors would have to reach a device's memory. Empty: nothing is wrong.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
 
 // Why MPI cannot run the transfer between two of `ranks` ranks; empty if it can.

@@ -140,8 +140,8 @@ void set_clock_facts(model::CaseReport& report, const std::optional<device::Cloc
 //          Staged copies: the ring of core/transfer/staged_copy.cpp, with both ends made anew for each sample.
 //          Prefetches: the driver's call for managed memory.
 //          Managed memory beyond the device's: first, device memory is allocated (the ballast) until only as much is
-//          free as the case needs. So a card of 80 GiB can be measured as if it had 1 GiB, in less than a second, and
-//          without 80 GiB of host memory. Then a kernel copies the managed block, part by part.
+//          free as the case needs. So a card of 80 GiB can be measured as if it had 1 GiB. This takes less than a
+//          second, and does not need 80 GiB of host memory. Then a kernel copies the managed block, part by part.
 //
 // Errors   those of device::Runtime. Wrong data make the case fail.
 struct DeviceTask {
