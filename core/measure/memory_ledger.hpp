@@ -149,7 +149,7 @@ struct MemoryLedger {
     [[nodiscard]] std::uint64_t program_bytes() const noexcept;
 };
 
-// What the pages of a mapping are used for, judging by the mapping as a whole. MemoryCategory says it of each page.
+// What the pages of a mapping are used for, judging by the mapping as a whole. (MemoryCategory is about single pages.)
 enum class AreaRole : std::uint8_t {
     recorder,
     program_file,
