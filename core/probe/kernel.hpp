@@ -1,4 +1,4 @@
-// The kernels, which are loops that move bytes through memory, and the number of bytes that each of them moves.
+// Kernels are loops that move bytes through memory. This file lists them, and says how many bytes each one moves.
 //
 // Units    elements are doubles, 8 bytes; sizes are in bytes.
 //
@@ -37,7 +37,7 @@ enum class Store : std::uint8_t {
     none,
     plain,   // through the caches: the processor reads a line before it writes it, unless the kernel has read it
     nt,      // non-temporal: whole lines, past the caches
-    opaque,  // unknown: the microcode of an instruction or a library decides
+    opaque,  // unknown: decided by a library, or by the microcode of an instruction
 };
 
 struct Operands {
@@ -57,8 +57,8 @@ struct Form {
     Store store{};
     std::string_view level;          // scalar, avx2, avx512, neon: vector level; movdir64b, rep: instruction; libc
     std::uint32_t prefetch_bytes{};  // how far ahead of its reads it prefetches; 0: only the hardware prefetches
-    std::uint32_t pages{1};          // above 1: it takes some lines from each of so many 4 KiB pages in turn
-    std::uint32_t lines_per_turn{};  // how many lines it takes from a page before it goes to the next page
+    std::uint32_t pages{1};          // above 1: it takes lines from this many 4 KiB pages in turn
+    std::uint32_t lines_per_turn{};  // how many lines it takes from one page before it goes on to the next
     bool alternating{};  // true: stores each line before it loads the next; false: loads all lines of a turn first
     Loop run{};
 };
@@ -71,7 +71,7 @@ struct Form {
 struct ElementBytes {
     std::uint32_t payload{};           // bytes that arrive: 8 for every kernel
     std::uint32_t stream{};            // bytes that the program reads plus bytes that it writes, as STREAM counts
-    std::optional<std::uint32_t> bus;  // `stream` plus the bytes read for ownership; absent if the store is opaque
+    std::optional<std::uint32_t> bus;  // `stream` plus the lines that a plain store reads first; absent: opaque
 };
 
 [[nodiscard]] ElementBytes bytes_per_element(Kernel kernel, Store store) noexcept;
@@ -97,11 +97,11 @@ namespace memsweep::probe {
 // The forms that this processor can run: those of vector levels, narrowest first, then movdir64b, rep and libc.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The form with this store that reads one page after another, without prefetching, at the widest level that the
-// processor has. nullptr if there is none.
+// The form of this kernel and store that takes one page after another, without prefetching, at the widest level that
+// the processor has. nullptr if there is none.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
-// The forms that a calibration tries: those of the widest vector level, and movdir64b, rep and libc.
+// The forms that calibrate() (stream.hpp) tries: those of the widest vector level, and movdir64b, rep and libc.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
 
 // The forms that this build has, one table per level. runnable_forms() takes the tables that the processor can run.

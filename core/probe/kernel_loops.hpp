@@ -132,8 +132,8 @@ MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t eleme
 }
 
 // Calls turn(i) for each run of `walk.lines` lines, where `i` is the first element of the run. If `walk.pages` is above
-// 1, it takes a run from each of that many pages in turn. Returns the index of the first element that it did not reach.
-// Fewer elements than a run are left.
+// 1, it takes a run from each of that many pages in turn. Returns the index of the first element that is left over.
+// Fewer elements than a run can be left over.
 template <Walk walk, typename Turn>
 MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
 {
@@ -263,8 +263,8 @@ inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Ke
                                   Kernel::add,  Kernel::triad, Kernel::update};
 inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
-// Whether a walk makes a loop of its own for this kernel. Prefetching needs loads; alternating needs loads and stores.
-// Without them the loop would repeat the loop of another walk.
+// Whether this walk gives the kernel a loop that differs from the loops of all other walks. Prefetching needs loads;
+// alternating needs loads and stores. If the kernel lacks them, its loop would be the same as that of another walk.
 constexpr bool suits(Kernel kernel, const Walk& walk)
 {
     const bool loads = kernel != Kernel::write;

@@ -29,9 +29,9 @@ namespace memsweep::probe {
 struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // size of each array of a kernel; absent: memory_array_bytes()
     double sample_seconds{0.02};               // shortest bandwidth sample; a latency sample takes a third of it
-    // A comparison of two probes tests all metrics at once. With 9 samples the smallest possible p is
-    // 2 / C(18, 9) = 4.1e-5, so a change can be shown among 1,200 noisy metrics. With 7 samples it can be shown among
-    // 85, and a probe of everything has more.
+    // How many samples each case has. A comparison of two probes tests all metrics at once. With 9 samples per probe
+    // the smallest possible p is 2 / C(18, 9) = 4.1e-5, which is enough to show a change among 1,200 noisy metrics.
+    // With 7 samples it would be enough for 85 metrics, but a probe of everything has more.
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // the most memory that may be resident at any time
     std::uint64_t seed{1};
@@ -44,7 +44,7 @@ struct ProbeContext {
     std::vector<sys::NumaNode> nodes;      // the nodes to measure, at least one
     std::vector<std::uint32_t> devices{};  // the devices to measure; empty: all
     std::optional<std::uint32_t> pairs{};  // how many pairs of `devices` to measure; absent: all
-    bool binds_memory{};                   // bind memory to one node, because the machine has several
+    bool binds_memory{};                   // bind memory to one node; for machines with several nodes
     sys::Topology topology;
     std::function<void(const std::string&)> progress;  // called with the name of the next measurement
     std::function<bool()> stopped;                     // called between samples; true: stop measuring
@@ -66,8 +66,8 @@ struct ProbeContext {
 // One line for each device: "gpu0: NVIDIA H200 (sm_90, CUDA 13.0)".
 [[nodiscard]] std::vector<std::string> device_lines(const device::Runtime& runtime);
 
-// The time of a load in three settings: by size of the working set and of its pages; with several chains of loads in
-// flight; and while the other processors stream.
+// The time of a load, measured in three ways: by size of the working set and of its pages; with several chains of loads
+// in flight; and while the other processors move data through memory.
 // "probe_latency/pages=thp/size=65536", "probe_parallel_loads/chains=4", "probe_loaded_latency/load=50"
 //
 // Sources  one pinned thread follows chains of pointers, in random order within groups of pages (chase.hpp). Each page
@@ -81,25 +81,26 @@ struct ProbeContext {
 // "probe_bandwidth/kernel=copy/store=nt/threads=2"
 //
 // Sources  cases run in rounds, so that a drift of the machine affects all of them alike. Each case runs the loop that
-//          was fastest in a calibration on the same arrays. One run before the samples has every element checked, and
-//          every read has its sum checked.
+//          was fastest in a calibration on the same arrays. Before the samples, every element is checked after one run.
+//          The sum of every read is checked too.
 // Cost     about 15 s for 34 cases, including measure_effective_cache() (2-core Xeon, Granite Rapids).
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
                                                              std::optional<std::uint64_t> effective_cache);
 
 // Fills in ceiling_share: a case's bandwidth divided by the best median among comparable cases. Comparable cases do the
-// same work, with any store and also by memcpy (copy) or memset (write); their other parameters are equal.
+// same work and differ only in the kind of store. A memcpy counts as a copy, a memset as a write.
 void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 
-// A matrix of read, write, copy and latency: a row for each node with processors, a column for each node with memory.
+// Matrices of read, write and copy bandwidth and of latency: a row for each node with processors, a column for each
+// node with memory.
 // "probe_numa/cpu_node=0/kernel=copy/mem_node=1"
 //
 // Sources  mbind binds memory before its first touch, and move_pages proves where it lies. Kernels run on all
 //          processors of a node.
 // Cost     about 0.6 s for each pair of nodes.
 // Memory   three arrays on one node at a time. Each has `array_bytes`, if given, else 64 MiB or four times the
-//          effective cache, whichever is more. The arrays are smaller if the budget or the node is smaller.
+//          effective cache, whichever is more. The arrays are smaller if the budget or the node is too small for them.
 [[nodiscard]] std::vector<model::CaseReport> probe_numa(const ProbeContext& context,
                                                         std::optional<std::uint64_t> effective_cache);
 
@@ -113,7 +114,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_faults(const ProbeContext& context);
 
 // Transfers to, from and between devices, and the cost of small calls of their runtime. Each kind of measurement has
-// one case for each device or pair of devices. A case that cannot be measured is listed with its reason.
+// one case for each device or pair of devices. A case that cannot be measured is listed with the reason.
 // "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
 //
 // Sources  device_cases.hpp lists the kinds; copy_queue.hpp has the methods. The data of every sample are verified.
@@ -124,13 +125,13 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 // "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If there are several, the id of each
 // also has a number (nr=1), and "probe_transfers/at_once=2" is the case for all together.
 //
-// Sources  every transfer goes on until the sample has ended for all of them, so each is measured beside the others
-//          from its first byte to its last. Copies run the loop that was fastest in a calibration.
+// Sources  no transfer stops before the sample has ended for all of them. So while a transfer is measured, all others
+//          run. Copies run the loop that was fastest in a calibration.
 // Data     the destination is first filled with values that the copy never writes. All values depend on the position.
 //          Every element is checked before the first sample and after the last. If memory is only read, the sum of one
 //          pass is checked.
-// Memory   both ends of every transfer are bound to the named node, and touched before anything is timed. The kernel's
-//          page locations prove the binding.
+// Memory   each end of a transfer is bound to the node that the user named for it, and touched before anything is
+//          timed. The kernel's page locations prove the binding.
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
 
@@ -141,13 +142,13 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);
 
-// The effective cache size is the largest working set that still fits in the caches, as latencies show it. A virtual
-// machine may advertise a larger cache than a program can use.
-//
-// Units    bytes, seconds per load.
+// The functions below find the effective cache size: the largest working set that still fits in the caches, as
+// latencies show it. A virtual machine may advertise a larger cache than a program can use.
+
+// The latency that was measured for one size of the working set.
 struct SetLatency {
-    std::uint64_t bytes{};
-    double seconds{};
+    std::uint64_t bytes{};  // size of the working set
+    double seconds{};       // per load
 };
 
 // The shortest latency of each working set, from the cases of probe_latency(): on transparent huge pages, or on base
@@ -162,9 +163,9 @@ struct SetLatency {
 // second and 128 MiB of memory, less if the budget is smaller.
 [[nodiscard]] std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context);
 
-// The size of each of three arrays, in bytes, so that kernels over them measure memory and not caches. An array has at
-// least 256 MiB and at least four times the effective cache. The three together have at least twice the advertised
-// cache. If the three do not fit in the budget, they share the budget equally.
+// The size of each of three arrays, in bytes: large enough that kernels over them measure memory and not caches. An
+// array has at least 256 MiB, and at least four times the size of the effective cache. The three together have at least
+// twice the size of the advertised cache. If the three do not fit in the budget, they share the budget equally.
 [[nodiscard]] std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache,
                                                std::uint64_t advertised_cache, std::uint64_t budget_bytes);
 

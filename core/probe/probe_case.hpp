@@ -44,8 +44,8 @@ void skip_interrupted(model::CaseReport& report);  // the reason: interrupted be
 void fail(model::CaseReport& report, std::string reason);
 void set_error(model::CaseReport& report, const base::Error& error);  // skipped: not_supported or budget; else error
 
-// Why no device case can be measured any more: case `case_id` broke the driver's context of this process. Every later
-// case would fail too. Empty: the context is intact.
+// A message for when case `case_id` has broken the driver's context of this process: no later device case can be
+// measured. Empty: the context is intact.
 [[nodiscard]] std::string why_lost(const device::Runtime& runtime, std::string_view case_id);
 
 // The rest of this file is shared by the probe of host transfers and the probe of device transfers.
@@ -55,7 +55,7 @@ inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
 // Why a transfer cannot be measured here: it names an MPI rank, or a node without memory. Empty: it can be tried.
 [[nodiscard]] std::string unmet(const ProbeContext& context, const model::TransferSpec& spec);
 
-// The message that both ends of `transfers` transfers, each of `bytes`, exceed the memory budget. Empty: they fit.
+// A message if both ends of `transfers` transfers, each of `bytes`, exceed the memory budget. Empty: they fit.
 [[nodiscard]] std::string over_budget(const ProbeContext& context, std::uint64_t bytes, std::size_t transfers);
 
 [[nodiscard]] model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,

@@ -2,9 +2,9 @@
 //
 // Units    elements are doubles; seconds from the start of the first thread to the end of the last.
 //
-// Sources  a is written; b and c are only read. Each thread has a share of the arrays, made of chunks. A run continues
-//          with the chunk after the last one of the run before. So even a short run touches memory that was last
-//          touched a whole share earlier.
+// Sources  a is written; b and c are only read. Each thread has a share of the arrays, divided into chunks. A run
+//          begins at the chunk after the last one of the previous run. So even a short run touches memory that its
+//          thread has not touched since it went through its whole share.
 //
 // Memory   three times `bytes_per_array`, in pages of one size and on one node. make() touches and fills all of it.
 //          There are 64 KiB between the end of an array and the start of the next. Otherwise the same element of two
@@ -41,7 +41,7 @@ struct Visits {
 class StreamArrays {
   public:
     // `bytes_per_array` is rounded down to whole chunks, but each share has at least one chunk of 4 KiB. `shares`: the
-    // number of equal parts into which the arrays are divided. A pool may have at most so many threads.
+    // number of equal parts into which the arrays are divided. A pool may have at most this many threads.
     struct Spec {
         std::uint64_t bytes_per_array{};
         model::PageKind pages{model::PageKind::thp};
@@ -64,8 +64,8 @@ class StreamArrays {
     void poison(std::size_t first_chunk, std::size_t count, sys::PinnedThreads& pool);
 
     // Checks the contents of a after a kernel has run. Call poison() on these chunks before the kernel runs.
-    // `visits`: how often it processed each chunk; 0: the chunk must still be poisoned. Returns what is wrong and
-    // where; empty: every element is right.
+    // `visits`: how often the kernel processed each chunk; 0: the chunk must still be poisoned. Returns what is wrong
+    // and where; empty: every element is right.
     [[nodiscard]] std::string check(Kernel kernel, double scalar, const Visits& visits, sys::PinnedThreads& pool) const;
 
     // One mapping that holds all three arrays.
@@ -129,8 +129,8 @@ class Stream {
 };
 
 // Finds the fastest of several candidates. All run in two rounds, then the better half in two more, until one is left.
-// `rate` measures a candidate once, and is called once per round for each candidate that is left. The best rate of each
-// counts, because a disturbance only makes a run slower, and rarely hits both rounds of one candidate.
+// `rate` measures a candidate once, and is called once per round for each candidate that is left. Each candidate's best
+// rate counts, because a disturbance only makes a run slower, and rarely hits both rounds of one candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
 // Measures the candidates for a kernel and returns the fastest form on the arrays and the pool of `stream`. `store`, if

@@ -27,8 +27,8 @@ class TimeLeft {
   public:
     TimeLeft(const sys::Clock& clock, std::vector<Part> parts);
 
-    // Call when `part` begins, after all parts before it have ended. A name that is no part, or an earlier one, is
-    // ignored.
+    // Call when `part` begins, after all parts before it have ended. An unknown name, or the name of an earlier part,
+    // is ignored.
     void begin(std::string_view part);
     // The time left; never negative. 0 if there are no parts.
     [[nodiscard]] double seconds() const;
@@ -40,8 +40,8 @@ class TimeLeft {
     std::vector<Part> parts_;
     std::size_t now_{};
     std::chrono::nanoseconds began_;  // when the present part began
-    double usual_before_{};           // usual time of the parts before it
-    double took_before_{};            // real time of the parts before it
+    double usual_before_{};           // usual time of the parts before the present one
+    double took_before_{};            // real time of the parts before the present one
 };
 
 }  // namespace memsweep::probe

@@ -9,8 +9,8 @@
 //   rerunning   The best few settings run twice more, if that ends within three quarters of the budget. Settings that
 //               are slower than allowed, noise included, are dropped. The others are ranked by memory.
 //   confirming  The best setting runs in pairs with the unchanged program; the order within a pair is random. The pairs
-//               go on until its saving is proven and its slow-down is known, or until the budget ends. If the pairs
-//               refute it, the next best setting is confirmed.
+//               go on until the setting's saving is proven and its slow-down is known, or until the budget ends. If the
+//               pairs refute the saving, the next best setting is confirmed.
 //
 // If two settings save about as much, one that keeps the program's allocator is preferred to one that replaces it.
 //
@@ -38,7 +38,7 @@ enum class AdviceWay : std::uint8_t { race, replay };
 
 struct AdviceCost {
     std::chrono::nanoseconds run{};   // one run of the program
-    std::chrono::nanoseconds rest{};  // the part of a run that waits for rss@idle; a replay waits just as long
+    std::chrono::nanoseconds rest{};  // the part of a run that waits to measure rss@idle; a replay waits just as long
     std::size_t settings{};
     std::optional<std::chrono::nanoseconds> budget;
 };
@@ -48,7 +48,7 @@ struct AdviceCost {
 // more, because replays would save nothing.
 [[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
 
-// The number of real runs if settings are replayed: one first look at the program, one recording, three runs of the
+// The number of real runs if settings are replayed: a first run of the program, a recording, three runs of the
 // unchanged program, one run of each of the `raced_beside_replays` best settings, and three pairs.
 inline constexpr std::uint32_t runs_beside_replays = 15;
 inline constexpr std::size_t raced_beside_replays = 4;
@@ -138,14 +138,14 @@ class AdviceSearch final : public Schedule {
     std::size_t since_standing_{};       // turns of the race since the last run of the unchanged program
     std::vector<std::size_t> reruns_;    // a stack: the case at the back runs next
     std::optional<std::size_t> asked_;   // the case of the last turn
-    std::uint32_t had_{};                // the number of repetitions of that case before its turn
+    std::uint32_t had_{};                // how many repetitions case `asked_` had before its turn
     std::optional<std::size_t> leader_;  // the setting that is being confirmed
     std::size_t leaders_{};              // the number of leaders so far, including the present one
     struct Pair {
         std::optional<std::uint32_t> base;       // number of the repetition of the unchanged program
         std::optional<std::uint32_t> candidate;  // number of the repetition of the leader
     };
-    std::vector<Pair> pairs_;  // of the present leader
+    std::vector<Pair> pairs_;  // the pairs of the present leader
 };
 
 }  // namespace memsweep::schedule

@@ -1,8 +1,8 @@
 // Rounds that compare two sets of cases. They end after the planned number of rounds, or earlier: when every verdict is
-// sure (Limits::until_sure), or when the budget is spent. If other work on the machine disturbed a round, it is
+// sure (Limits::until_sure), or when the budget is spent. If other work on the machine disturbed a round, the round is
 // repeated.
 //
-// Cost     some 2 ms before each turn and at the end of each round, for a canary: a fixed computation whose time shows
+// Cost     some 2 ms before each turn and at the end of each round, for a canary: a fixed computation. Its time shows
 //          whether the machine is disturbed.
 #pragma once
 
@@ -50,7 +50,7 @@ class PairedRounds final : public Schedule {
     Limits limits_;
     const sys::Clock& clock_;
     measure::CanaryRule canary_;
-    std::vector<double> canary_times_;  // of the present round, in seconds
+    std::vector<double> canary_times_;  // times of the canary in the present round, in seconds
     std::uint64_t canary_sum_{};        // keeps the compiler from removing the canary's computation
     std::chrono::nanoseconds began_;
     std::chrono::nanoseconds round_began_;

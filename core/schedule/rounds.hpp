@@ -26,8 +26,7 @@ class Rounds final : public Schedule {
 
     [[nodiscard]] std::optional<Turn> next_turn();  // absent: all turns have been taken
 
-    // Whether the turn that next_turn() returned last was the last one of a round, other than a warm-up. Never in
-    // sequential order.
+    // Whether the last turn from next_turn() ended a round that was not a warm-up. Always false in sequential order.
     [[nodiscard]] bool has_ended_round() const { return ended_round_; }
 
     // Repeats the round that has just ended. Call only if has_ended_round().

@@ -2,14 +2,16 @@
 // in the report with the results of all earlier turns. So a schedule may end early, repeat a round, or choose the next
 // case by what was measured.
 //
-// Each repetition adds one value to each metric of its case in the report, absent if it was not measured. A metric has
-// a summary only after its case has ended; before that, use measure::summarize(values). The status of a case is
-// `skipped` until its first turn that is no warm-up. If it is not `ok` after that turn, the case cannot run any more.
+// Each repetition adds one value to each metric of its case in the report. The value is absent if it was not measured.
+// A metric has a summary only after its case has ended; before that, use measure::summarize(values). The status of a
+// case is `skipped` until its first turn that is no warm-up. If it is not `ok` after that turn, the case cannot run any
+// more.
 //
 // A case has at most Settings::repetitions repetitions. The runner ignores a turn beyond them, and a turn of a case
 // that has ended: the report does not change. A schedule must not wait for a repetition that such a turn would add.
 //
-// Units    repetitions and places count from 0; a case is its index in the plan, and the report has the same indices.
+// Units    repetitions and places count from 0. A case is given by its index, which is the same in the plan and in the
+//          report.
 // Errors   none: the runner leaves out cases that cannot run any more.
 // Threads  one.
 #pragma once

@@ -41,7 +41,7 @@ namespace memsweep::sys {
 // Sources  jemalloc: malloc_stats_print (JSON, without its tables of arenas and sizes); mimalloc: mi_stats_print_out;
 //          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). These functions are looked up by name
 //          in the running process.
-// Cost     the allocator may allocate memory meanwhile, so call this after everything has been measured.
+// Cost     the allocator may allocate memory for it, so call this after everything has been measured.
 struct AllocatorStatistics {
     std::string_view format;  // json, xml or text; empty: memsweep knows no statistics of this allocator
     std::size_t length{};     // bytes written to `into`; longer statistics are cut
@@ -49,8 +49,8 @@ struct AllocatorStatistics {
 
 AllocatorStatistics write_allocator_statistics(std::span<char> into);
 
-// Asks the allocator of this process to return unused memory to the system. False: it has no call for that, or the call
-// failed.
+// Asks the allocator of this process to return unused memory to the system. False: the allocator has no call for that,
+// or the call failed.
 //
 // Sources  the C library: malloc_trim(3); jemalloc: thread.tcache.flush, then arena.<all>.purge; mimalloc: mi_collect;
 //          tcmalloc: MallocExtension_ReleaseFreeMemory.
@@ -71,7 +71,8 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Checks that the recorder can be preloaded into a program. Call it before the program runs, because the dynamic linker
 // gives no error.
 //
-// Sources  trace::preload_obstacle. If the program starts another one, as env(1) does, only the first is checked.
+// Sources  trace::preload_obstacle. If the program starts another program, as env(1) does, only the first one is
+//          checked.
 // Errors   not_supported, with the reason (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 

@@ -21,8 +21,9 @@ namespace memsweep::sys {
 struct CgroupLevel {
     std::string directory;
     std::optional<std::uint64_t> limit_bytes;  // beyond it the out-of-memory killer acts; absent: no limit is set
-    // How much more memory may be charged until limit_bytes is reached, or memory.high, beyond which the kernel slows
-    // tasks down. Page cache that can be dropped at once does not count as charged. Absent: neither limit is set.
+    // How much more memory may be charged until the lower of two limits is reached: limit_bytes, or memory.high. Above
+    // memory.high the kernel slows tasks down. Page cache that can be dropped at once does not count as charged.
+    // Absent: neither limit is set.
     std::optional<std::uint64_t> headroom_bytes;
 };
 
@@ -72,7 +73,7 @@ struct CgroupMount {
 // Sources  memory.reclaim of cgroup v2 (Linux 5.19), of this process's group or of the nearest group above it that has
 //          this file. The kernel reclaims memory of any process in the group: page cache first, and anonymous memory
 //          only if there is swap.
-// Errors   not_supported: no group has the file (cgroup v1, or no memory controller); os: it is not writable.
+// Errors   not_supported: no group has the file (cgroup v1, or no memory controller); os: the file is not writable.
 
 // The path of memory.reclaim, checked to be writable.
 [[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);

@@ -23,7 +23,7 @@ namespace memsweep::sys {
 // Units    bytes, event counts, std::chrono.
 // Sources  wait4 and its rusage. The figures include the children that the process has waited for.
 struct ExitStatus {
-    int code{};    // valid if `signal` is 0; -1: unknown, as when the kernel reaped it because SIGCHLD is ignored
+    int code{};    // valid if `signal` is 0; -1: unknown, as when SIGCHLD is ignored and the kernel reaped the process
     int signal{};  // the signal that killed it; 0: it exited by itself
     std::uint64_t max_rss_bytes{};  // never below the peak of the process that forked it, because fork copies the peak
     std::uint64_t minor_faults{};
@@ -43,6 +43,19 @@ struct ExitStatus {
 // Converts the results of wait4.
 [[nodiscard]] ExitStatus exit_status(int wait_status, const rusage& usage) noexcept;
 
+// How ChildProcess::spawn() starts a child.
+struct SpawnOptions {
+    std::vector<std::string> argv;                                   // argv[0] is looked up in PATH if it has no '/'
+    std::vector<std::pair<std::string, std::string>> environment{};  // added to ours; replaces ours of the same name
+    std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
+    std::vector<std::string> without{};                              // variables of ours that the child does not get
+    int output{1};  // for commands in the foreground only: our descriptor that becomes standard output
+    int error{2};   // likewise for standard error
+};
+
+// The environment of a child with these options, as NAME=VALUE. Errors: invalid_input, a bad name.
+[[nodiscard]] base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options);
+
 // A child process that does not outlive this process: a worker, a watched command, or a copy of this process.
 //
 // Sources  fork and execve; PR_SET_PDEATHSIG; pidfd_open (Linux 5.3); wait4.
@@ -57,18 +70,6 @@ struct ExitStatus {
 // `inherit` names. It leads its own process group. So Ctrl-C in a terminal reaches only us, and we decide whether to
 // end the child. A child that reads from the terminal is stopped by SIGTTIN. If this process dies for any reason, the
 // kernel kills the child.
-struct SpawnOptions {
-    std::vector<std::string> argv;                                   // argv[0] is looked up in PATH if it has no '/'
-    std::vector<std::pair<std::string, std::string>> environment{};  // added to ours; replaces variables of that name
-    std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
-    std::vector<std::string> without{};                              // variables of ours that the child does not get
-    int output{1};  // for commands in the foreground only: our descriptor that becomes standard output
-    int error{2};   // likewise for standard error
-};
-
-// The environment of a child with these options, as NAME=VALUE. Errors: invalid_input, a bad name.
-[[nodiscard]] base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options);
-
 class ChildProcess {
   public:
     // Returns when the program has started, or an error if it cannot start.

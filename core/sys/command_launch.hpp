@@ -1,7 +1,7 @@
 // Starts foreign programs: programs that are measured, and a command that runs in the foreground for its user.
 //
 // Two small helper processes run memsweep-launch (core/sys/launcher, which says why they are needed). The launcher
-// starts the program. The guard kills the program and its descendants in the end, or when memsweep dies.
+// starts the program. The guard kills the program and its descendants at the end, or when memsweep dies.
 //
 // Sources  posix_spawn(3) of the launcher; pidfd_open (Linux 5.3).
 // Cost     the two processes are small and statically linked: about 0.3 ms before the program's time begins.
@@ -11,7 +11,7 @@
 //          ends the program and its descendants. They also end if this process is killed, even by SIGKILL.
 //
 // A measured program begins with the default action for the usual signals, an empty signal mask, and a session of its
-// own without a terminal. It has no descriptors but standard input, output and error.
+// own without a terminal. Its only descriptors are standard input, output and error.
 #pragma once
 
 #include <sys/types.h>
@@ -53,11 +53,12 @@ class Guard {
     // Ends the guarded program and its descendants, unless leave() was called.
     ~Guard();
 
-    // The pid of the guard. The program and its descendants are descendants of the guard, except with as_child.
+    // The pid of the guard. The program and its descendants are descendants of the guard, except if
+    // ForegroundOptions::as_child is true.
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    // Receives the pid of the launcher, which waits for the order to start the program. Errors: os, it could not be
-    // made.
+    // Receives the pid of the launcher, which waits for the order to start the program. Errors: os, the launcher could
+    // not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
     // How the program, a child of the guard, has ended. The status is given only once. Absent: the program runs. Code
     // -1: the guard does not answer.
@@ -114,7 +115,8 @@ struct IdleProgram {
 class CommandLaunch {
   public:
     // Makes the guard and the launcher. The launcher waits until start(), so counters that cover a process and its
-    // children can be attached to it first. The guard is idle by then and takes no processor time from the program.
+    // children can be attached to the launcher first. While the program runs, the guard is idle and takes no processor
+    // time from it.
     [[nodiscard]] static base::Expected<CommandLaunch> prepare(const LaunchOptions& options);
 
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
@@ -174,7 +176,8 @@ class ForegroundCommand {
     // The guard, from which the command and its orphans descend. Only if `as_child` is false.
     [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
 
-    // Waits until the command has ended. Call it once. If `each` is given, calls it about every `interval` meanwhile.
+    // Waits until the command has ended. Call it once. If `each` is given, calls each() about once per `interval`
+    // meanwhile.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
 
   private:

@@ -3,10 +3,10 @@
 // Sources  ptrace(2). PTRACE_SEIZE attaches without stopping the process. PTRACE_O_TRACEFORK: a child is traced before
 //          its first instruction. PTRACE_O_TRACEEXIT: the main thread stops early in its exit, whether the cause is
 //          exit, _exit, abort, or a signal that kills the process.
-// Cost     a sleeping thread of ours, and some 50 us at the start of the process. We pass on each signal to the main
-//          thread of the process, which delays it by some 20 us. Signals that the process ignores interrupt its system
-//          calls (ptrace(2), BUGS). Nothing else can trace the process, neither a debugger nor LeakSanitizer at its
-//          exit.
+// Cost     a sleeping thread of ours, and some 50 us at the start of the process. We pass on each signal that is sent
+//          to the main thread of the process. This delays the signal by some 20 us. Signals that the process ignores
+//          interrupt its system calls (ptrace(2), BUGS). Nothing else can trace the process, neither a debugger nor
+//          LeakSanitizer at its exit.
 // Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
 // Threads  `look` is called at most once, from a thread of this object. Until wait() returns true, do not wait for the
 //          process (waitpid), and do not ask its parent how it ended: the tracer gets the exit status first.

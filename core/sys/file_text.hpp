@@ -14,11 +14,12 @@
 
 namespace memsweep::sys {
 
-// Files in /proc and /sys.
+// The functions from here to with_slash() are for files in /proc and /sys.
 //
 // Units    bytes; "kB" in the kernel's texts is 1024 bytes.
 // Memory   pread_text and the functions that return a string_view or a number allocate nothing, because they run in the
 //          measured process.
+
 using base::trimmed;
 
 // Removes the first line from `text` and returns it. The last line may lack its newline.

@@ -31,8 +31,9 @@ class GrowingFile {
     // Overwrites the first bytes of the file.
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
-    // Flushes the file to the disk, then makes `path` a second name of it, replacing an existing file. If the file
-    // system has no hard links, the file is renamed to `path`. Returns EXDEV if `path` is on another file system.
+    // Flushes the file to the disk, then makes `path` a second name of the file. If another file has that name, it is
+    // replaced. If the file system has no hard links, the file is renamed to `path`. Returns EXDEV if `path` is on
+    // another file system.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

@@ -1,6 +1,6 @@
 // Counts the instructions and cycles that a program and its descendants execute in user space.
 //
-// Sources  perf_event_open(2): inherit, enable_on_exec. Every user may count this if kernel.perf_event_paranoid is at
+// Sources  perf_event_open(2): inherit, enable_on_exec. Every user may count these if kernel.perf_event_paranoid is at
 //          most 2.
 // Cost     some microseconds at the start and at the end; nothing in between.
 // Errors   none: if the processor, the hypervisor, the kernel or a sandbox refuses, the counts are absent.
@@ -20,7 +20,7 @@ struct HardwareCounts {
     std::optional<std::uint64_t> cycles;        // likewise
 };
 
-// Whether this process may count. The first call tries it; later calls return the same.
+// Whether this process may use these counters. The first call tries one; later calls return the same answer.
 [[nodiscard]] bool has_hardware_counters() noexcept;
 
 class HardwareCounters {

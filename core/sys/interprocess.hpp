@@ -17,17 +17,7 @@
 
 namespace memsweep::sys {
 
-// A socket between two processes that preserves message boundaries. A message can carry one file descriptor.
-//
-// Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS. A received descriptor is close-on-exec.
-// Cost     a system call for send() and for receive(), two for receive() with a timeout. The kernel refuses a message
-//          that is longer than the socket's buffer (about 200 KiB).
-// Memory   allocates nothing on success.
-// Errors   worker: send() to a peer that has closed; or a received message that does not fit the buffer or carries more
-//          than one descriptor. For receive(), neither a timeout nor a closed peer is an error. invalid_input: an empty
-//          message to send.
-// Threads  one sender and one receiver at a time. send() waits while the peer's queue is full.
-// Ownership  the sender still owns a descriptor that it has sent; the receiver owns the copy that it gets.
+// A message that Channel::receive() got.
 struct Message {
     bool timed_out{};        // no message came in time; the channel is still open
     bool closed{};           // the peer has closed or died; no message will come any more
@@ -35,6 +25,17 @@ struct Message {
     UniqueFd fd;             // valid if the message carried a descriptor
 };
 
+// A channel between two processes: a socket that preserves message boundaries. A message can carry one file descriptor.
+//
+// Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS. A received descriptor is close-on-exec.
+// Cost     a system call for send() and for receive(), two for receive() with a timeout. The kernel refuses a message
+//          that is longer than the socket's buffer (about 200 KiB).
+// Memory   allocates nothing on success.
+// Errors   ErrorCode::worker: the peer of a send() has closed; a received message does not fit the buffer; a received
+//          message carries more than one descriptor. ErrorCode::invalid_input: an empty message to send. For receive(),
+//          neither a timeout nor a closed peer is an error.
+// Threads  one sender and one receiver at a time. send() waits while the peer's queue is full.
+// Ownership  the sender still owns a descriptor that it has sent; the receiver owns the copy that it gets.
 class Channel {
   public:
     // Makes two connected ends, both close-on-exec. A child gets its end by SpawnOptions::inherit.

@@ -4,8 +4,8 @@
 //
 // Names    BEFORE, the boot id, a random hexadecimal number, AFTER: ".memsweep-BOOT-NUMBER.partial".
 // Sources  flock(2): the owner holds a lock on the file or folder. If another process can take the lock, the owner has
-//          ended. On a network file system a lock may be unknown to other machines, so there the boot id must be ours
-//          too. A folder is removed only if no other user can rename it.
+//          ended. On a network file system, another machine may not see the lock. So there, a file is removed only if
+//          its name also has the boot id of this machine. A folder is removed only if no other user can rename it.
 // Errors   none: a file is kept if it cannot be locked, belongs to another user, or is a link or a special file.
 // Threads  any.
 #pragma once
@@ -38,7 +38,7 @@ inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 // the same `shape.before` do nothing, because the folder may be large.
 void remove_left_behind(const std::string& folder, const PassingShape& shape);
 
-// Removes shared memory /dev/shm/memsweep-PID-... that no process holds. A process that has it mapped holds it.
+// Removes the shared memory /dev/shm/memsweep-PID-... that no process has open or mapped.
 void remove_left_shared_memory();
 
 // A path that is unlinked if SIGINT, SIGTERM or SIGHUP ends this process. Signals that are ignored or have a handler

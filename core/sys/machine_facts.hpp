@@ -3,7 +3,7 @@
 // Units    bytes and counts.
 // Sources  files in /proc and /sys below `root`, named in machine_facts.cpp; sysconf for the page size.
 // Cost     reads some 50 small files in a few milliseconds, once per run.
-// Errors   none: a fact that cannot be read is "unknown", or has the value that model::Machine gives for it.
+// Errors   none: a fact that cannot be read is "unknown", empty or absent (see model::Machine).
 #pragma once
 
 #include <cstdint>

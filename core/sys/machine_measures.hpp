@@ -32,7 +32,7 @@ struct CanaryReadings {
 struct CanaryLimits {
     int rounds{600};
     int fewest_rounds{10};
-    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // then it ends, if fewest_rounds are done
+    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // then it ends, but not before fewest_rounds
 };
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
@@ -69,15 +69,16 @@ class MachinePace {
     std::uint64_t result_{};  // keeps the compiler from removing the computation
 };
 
-// Measures what one minor fault of each kind costs a program that writes the whole page.
+// measure_fault_cost() measures what one minor fault of a kind costs a program that writes the whole page.
 //
-// The cost is the time to write 16 MiB while every page faults, minus the time to write them again, divided by the
-// number of faults. Whole pages are written because programs seldom touch just one byte of a page, and because a page
-// is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, less is written,
-// but at least 1 MiB.
+// The cost is the time to write 16 MiB while every page faults, minus the time to write the same pages again, divided
+// by the number of faults. Whole pages are written because programs seldom touch just one byte of a page, and because a
+// page is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, less is
+// written, but at least 1 MiB.
 //
-// Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost. Writing whole
-// pages gave 80 to 105 % of it, touching one byte per page 119 to 139 % (2-core Xeon VM, 31 rounds each).
+// Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost to faults. When
+// whole pages were written, the estimate was 80 to 105 % of that time. When one byte per page was touched, it was 119
+// to 139 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds per fault; a fault maps a base page or a huge page.
 // Cost     20 to 60 ms for each kind: one round of 1 MiB to choose the size (base pages only), a warm-up round, and
@@ -98,13 +99,13 @@ struct FaultCost {
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
-// Measures whether a virtual machine still has to get memory from its host. The host gives memory to a virtual machine
-// at the first touch, and again if the guest had returned the memory. So the first touch of fresh memory is compared
-// with the touch of memory that this process has just returned to its kernel.
+// measure_first_touch() finds out whether a virtual machine still has to get memory from its host. The host gives
+// memory to a virtual machine at the first touch, and again if the guest had returned the memory. So the first touch of
+// fresh memory is compared with the touch of memory that this process has just returned to the guest's kernel.
 //
 // Units    seconds per page.
-// Sources  private anonymous memory without huge pages, in chunks. All chunks stay mapped until the end, so that each
-//          chunk gets other memory.
+// Sources  private anonymous memory without huge pages, in chunks. All chunks stay mapped until the end, so that no two
+//          chunks get the same memory.
 // Memory   up to `most_bytes` resident while it measures, none afterwards.
 // Errors   os: not even one chunk can be mapped.
 inline constexpr std::uint64_t touched_chunk_bytes = 8U << 20;

@@ -4,9 +4,9 @@
 // Sources  /proc/PID/smaps (Documentation/filesystems/proc.rst). PAGEMAP_SCAN of /proc/PID/pagemap (Linux 6.7,
 //          Documentation/admin-guide/mm/pagemap.rst), or the entries of pagemap on older kernels. Reading these files
 //          needs the right to trace the process. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
-// Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: a page
-//          that the kernel is just migrating is in Rss, but is not found as a page. So if rss_bytes() and
-//          resident_bytes() differ, everything is read again, at most twice.
+// Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: while the
+//          kernel migrates a page, Rss counts it, but pagemap does not show it. So if rss_bytes() and resident_bytes()
+//          differ, everything is read again, at most twice.
 // Cost     smaps: 3 to 5 us per mapping. PAGEMAP_SCAN: per resident GiB, some 0.1 ms with huge pages and 4 ms with base
 //          pages.
 // Memory   some 200 bytes per mapping, and 24 per PageRun.
@@ -85,8 +85,9 @@ struct AddressSpace {
 // How the state of pages is found. `best` uses PAGEMAP_SCAN if the kernel has it, else the entries of pagemap.
 //
 // The entries of pagemap do not say which pages are huge. They show the kernel's page of zeroes as an anonymous page of
-// the process, so a mapping may have more resident pages in pagemap than its Rss. Then that many of the mapping's
-// all-zero pages are reported as PageState::zero. This needs the right to read the memory of the process.
+// the process, so a mapping may have more resident pages in pagemap than its Rss. If pagemap shows N pages too many, N
+// of the mapping's all-zero pages are reported as PageState::zero. This needs the right to read the memory of the
+// process.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 

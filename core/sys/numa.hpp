@@ -3,7 +3,8 @@
 //
 // Units    node numbers; bit n of a mask is node n.
 // Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers: libnuma is not needed. hwloc
-//          is not used, because it needs its topology, which a worker must not load.
+//          is not used: it would first have to load the machine's topology, which a worker (the measured process) must
+//          not do.
 // Memory   set_memory_policy and migrate_pages allocate nothing, because they run in the measured process.
 // Errors   os: the kernel refused; not_supported: the kernel has no NUMA support; invalid_input: a node number that is
 //          too large (bind_to_node).
@@ -24,9 +25,9 @@ namespace memsweep::sys {
 // The nodes with memory that this process may use, in ascending order. Node 0 alone if the kernel has no NUMA support.
 [[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
 
-// Sets the policy for pages of the range that are not resident yet, for nodes 0 to 63. `page_bytes` is the page size of
-// the mapping. `bytes` is rounded up to whole pages, because the kernel refuses a part of a huge page. False: the
-// kernel refuses the nodes or does not know the policy.
+// Sets the policy for those pages of the range that are not resident yet. `numa.nodes` is a mask, so it can name only
+// the nodes 0 to 63. `page_bytes` is the page size of the mapping. `bytes` is rounded up to whole pages, because the
+// kernel refuses a part of a huge page. False: the kernel refuses the nodes or does not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
@@ -61,7 +62,8 @@ struct PagesByNode {
 };
 [[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
-// Moves the resident pages of the range to `node`. Pages that other processes have also mapped are not moved.
+// The result of migrate_pages(), which moves the resident pages of the range to `node`. Pages that other processes have
+// also mapped are not moved.
 struct Migration {
     std::uint64_t pages_there{};   // pages on `node` afterwards
     std::uint64_t pages_left{};    // pages on other nodes: `node` is full, or they cannot be moved

@@ -22,11 +22,11 @@ namespace memsweep::sys {
 // Errors   io: the path is empty or names a directory, its links form a loop, a parent cannot be searched, or another
 //          user may have planted a part of it. `where` is the path as given.
 //
-// Planted: in a sticky folder that others may write to, such as /tmp, another user may put a link, a file or a pipe to
-// redirect our output. It is refused if it belongs neither to us nor to the folder's owner. The kernel has the same
-// rule in fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)). But not every machine enables it, and it does
-// not cover links that we follow ourselves. We cannot prevent another user from replacing a folder of the path by a
-// link after our check.
+// Planted: in a sticky folder that others may write to, such as /tmp, another user may place a link, a file or a pipe
+// there to redirect our output. It is refused if it belongs neither to us nor to the folder's owner. The kernel has the
+// same rule in fs.protected_symlinks, _regular and _fifos (proc_sys_fs(5)). But not every machine enables it, and it
+// does not cover links that we follow ourselves. We cannot prevent another user from replacing a folder of the path by
+// a link after our check.
 struct OutputTarget {
     std::string path;                     // of the target itself, if the last component is a symbolic link
     std::optional<int> descriptor;        // for "-", /dev/stdout, /dev/fd/N: the open descriptor, with its offset

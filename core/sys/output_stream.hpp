@@ -18,8 +18,8 @@ namespace memsweep::sys {
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
 // Writes all of `content`, with as many calls of write(2) as needed. Returns the errno, or 0. If the reader of a pipe
-// reads nothing, waits as open_stream does, then returns EINTR. Beyond the file size limit (RLIMIT_FSIZE) it returns
-// EFBIG and suppresses SIGXFSZ, which would end the process.
+// reads nothing, waits for it. A stop signal ends this wait as it does in open_stream(), and EINTR is returned. Beyond
+// the file size limit (RLIMIT_FSIZE) it returns EFBIG and suppresses SIGXFSZ, which would end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
 // Suppresses SIGXFSZ in this thread as long as the object lives. The kernel sends that signal to a thread that writes

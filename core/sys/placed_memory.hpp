@@ -85,7 +85,7 @@ class PlacedMemory {
 struct HugePagePool {
     std::uint64_t page_bytes{};
     std::uint64_t reserved{};  // pages in the pool
-    std::uint64_t free{};      // pages of them that no process uses
+    std::uint64_t free{};      // those of the reserved pages that no process uses
 };
 [[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
 

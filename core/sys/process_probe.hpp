@@ -26,7 +26,7 @@ namespace memsweep::sys {
 // Memory   allocates nothing on success, because that would change the measured memory.
 // Errors   os: a /proc file is missing or unreadable; invalid_input: its text lacks a field (`where` names both).
 // Threads  use a probe only in the thread that opened it; it reads the figures of the whole process. Do not use it in a
-//          fork: its open files belong to the process that opened them.
+//          forked child: its open files show the process that opened them.
 struct MemorySnapshot {
     std::uint64_t rss_bytes{};        // smaps_rollup: Rss, which is exact; the counters in statm and VmRSS may lag
     std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which are not in Rss
@@ -39,7 +39,7 @@ struct MemorySnapshot {
 };
 
 // The kernel's work for all threads of this process: ru_minflt, ru_majflt and ru_stime of getrusage(RUSAGE_SELF). If
-// the kernel only samples `time` (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it have an error of some 3 %.
+// the kernel only samples `time` (CONFIG_TICK_CPU_ACCOUNTING), a value of 0.5 s has an error of some 3 %.
 struct KernelUse {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
@@ -134,7 +134,7 @@ class ProcessWatch {
   public:
     [[nodiscard]] static base::Expected<ProcessWatch> open(pid_t pid);
 
-    // Absent: the process has ended; it need not have been reaped.
+    // Absent: the process has ended, even if it was not reaped yet.
     [[nodiscard]] std::optional<std::uint64_t> working_set_bytes() noexcept;
 
   private:

@@ -16,8 +16,8 @@ namespace memsweep::sys {
 void signal_descendants(pid_t of, int signal) noexcept;
 
 // Sends SIGTERM to a process and its descendants. The descendants need it too, because a shell that ends does not end
-// its children. SIGCONT follows, so that stopped processes also get it. If `process` is this process, only its
-// descendants are signalled. `root`: the process that adopts orphans. If it is not 0, the descendants of `root` are
+// its children. SIGCONT follows, so that stopped processes handle the SIGTERM too. If `process` is this process, only
+// its descendants are signalled. `root`: the process that adopts orphans. If it is not 0, the descendants of `root` are
 // signalled in place of those of `process`.
 void ask_to_end(pid_t process, pid_t root = 0) noexcept;
 

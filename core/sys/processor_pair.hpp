@@ -9,8 +9,8 @@
 
 namespace memsweep::sys {
 
-// Two processors on which this process may run. They have the same kind of core, and caches of the same sizes that are
-// shared by the same numbers of processors. The order of preference is: two different cores, the fastest kind of
+// Two processors on which this process may run. They have the same kind of core. Their caches have the same sizes, and
+// equally many processors share them. The order of preference is: two different cores, the fastest kind of
 // core, two processors of one NUMA node, the lowest numbers. Absent: no two processors are equal.
 //
 // Cost     O(n^2) in the number of processors.

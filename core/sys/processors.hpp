@@ -11,9 +11,9 @@
 
 namespace memsweep::sys {
 
-// Files below /sys/devices/system: online processors and nodes, the processors of a node, frequency settings. Only this
-// file reads there. hwloc is not used, because it lacks some of these facts, and because a worker must not load a
-// topology.
+// Files below /sys/devices/system: online processors and nodes, the processors of a node, frequency settings. In
+// memsweep, only processors.cpp reads these files. hwloc is not used, because it lacks some of these facts, and because
+// a worker (the measured process) must not load a topology.
 //
 // Sources  cpu/online, node/online, node/nodeN/cpulist, cpu/cpuN/cpufreq, cpu/intel_pstate, cpu/cpufreq below
 //          `root`/sys/devices/system.

@@ -1,12 +1,13 @@
-// Measures named shared memory between this process and a second one that it forks: how fast each reads or writes it,
-// how long a store takes until the other process sees it, and whether every byte arrives.
+// Measures named shared memory between this process and a second one that it forks: how fast this process writes the
+// memory and the second one reads it, how long it takes until the other process sees a store, and whether every byte
+// arrives.
 //
 // Units    bytes; nanoseconds of the steady clock.
 // Sources  shm_open(3), posix_fallocate(3), fork(2). The second process opens the memory by its name.
 // Cost     a process, and a mapping of the memory in each process. Each process passes over the memory `rounds` times.
 // Errors   see Sharing::Outcome. No file stays in /dev/shm: the name is removed as soon as both processes have mapped
 //          the memory.
-// Threads  any. The second process has only the calling thread, and allocates nothing.
+// Threads  any. The second process has only a copy of the calling thread, and allocates nothing.
 #pragma once
 
 #include <cstdint>

@@ -68,11 +68,13 @@ class AllSignalsBlocked {
 // Whether StopSignals::pending() has taken a stop signal, so that this process is about to end.
 [[nodiscard]] bool stop_signal_taken() noexcept;
 
-// Runs code that may touch inaccessible memory. Returns at the first faulting access, or when the code ends.
+// run_trapped() runs code that may touch inaccessible memory. It returns at the first faulting access, or when the code
+// ends.
 //
 // Sources  sigaction(2), siglongjmp(3). The kernel delivers SIGSEGV and SIGBUS to the thread that caused them.
 // Cost     the first call installs signal handlers for the process. Later calls take about 20 ns.
-// Threads  any; several threads may be in run_trapped() at once. A fault elsewhere has its former effect.
+// Threads  any; several threads may be in run_trapped() at once. A fault outside of run_trapped() has the effect that
+//          it would have without these handlers.
 // Errors   the code must not own resources or hold locks when it faults, because no destructors run.
 struct Trapped {
     bool faulted{};

@@ -3,7 +3,7 @@
 // Cost     every byte is written once, to a file without a name in the folder for temporary files. The kernel removes
 //          the file when its last descriptor is closed.
 // Errors   io: the pipe cannot be read, or the copy cannot be written; timeout: neither a byte nor the end came within
-//          `silence`; invalid_input: the pipe has more than `bytes`. `where` is the name.
+//          SpoolLimits::silence; invalid_input: the pipe has more than SpoolLimits::bytes. `where` is `name`.
 // Threads  waits in the calling thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Runs a command in the foreground and stops it at its end, whether it ends by exit, _exit, abort or a signal. At that
 // stop all its memory is still mapped, and none of its threads runs. The command can also be stopped earlier: if it
-// sends a signal that asks for a stop, or if the caller asks for one. In place of the command, a program that it starts
-// can be followed.
+// asks for a stop by a signal, or if the caller asks for one. Instead of the command itself, a program that the command
+// starts can be followed and stopped.
 //
 // Sources  ptrace(2): PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_O_TRACEFORK, PTRACE_INTERRUPT. The only right needed is
 //          to trace our own child.
@@ -14,8 +14,8 @@
 //          signal(7).
 // Errors   os: the command cannot be started (`where` is the command); not_supported: the kernel refuses ptrace.
 // Threads  call from the main thread, because the kernel ties tracing to the thread that began it. SIGCHLD, SIGINT,
-//          SIGTERM, SIGHUP and SIGQUIT are blocked in it meanwhile, and other threads must block them too. All children
-//          of this process are reaped, so nothing else may wait for a child.
+//          SIGTERM, SIGHUP and SIGQUIT are blocked in the main thread meanwhile, and other threads must block them too.
+//          All children of this process are reaped, so nothing else may wait for a child.
 // Ownership  if we are killed, the kernel kills the followed process too (PTRACE_O_EXITKILL).
 //
 // The terminal sends its signals (Ctrl-C) to the command too. We pass on signals that were sent to us alone, to the
@@ -41,11 +41,11 @@ namespace memsweep::sys {
 // could be made.
 [[nodiscard]] base::Expected<void> can_trace();
 
-// A moment at which the program is stopped, before its end.
+// A stop of the program before its end.
 struct StoppedMoment {
     pid_t process{};
     pid_t thread{};  // read the memory in the /proc folder of this thread: the main thread may have ended
-    std::chrono::steady_clock::time_point since;  // when stopping the threads began
+    std::chrono::steady_clock::time_point since;  // when memsweep began to stop the threads
 };
 
 // The stop at the end of the program. `process`, `thread` and `since` are explained at StoppedMoment.

@@ -20,8 +20,8 @@ namespace memsweep::sys {
 //
 // Units    nanoseconds of the clock that is passed in.
 //
-// Cost     run() wakes the threads; they spin until all have arrived, and only then read the clock. So waking them is
-//          not in the measured time.
+// Cost     run() wakes the threads. They spin until all are awake, and only then read the clock. So the measured time
+//          does not include waking them.
 //
 // Errors   os: a thread cannot be started or pinned; not_supported: no processors were given.
 //
@@ -49,8 +49,8 @@ class PinnedThreads {
     std::unique_ptr<State> state_;
 };
 
-// A second thread that only sleeps. While it exists, the process behaves as one with threads: the C library takes its
-// locks, and std::shared_ptr counts with atomic instructions.
+// A second thread that only sleeps. While it exists, the process behaves as one with several threads: the C library
+// takes its locks, and std::shared_ptr counts with atomic instructions.
 //
 // Memory   when the constructor returns, the thread sleeps and has touched all pages that it will ever touch. So it
 //          does not change a resident set that is read later. Its stack never gets huge pages, even if

@@ -1,16 +1,17 @@
-// The parts of a machine, as hwloc describes them: processors, caches, NUMA nodes, PCI devices, and the distances of
-// nodes. A Topology is a plain value that is made once and passed to functions. So tests can describe any machine.
+// The parts of a machine, as hwloc describes them: processors, caches, NUMA nodes, PCI devices, and the distances
+// between nodes. A Topology is a plain value that is made once and passed to functions. So tests can describe any
+// machine.
 //
 // In a virtual machine the topology may be wrong: the host may show a whole last-level cache to a guest that can use
 // only a part of it. Only a measurement shows what a program can use.
 //
 // Units    bytes; processors and nodes by the numbers of the operating system.
-// Sources  hwloc 2.x. As in every program with hwloc, the variables HWLOC_XMLFILE and HWLOC_SYNTHETIC describe another
-//          machine. For this machine, two facts come from the kernel instead of hwloc:
-//          - the processors of a node, because hwloc gives a node without processors the nearest ones;
+// Sources  hwloc 2.x. As in every program with hwloc, the environment variables HWLOC_XMLFILE and HWLOC_SYNTHETIC can
+//          make it describe another machine. For this machine, two facts come from the kernel instead of hwloc:
+//          - the processors of a node, because hwloc gives a node without processors the nearest processors;
 //          - the total memory, because the nodes may lack memory that was plugged in later (check_memory).
-// Cost     1.4 ms on this machine, 40 to 80 ms on an emulated processor, and some hundred KiB of heap. So do not load
-//          it in a worker, whose memory is measured.
+// Cost     1.4 ms, or 40 to 80 ms on an emulated processor, and some hundred KiB of heap. So do not load a topology in
+//          a worker, whose memory is measured.
 // Errors   invalid_input: hwloc cannot read the file or the description.
 #pragma once
 
@@ -84,11 +85,12 @@ struct Topology {
 [[nodiscard]] base::Expected<Topology> topology_from_synthetic(const std::string& description);
 
 // Compares the memory of the nodes with `kernel_bytes`, the kernel's total (MemTotal of /proc/meminfo; 0: not known).
-// load_topology() calls it for this machine. A difference of up to 1 % is ignored. Otherwise contradicted_bytes is set,
-// and the drawing shows both figures:
-// - The total is larger: memory was plugged in after the start, which the kernel's figures per node miss. The total
-//   becomes the memory of the machine, and of the node if there is only one.
-// - The nodes have more: /proc/meminfo shows the limit of a container. The figures of the nodes stay.
+// load_topology() calls it for this machine. A difference of up to 1 % is ignored. If it is larger, contradicted_bytes
+// is set, and the drawing shows both figures. There are two cases:
+// - The total is larger than the sum of the nodes: memory was plugged in after the start, and the kernel's figures per
+//   node lack it. The total becomes the memory of the machine, and of the node if there is only one.
+// - The sum of the nodes is larger than the total: /proc/meminfo shows the limit of a container. The figures of the
+//   nodes stay.
 void check_memory(Topology& topology, std::uint64_t kernel_bytes);
 
 // All caches of the same level, type and size.

@@ -1,8 +1,8 @@
-// The loop that traces a command to its end and makes the stops of ProgramStops (stopped_end.hpp). The command is our
-// child; it was seized (PTRACE_SEIZE) before its execve.
+// The loop that traces a command to its end, stops it when ProgramStops says so, and calls the callbacks
+// (stopped_end.hpp). The command is our child; it was seized (PTRACE_SEIZE) before its execve.
 //
 // Sources  ptrace(2), wait(2), sigtimedwait(2).
-// Threads  call from the thread that has seized the command. It must block awaited_signals().
+// Threads  call from the thread that has seized the command. This thread must block awaited_signals().
 #pragma once
 
 #include <sys/types.h>

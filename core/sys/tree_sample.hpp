@@ -9,12 +9,13 @@
 // Sharers  are processes that may have pages in common: processes that were forked and have not called execve since
 //          (PF_FORKNOEXEC), their parents, and processes with shared memory.
 // Meaning  the sum over several processes is what cgroup v2 would charge for them (memory.peak), without kernel memory
-//          and without files. A control group is charged only for file pages that it was the first to read. So mapped
-//          files are counted if there is one process, and not if there are several.
+//          and without files. A control group is charged for a file page only if it was the first to read the page. So
+//          the sum leaves out mapped files. If there is only one process, its mapped files are counted.
 // Cost     a sample takes some 35 us per process. with_shared_once() walks page tables: some 2 ms for each 100 MiB of
 //          the sharers' 4 KiB pages (2-core VM, Linux 6.18). The sampled processes are not stopped.
-// Errors   none: of a process that ends meanwhile, what was read before is counted. If the smaps_rollup of a process
-//          may not be read, as for another user's process, all its memory counts as not shared.
+// Errors   none: if a process ends meanwhile, the figures that were read before its end are counted. If the
+//          smaps_rollup of a process may not be read, as for another user's process, all its memory counts as not
+//          shared.
 #pragma once
 
 #include <sys/types.h>
@@ -31,8 +32,8 @@ struct TreeSample {
     std::uint64_t major_faults{};
     std::vector<pid_t> sharers;     // sorted
     std::uint64_t sharers_bytes{};  // the sharers' part of working_set_bytes
-    // More than one process has shared memory. Its pages may be shared by more processes at any time; pages shared by
-    // fork only by fewer.
+    // More than one process has shared memory. More processes may map a page of shared memory at any time. A page
+    // shared by fork can only lose processes.
     bool several_have_shared_memory{};
 };
 

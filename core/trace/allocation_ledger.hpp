@@ -16,7 +16,7 @@ namespace memsweep::trace {
 struct AllocationFigures {
     std::uint64_t allocations{};
     std::uint64_t bytes_allocated{};
-    std::uint64_t temporary{};       // temporary allocations
+    std::uint64_t temporary{};       // allocations that the thread freed in its next call to the allocator
     std::uint64_t peak_bytes{};      // live at the trace's peak
     std::uint64_t peak_blocks{};     // likewise
     std::uint64_t end_bytes{};       // live at the end of the trace, or at the end of their process
@@ -32,16 +32,16 @@ class AllocationLedger {
   public:
     // A sampled block stands for several blocks.
     struct Weight {
-        std::uint64_t count{1};  // number of blocks times `unit`
+        std::uint64_t count{1};  // number of blocks times the `unit` of the ledger
         std::uint64_t bytes{};   // bytes of all these blocks
     };
 
     explicit AllocationLedger(std::uint64_t unit = 1) : unit_{unit} {}
     void make(std::uint32_t number, const Weight& weight);
     void free(std::uint32_t number, const Weight& weight, bool is_temporary);
-    // The block's process has ended. The block is no longer live, but counts in end_bytes and end_blocks.
+    // Call when the block's process has ended. The block is no longer live, but counts in end_bytes and end_blocks.
     void abandon(std::uint32_t number, const Weight& weight);
-    // The trace has reached a new peak: what is live now becomes peak_bytes and peak_blocks.
+    // Call when the trace has reached a new peak: what is live now becomes peak_bytes and peak_blocks.
     void begin_peak() { ++peak_; }
 
     [[nodiscard]] std::size_t count() const noexcept { return accounts_.size(); }

@@ -22,9 +22,9 @@ struct Bound {
 
 // Memory is counted in "things" that a reader keeps at a time. A live block, which takes 32 to 85 bytes in a table, is
 // one thing. Larger items count as several.
-inline constexpr std::uint64_t held_by_any = 1'500'000;  // below 1.57 million, where the tables of two readers double
+inline constexpr std::uint64_t held_by_any = 1'500'000;  // below 1.57 million, where two readers' tables double in size
 inline constexpr std::uint64_t bytes_of_a_thing = 64;    // this many bytes of text count as one thing
-inline constexpr std::uint64_t things_of_a_thread = 4;   // a thread, with its share of a process
+inline constexpr std::uint64_t things_of_a_thread = 4;  // a thread counts as this many, its share of a process included
 
 // The most things for a log, by its size on disk. A line that names a block has at least 4 bytes ("+ 0" of heaptrack),
 // so a log that is not compressed never reaches this limit.
@@ -38,8 +38,8 @@ inline constexpr std::uint64_t things_of_a_thread = 4;   // a thread, with its s
 // regular ones to some hundred times. 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
 inline constexpr Bound most_decompressed{.of_any = 128ULL << 20U, .times = 300};
 
-// For this limit and the ones below, the size of a trace is the stored size of its chunks. A trace may have this many
-// things. The most regular recording, a loop that keeps blocks of one size, has 15 live blocks for each stored byte.
+// The most things for a trace. For this limit and the ones below, the size of a trace is the stored size of its chunks.
+// The most regular recording, a loop that keeps blocks of one size, has 15 live blocks for each stored byte.
 inline constexpr Bound most_held_by_trace{.of_any = held_by_any, .times = 24};
 
 // The most events of a trace that is kept in memory as a whole, for a fit or a replay. An event takes 40 bytes, in
@@ -54,7 +54,7 @@ inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
 inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // facts of a trace; the recorder writes twice 1 MiB
-inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // damaged bytes searched for a chunk, at 1 GB/s
-inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // a trace from a pipe; a file may be larger
+inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // damaged bytes searched for the next chunk, at 1 GB/s
+inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // largest trace from a pipe; a file may be larger
 
 }  // namespace memsweep::trace

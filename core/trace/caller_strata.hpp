@@ -1,9 +1,10 @@
-// Estimates the figures of call stacks in a trace that has stacks only for a sample of its blocks. Of every block it
-// knows the size and the address of the caller.
+// Estimates the figures of call stacks in a trace that has stacks only for a sample of its blocks. Such a trace also
+// has the size of every block, and the address that requested it (its caller).
 //
 // A stratum is all blocks that were requested from one address, with sizes between two powers of two. The figures of a
-// stratum are known exactly. They are divided among its stacks, in proportion to the weights of the sampled blocks. If
-// the proportions are all 0, these are tried in order:
+// stratum are known exactly. They are divided among the stacks of its sampled blocks, in proportion to the same figure
+// of these blocks (each counts with its weight). If these proportions are all 0, the next ones are tried, in this
+// order:
 // 1. the same figure of all samples of this address, of every size;
 // 2. bytes_allocated of all samples of this address;
 // 3. the whole figure goes to a stack that consists of the address alone.
@@ -34,20 +35,20 @@ class CallerStrata {
   public:
     struct Place {
         std::uint32_t stratum{};
-        std::uint32_t sampled{};  // number of a stack with a power of two; 0: the block is not in the sample
+        std::uint32_t sampled{};  // number of a pair of stack and power of two; 0: the block is not in the sample
     };
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
 
-    // The place that counts a block of this size and stack node. A node of a single address means: not in the sample.
+    // Where a block of this size and stack node is counted. A node of a single address means: not in the sample.
     [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
     void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);
     void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void begin_peak();
 
-    // For each address, by its number, whether the group of all its blocks is known: all nodes of the address are in
-    // one group, or all its blocks were sampled. `groups` has the group of each node.
+    // For each address, by its number, whether the group of each of its blocks is known. It is if all nodes of the
+    // address are in one group, or if all its blocks were sampled. `groups` has the group of each node.
     [[nodiscard]] std::vector<bool> origins_of_known_group(const std::vector<std::uint32_t>& groups);
     // The number of the address that requested the blocks of this place.
     [[nodiscard]] std::uint32_t origin_of(const Place& place) const { return strata_[place.stratum].origin; }

@@ -1,9 +1,9 @@
 // Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. It has a number for each event for
-// which takes_stack() or takes_mapper() is true, in the order of the events.
+// which takes_stack() (kind `stacks`) or takes_mapper() (kind `mappers`) is true, in the order of the events.
 //
 // Cost     some ns per number.
-// Errors   a chunk that is damaged, or that belongs to another chunk of events, has no numbers, and is_whole() is
-//          false.
+// Errors   if the chunk belongs to another chunk of events, next() is always 0. If the chunk is damaged, next() is 0
+//          from the damage on. In both cases is_whole() is false.
 // Threads  one.
 #pragma once
 

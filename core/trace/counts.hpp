@@ -3,8 +3,8 @@
 //
 // Sums     Calls and requested bytes are sums over all images. The bytes live at the end are the sum of what each image
 //          had not freed when it ended; blocks that a forked child inherits are not counted for it. The peak is the
-//          largest peak of any image, and no sum: images that run one after another never reach their peaks at the same
-//          time, and images that run side by side reach them at times that do not repeat.
+//          largest peak of any image, and not a sum: images that run one after another never reach their peaks at the
+//          same time. Images that run side by side reach their peaks at times that differ from run to run.
 // Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
 //          the heap. io: the folder cannot be read.
 // Threads  one.
@@ -38,7 +38,7 @@ struct ServedProgram {
 // The result of counting a tree of processes.
 struct CountedTree {
     Counts counts;
-    std::uint64_t refused{};                    // processes without a count file, or with sizes that were lost
+    std::uint64_t refused{};  // processes that have no count file, or for which block sizes could not be stored
     std::vector<ServedProgram> served;          // without duplicates
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                  // started programs about which nothing is known

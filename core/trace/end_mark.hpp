@@ -1,6 +1,6 @@
-// An end mark in a trace: the moment at which the recorded program had done its work, before it freed its memory and
-// ended. The mark has the position of each thread in its log. If a trace has a mark, commands take it as the moment
-// `end`.
+// An end mark in a trace says when the recorded program had done its work, before it freed its memory and ended. The
+// mark has the position that each thread had reached in its log. If a trace has a mark, `end` in a command means this
+// time.
 //
 // The threads of the program need not be stopped. If they run, their positions are read one after another, so the mark
 // is not one instant.
@@ -28,7 +28,7 @@ struct EndMark {
     ExactCut cut;
 };
 
-// Makes a mark from the last image (program) of each process that still runs. Of a process that has ended, all events
+// Makes a mark from the last image (program) of each process that still runs. All events of a process that has ended
 // are before the mark.
 [[nodiscard]] base::Expected<EndMark> end_mark_of(const std::vector<RecordedImage>& images, const IsRunning& is_running,
                                                   std::string sign);

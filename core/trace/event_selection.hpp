@@ -1,5 +1,5 @@
-// Reads a part of a trace: without some call sites, of one process, or up to a moment. The events left out are treated
-// as if they had never happened.
+// Reads a part of a trace: without some call sites, of one process, or up to a point in time. The events left out are
+// treated as if they had never happened.
 //
 // If a block was allocated at a site that is left out, its allocation, its reallocs and its free are left out,
 // whichever sites called them. If a site that is left out reallocates the block of another site, the block keeps its

@@ -1,6 +1,6 @@
-// A cut of a trace at a moment at which the recorded processes were stopped. It counts the events that each thread had
-// recorded. Reading a trace up to the cut gives exactly these events. Times could not separate them, because a thread
-// records the time only once in 64 events.
+// A cut marks a point in a trace: the time at which the recorded processes were stopped. It has the number of events
+// that each thread had recorded by then. Reading a trace up to the cut gives exactly these events. Times could not
+// separate them from later events, because a thread records the time only once in 64 events.
 //
 // Before taking a cut, stop all threads of the processes (SIGSTOP, ptrace(2)) and wait until they have stopped. For
 // each thread, the events in its unfinished chunk are counted in the mapped file. All earlier chunks of the thread
@@ -10,7 +10,7 @@
 // In flight  a thread may stop between a call and the recording of its event: an allocation is recorded after the call,
 //            a free before it. So for each thread, at most the event of one call that has not returned may be missing
 //            or early. If a signal handler interrupted the recording, the place of an event may be reserved and still
-//            empty. That event counts from when it is written.
+//            empty. That event counts as recorded once it is written.
 //
 // Cost     a system call per slot (recording_layout.hpp), and 20 ns per event of the unfinished chunks.
 // Memory   some 40 bytes per thread, and one chunk.
@@ -33,7 +33,7 @@ struct ThreadCut {
     std::uint32_t process{};  // its number in the trace
     std::uint32_t thread{};
     std::uint64_t sequence{};     // the chunk's number within its thread
-    std::uint64_t first_ticks{};  // of the chunk's header
+    std::uint64_t first_ticks{};  // first_ticks of the chunk's header
     std::uint64_t events{};       // how many events of the chunk belong to the cut
 
     [[nodiscard]] bool is_in(const ChunkHeader& chunk) const noexcept

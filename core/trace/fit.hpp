@@ -2,8 +2,8 @@
 // makes a picture of the arena over time.
 //
 // Units    bytes; events are numbered from 1, as `memsweep info` counts them.
-// Cost     per policy, one pass over the operations at 10 to 200 ns each, or some 30 passes if the policy depends on
-//          the capacity.
+// Cost     for each policy one pass over the operations, at 10 to 200 ns per operation. If the policy depends on the
+//          capacity, some 30 passes.
 // Memory   24 bytes per operation, 16 per stamp of the trace's clock, and what the policy keeps for live blocks.
 #pragma once
 
@@ -55,7 +55,7 @@ struct PlacementOps {
     std::optional<RefusedRequest> refused;  // the refused request with the largest sum of `size` and `live_bytes`
     std::uint64_t senseless_refusals{};     // refused requests for more than any machine has; not among the operations
     std::uint64_t unknown_frees{};          // frees without an allocation in the trace, except in forked children
-    std::uint64_t mapped_peak{};            // most bytes of device segments that allocators had mapped at a time
+    std::uint64_t mapped_peak{};            // the most bytes of device segments that allocators had mapped at any time
     std::uint64_t
         impossible_event{};  // the first event with more than 64 PiB live; there are then no operations. 0: none
 };
@@ -71,7 +71,7 @@ struct FitFailure {
     std::uint64_t size{};
     std::uint64_t live_bytes{};       // live at that moment, without this allocation
     std::uint64_t largest_hole{};     // largest free range of addresses at that moment
-    std::uint64_t run{};              // counted from 1
+    std::uint64_t run{};              // the run in which it does not fit, counted from 1
     std::optional<double> seconds{};  // since the trace's first event; absent: the trace has no times
 };
 
@@ -85,9 +85,9 @@ struct PolicyFit {
     std::string_view policy;
     std::uint64_t capacity{};                     // the smallest one that is large enough for all runs
     double ratio{};                               // capacity / granted_peak: 1 plus the fragmentation
-    std::vector<std::uint64_t> needed_after_run;  // by run: the smallest capacity for it and all runs before
-    // With FitOptions::capacity: the first allocation that does not fit in it; absent: everything fits. Without: the
-    // allocation that fails if the capacity is one byte less than the smallest.
+    std::vector<std::uint64_t> needed_after_run;  // by run: the smallest capacity for this run and all runs before it
+    // With FitOptions::capacity: the first allocation that does not fit in it; absent: everything fits. Without it: the
+    // allocation that fails if the arena is one byte smaller than `capacity`.
     std::optional<FitFailure> first_failure;
     // An event that fits into no capacity, because the policy rounds its size up. The figures above are then not valid.
     // 0: there is no such event.

@@ -5,11 +5,11 @@
 // - the stacks of threads
 // - how long blocks have lived, in all and by call site
 //
-// A page that is mapped or unmapped counts as never covered.
+// When a page is mapped or unmapped, it counts as never covered again.
 //
 // Units    bytes; times are counted in events of the process.
-// Cost     100 ns an event, and 2 ns a page that a freed block has covered.
-// Memory   40 bytes a live block, 4 a page that was covered, 2 KiB a site.
+// Cost     100 ns per event, and 2 ns per page that a freed block has covered.
+// Memory   40 bytes per live block, 4 bytes per page that was covered, 2 KiB per site.
 // Threads  one.
 #pragma once
 
@@ -29,7 +29,7 @@
 
 namespace memsweep::trace {
 
-// The pages that freed blocks have covered, each with the site of the last such block.
+// The pages that freed blocks have covered, each with the site of the freed block that covered it last.
 class CoveredPageTable {
   public:
     explicit CoveredPageTable(std::uint64_t page_bytes) : page_bytes_{page_bytes} {}
@@ -67,7 +67,8 @@ struct HeapHistoryQuery {
 
 class HeapHistory {
   public:
-    // Reads the events from the reader's position to its end. Call its read_stacks() and read_notes() first.
+    // Reads the events from the reader's position to the end of the trace. Call read_stacks() and read_notes() of the
+    // reader first.
     [[nodiscard]] static HeapHistory read(TraceReader& reader, const ProgramNotes& notes,
                                           const HeapHistoryQuery& query);
 

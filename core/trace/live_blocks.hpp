@@ -1,9 +1,9 @@
 // A table of the blocks that are live at one point of a trace, by process, space and address; and a walk that updates
 // the table from event to event.
 //
-// Cost     10 to 40 ns an operation, depending on how much of the table is in the processor's caches. The end of a
+// Cost     10 to 40 ns per operation, depending on how much of the table is in the processor's caches. The end of a
 //          process takes time in proportion to the most blocks that it had at once.
-// Memory   32 bytes an entry, and at most three quarters of the entries hold a block; the walk takes 4 bytes more a
+// Memory   32 bytes per entry, and at most three quarters of the entries hold a block. The walk takes 4 more bytes per
 //          block. Each process with blocks takes some 200 bytes.
 // Threads  one.
 #pragma once
@@ -116,8 +116,8 @@ class LiveBlocks {
     std::size_t count_{};
 };
 
-// `impossible_event`: the first event, from 1, that makes a sum of bytes exceed 64 bits; 0: none. invalid_input if
-// there is one.
+// Returns invalid_input if an event of the trace makes a sum of bytes exceed 64 bits. `impossible_event`: the number of
+// the first such event, from 1; 0: there is none. `name`: the trace, for the message.
 [[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
 
 // Hands out small numbers for things that come and go. take() reuses the number that was given back last.
@@ -147,8 +147,8 @@ class BlockWalk {
     // The effects of one event. If a live block already has the address of an allocation, its free was not recorded,
     // and the new block replaces it. `made` may have the number of `freed`, but never the number of `replaced`.
     struct Change {
-        std::optional<LiveBlock> freed;     // by a free, or as the old block of a realloc
-        std::optional<LiveBlock> replaced;  // by `made`
+        std::optional<LiveBlock> freed;     // the block that was freed, also the old block of a realloc
+        std::optional<LiveBlock> replaced;  // the block that `made` replaces
         std::optional<LiveBlock> made;
         bool frees_unknown{};  // the event frees a block that is not live
         bool overflows{};      // the sum of live bytes would exceed 64 bits; the block is not made

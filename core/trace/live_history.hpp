@@ -2,7 +2,7 @@
 // equally many events. For each step, the history has the most bytes that were live in it.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1; ticks of the trace's clock.
-// Cost     5 ns an event. Whenever there would be more than max_steps steps, they are merged in pairs.
+// Cost     5 ns per event. Whenever there would be more than max_steps steps, they are merged in pairs.
 // Memory   for each process, 24 bytes for each step in which its live bytes changed, for at most `max_steps` steps.
 #pragma once
 

@@ -32,8 +32,8 @@ class LiveRecording {
     // The facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
-    // Moves the chunks that are full by now. Ends early if `stop` asks for it. Returns whether it found any: then there
-    // may soon be more.
+    // Moves the chunks that are full by now. Ends early if `stop` asks for it. Returns whether it found such a chunk.
+    // If it did, there may soon be more.
     [[nodiscard]] base::Expected<bool> look(const TakeBytes& take, TraceProgress& progress,
                                             const std::stop_token& stop);
 
@@ -51,10 +51,10 @@ class LiveRecording {
 
     ReadWriteAt file_;
     ImageFacts facts_;
-    std::set<std::uint64_t> seen_;         // offsets of the slots that were full in the last look at the slots
+    std::set<std::uint64_t> seen_;         // offsets of the slots that were full at the last search of the slots
     std::vector<RecordedPiece> appended_;  // chunks that the process appended to the file, and that were not moved yet
     std::uint64_t walked_to_;              // all appended chunks before this offset are complete
-    std::uint64_t seen_to_;                // the end of the appended chunks, at the last look at the slots
+    std::uint64_t seen_to_;                // the end of the appended chunks, at the last search of the slots
     std::vector<std::uint8_t> payload_;    // of the chunk that is being moved
 };
 

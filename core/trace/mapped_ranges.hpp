@@ -2,8 +2,8 @@
 // ranges that it overlaps. If a part of a range is unmapped, the rest stays.
 //
 // Units    bytes.
-// Cost     some 100 ns an operation, and 100 ns more for each range that it changes.
-// Memory   some 80 bytes a range.
+// Cost     some 100 ns per operation, and 100 ns more for each range that the operation changes.
+// Memory   some 80 bytes per range.
 // Threads  one.
 #pragma once
 
@@ -81,7 +81,7 @@ class MappedRanges {
     [[nodiscard]] const std::map<Place, Range>& all() const noexcept { return ranges_; }
 
   private:
-    // The range that contains `at`; without one, the first range behind it.
+    // The range that contains `at`. If there is none, the first range behind `at`.
     std::map<Place, Range>::iterator first_behind(const Place& at)
     {
         auto range = ranges_.upper_bound(at);

@@ -1,6 +1,6 @@
 // The programs and libraries that each process image had loaded, according to a trace.
 //
-// Errors   take() is false if a payload is malformed. It keeps the modules before the fault.
+// Errors   take() returns false if a payload is malformed, and keeps the modules before the fault.
 // Threads  any, once all payloads are taken.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Simulates where a policy puts blocks in an arena. It computes addresses and sizes, and uses no memory for the blocks.
 //
 // Units    bytes.
-// Cost     10 to 200 ns an operation.
+// Cost     10 to 200 ns per operation.
 // Threads  one.
 #pragma once
 
@@ -42,9 +42,9 @@ class Placement {
 
     // The capacity that the placements so far needed: the highest end of any block, or the most bytes reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // The state just before the placement that last raised needed(). It is for policies that place blocks the same way
-    // in every capacity. In a smaller arena they would fail at exactly this placement, so the smallest sufficient
-    // capacity is known without a search. nullopt for other policies.
+    // For policies that place blocks in the same way whatever the capacity: the state just before the placement that
+    // last raised needed(). In an arena smaller than needed(), such a policy would fail at exactly this placement. So
+    // the smallest sufficient capacity is known without a search. nullopt for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
         std::uint64_t end{};  // the highest end of a block; in a smaller arena the space above it is a hole
@@ -58,11 +58,12 @@ class Placement {
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // whether places depend on the capacity; if so, the smallest one is searched for
+    bool depends_on_capacity{};  // addresses depend on the capacity: the smallest capacity must be searched for
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
-// All policies, in the order in which reports show them; then the policies of each source file.
+// All policies, in the order in which reports show them. The two functions below have the policies of one source file
+// each.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
 [[nodiscard]] std::span<const PlacementPolicy> hole_policies();
 [[nodiscard]] std::span<const PlacementPolicy> class_policies();
@@ -76,9 +77,9 @@ std::unique_ptr<Placement> make_placement(std::uint64_t capacity, std::uint64_t 
 // The blocks and holes of simulated arenas. A segment is a block or a hole, and knows its neighbours, so that holes can
 // merge. A HoleIndex keeps the holes in the order in which a policy searches them.
 //
-// Cost     segments: a few ns an operation. Holes: adding or removing one moves O(sqrt n) entries in memory, 50 to 150
-//          ns at 100,000 holes; a search by size takes O(log n).
-// Memory   32 bytes a block or hole, and 24 more a hole.
+// Cost     segments: a few ns per operation. Holes: adding or removing a hole moves O(sqrt n) entries in memory, which
+//          takes 50 to 150 ns at 100,000 holes. A search by size takes O(log n).
+// Memory   32 bytes per block and 56 bytes per hole.
 // Threads  one.
 
 inline constexpr std::uint32_t no_segment = ~0U;
@@ -187,8 +188,8 @@ struct BySize {
     static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
-// Sorted holes, stored in pieces of less than max_holes. Each piece knows the size of its largest hole. If the holes
-// are not sorted by size, each group of pieces knows the size of its largest hole too.
+// Sorted holes, stored in pieces of fewer than max_holes holes. Each piece knows the size of its largest hole. If the
+// holes are not sorted by size, each group of pieces knows the size of its largest hole too.
 template <typename Order>
 class HoleIndex {
   public:
@@ -246,7 +247,7 @@ class HoleIndex {
         }
     }
 
-    // The first hole, in this order, of at least this size. Null: there is none.
+    // The first hole, in the order of this index, of at least this size. Null: there is none.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
         if constexpr (Order::sizes_ascend) {

@@ -1,7 +1,7 @@
 // What a trace tells about its processes besides events and call stacks: the programs and libraries that were loaded,
 // the code that made each mapping, the places of threads' stacks, and the usable sizes that allocators give to blocks.
 //
-// Cost     some 100 ns for each chunk of these kinds, once.
+// Cost     read(): some 100 ns for each chunk that has such information.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
 // Errors   a malformed chunk is read up to the fault, and counted in TraceFile::damage().
 // Threads  any, after read().
@@ -21,7 +21,7 @@
 
 namespace memsweep::trace {
 
-// A module of one image.
+// A program or library that was loaded in one process image (a process from one exec to the next).
 struct NotedModule {
     StackImage image;
     LoadedModule module;
@@ -36,7 +36,8 @@ struct ThreadStack {
     std::uint64_t first_ticks{};  // when the recording of its thread began
 };
 
-// Blocks of one process, size and alignment. malloc_usable_size gives one answer for all of them.
+// Identifies all blocks of a process that have the same size and the same alignment. malloc_usable_size gives one
+// answer for all of them.
 struct UsableSize {
     std::uint32_t process{};
     std::uint64_t size{};
@@ -50,16 +51,16 @@ class ProgramNotes {
 
     // The modules of all images. An event's `module` is a place in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // The place in modules() of the image's module with this number. 0: the trace does not have it.
+    // Finds module `number` of the image, and returns its place in modules(). 0: the trace does not have it.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
-    // Whether the trace names the caller of any mapping.
+    // Whether the trace names the module that made a mapping, for at least one mapping.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
     // The chunk that tells which modules made the mappings among these events. Null: there is none.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
-    // The usable size of such blocks. nullopt: the allocator was not asked. glibc's is never asked, because its answer
-    // follows a known rule (usable_size.hpp). A block that a realloc left in place may have more.
+    // The usable size of these blocks. nullopt: the allocator was not asked. glibc's allocator is never asked, because
+    // its answer follows a known rule (usable_size.hpp). A block that a realloc left in place may have more.
     [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
     [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 

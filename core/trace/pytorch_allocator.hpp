@@ -3,15 +3,15 @@
 //
 // Sizes are rounded up to multiples of 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments
 // of 2 MiB, blocks below 10 MiB from segments of 20 MiB. A larger block has a segment of its own, whose size is a
-// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that fits; of equal ones, the one
-// at the lowest address. Expandable segments instead grow by pages of 2 MiB (small blocks) or 20 MiB (others). If a new
-// segment would exceed the capacity, cached segments are given back to the device first.
+// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that fits; of equally small ones,
+// the one at the lowest address. Expandable segments instead grow by pages of 2 MiB (small blocks) or 20 MiB (others).
+// If a new segment would exceed the capacity, cached segments are given back to the device first.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; checked
 //          against figures of PyTorch 2.11.0 on an H200 (results/reference/gpu_h200/pytorch_settings.json).
-// Cost     0.1 to 0.3 us an operation of the recorded runs of tests/trace/pytorch (2-core virtual machine).
-// Memory   120 bytes a block, cached or not.
+// Cost     0.1 to 0.3 us per operation, for the recorded runs of tests/trace/pytorch (2-core virtual machine).
+// Memory   120 bytes per block, cached or not.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct PyTorchFailure {
     std::uint64_t segment{};         // the size of the segment that it needed from the device
     std::uint64_t live{};            // live bytes, rounded; without freed blocks that a stream still uses
     std::uint64_t reserved{};        // after all that can be given back was given back
-    std::uint64_t largest_cached{};  // the largest cached block of its stream and pool
+    std::uint64_t largest_cached{};  // the largest cached block of the request's stream and pool
 };
 
 struct PyTorchPoint {
@@ -44,7 +44,7 @@ struct PyTorchOutcome {
     std::uint64_t reserved_peak{};
     std::uint64_t allocated_peak{};  // as torch.cuda.max_memory_allocated() reports it; includes rounding
     std::uint64_t reserved_end{};
-    std::uint64_t retries{};        // how often all cached memory was given back; the device stops for that
+    std::uint64_t retries{};  // how often all cached memory was given back to the device, which stops its work for that
     std::uint64_t device_allocs{};  // calls of cudaMalloc, or mappings of pages
     std::uint64_t device_frees{};
     std::optional<PyTorchFailure> failure;  // the request that failed, if any; the simulation ends there

@@ -1,7 +1,7 @@
 // A program's requests to PyTorch's caching allocator on one device, from a trace.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1.
-// Memory   32 bytes a request or free, 16 a segment.
+// Memory   32 bytes per request or free, 16 bytes per segment.
 #pragma once
 
 #include <cstdint>

@@ -17,11 +17,10 @@ namespace memsweep::trace {
 inline constexpr std::uint64_t mib = 1ULL << 20U;
 
 struct PyTorchSettings {
-    std::uint64_t max_split{unbounded};  // blocks from this size on are not split, nor given to smaller requests
-    std::uint64_t max_non_split_rounding{20 * mib};  // such a block is larger than its request by less than this
-    // Into how many steps the sizes between two powers of two are divided, for rounding; 0 and 1: no rounding. The
-    // first number is for sizes below 2 MiB, the second for sizes from 2 MiB, the third for sizes from 4 MiB, and so
-    // on. The last is for sizes from 32 GiB.
+    // Blocks from this size on are not split, nor given to smaller requests.
+    std::uint64_t max_split{unbounded};
+    // A block from max_split on is larger than its request by less than this.
+    std::uint64_t max_non_split_rounding{20 * mib};
     std::array<std::uint64_t, 16> divisions{};
     double gc_threshold{};  // the share of the capacity above which garbage is collected; 0: never
     bool expandable{};

@@ -1,6 +1,6 @@
 // Translates a chunk that a recorder wrote (recording_layout.hpp) into a chunk of a trace.
 //
-// Cost     20 ns an event, most of it compression.
+// Cost     20 ns per event, most of it for compression.
 // Memory   some 800 KiB, which all chunks share, and the translated chunk.
 // Errors   none. The chunk ends before the first word that no recorder writes, and is marked `damaged`.
 // Threads  one at a time.
@@ -18,7 +18,7 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    std::vector<std::uint8_t> stack_runs;      // a `stacks` chunk after its head; empty: no event has a stack
+    std::vector<std::uint8_t> stack_runs;      // the runs of a `stacks` chunk; empty: no event has a stack
     std::vector<std::uint8_t> mapper_runs;     // likewise for a `mappers` chunk
     std::vector<std::uint8_t> caller_runs;     // likewise for a `callers` chunk
     std::vector<std::uint64_t> thread_stacks;  // address and size of each stack that the chunk notes

@@ -3,7 +3,7 @@
 //
 // Cost     one system call for each slot.
 // Memory   one header for each chunk.
-// Errors   errors of reading are passed on. A slot is skipped if it has no chunk, or another chunk than before.
+// Errors   errors of reading are passed on. A slot is skipped if it has no chunk, or by now another chunk.
 // Threads  any.
 #pragma once
 
@@ -54,17 +54,17 @@ base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, St
 // order.
 void sort_pieces(std::vector<RecordedPiece>& pieces);
 
-// Returns those of the chunks `now` that certainly have all earlier chunks of their thread before them, in order. While
-// the file is searched, its process goes on writing. So a search may find a chunk, but miss an earlier one of its
-// thread. However, a thread begins a chunk only when its earlier chunks are full. So if a search has found a chunk, a
-// later search finds all earlier chunks of that thread. `seen`: the offsets of the chunks that the earlier search
-// found. `now`: what the later search found.
+// Returns, in order, the chunks of `now` for which `now` certainly has all earlier chunks of the same thread. `now`:
+// what the latest search of the file found. `seen`: the offsets of the chunks that an earlier search found. Two
+// searches are needed because the process goes on writing during a search: the search may find a chunk, but miss an
+// earlier chunk of the same thread. However, a thread begins a chunk only when its earlier chunks are full. So if a
+// search has found a chunk, a later search finds all earlier chunks of that thread.
 [[nodiscard]] std::vector<RecordedPiece> without_gaps(const std::set<std::uint64_t>& seen,
                                                       std::vector<RecordedPiece> now);
 
 // Returns the full chunks that may be taken, in order. Of the chunks of without_gaps(), these are the ones that follow
 // the trace's last chunk of their thread, or are the first of a thread. A chunk at an offset in `seen` is also returned
-// if the trace has it already. Its slot need only be freed.
+// if the trace has it already: then only its slot must be freed.
 [[nodiscard]] std::vector<RecordedPiece> takeable(const std::set<std::uint64_t>& seen, std::vector<RecordedPiece> now,
                                                   StreamEnds ends);
 

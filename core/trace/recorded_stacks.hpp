@@ -1,6 +1,6 @@
 // Writes the call stacks that a recorder kept for one process image (stack_recording.hpp) into a trace.
 //
-// Cost     some 10 ns a node.
+// Cost     some 10 ns per node.
 // Memory   the nodes of one chunk: some MiB.
 // Errors   errors of reading and of `take` are passed on. A file whose header was never written has no stacks. If a
 //          file is cut off, the stacks before the cut are written.

@@ -1,16 +1,16 @@
 // The messages between memsweep, the launcher (which starts a program) and the guard (which kills the program and its
-// descendants in the end). There are two sockets; both preserve message boundaries.
+// descendants at the end). There are two sockets; both preserve message boundaries.
 //
 // The launcher's socket: memsweep sends launch_go, one byte. The launcher makes a process for the program and sends a
-// LaunchWord. If that process cannot execute the program, it sends a second LaunchWord. Otherwise the socket closes
-// without a second message.
+// LaunchWord with its pid. If the new process cannot execute the program, that process sends a LaunchWord with pid 0.
+// The two words can come in any order. Then the socket closes.
 //
-// The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends orders; their
-// comments say which ones are answered. When memsweep closes its end or dies, the guard kills the guarded processes,
-// sends GuardCleared, and ends.
+// The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends GuardOrders. The
+// guard answers guard_wait, but not guard_leave. When memsweep closes its end or dies, the guard kills the guarded
+// processes, sends GuardCleared, and ends.
 #pragma once
 
-#include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no other
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no C++ headers
 
 namespace memsweep::sys {
 
@@ -24,18 +24,18 @@ inline constexpr const char* launch_recorded = "recorded";  // in memsweep's ses
                                                             // guard is not its ancestor and adopts no orphans
 
 struct LaunchWord {
-    int pid;           // pid of the program's process; 0: it could not be made, or cannot execute the program
+    int pid;           // pid of the program's process; 0: the process could not be made, or cannot execute the program
     int error;         // errno of the call that failed; 0: none failed
     int64_t begun_ns;  // CLOCK_MONOTONIC, just before the process was made
 };
 
 struct GuardWord {
-    int launcher;  // pid of the launcher; 0: it could not be made
+    int launcher;  // pid of the launcher; 0: the launcher could not be made
     int error;     // if `launcher` is 0: errno
 };
 
-inline constexpr int guard_wait = 1;   // answered with GuardEnd for `pid`. The end of a process is told only once
-inline constexpr int guard_leave = 2;  // not answered: the guard ends, and the guarded processes run on
+inline constexpr int guard_wait = 1;  // how did process `pid` end? Answered with a GuardEnd. Each end is told only once
+inline constexpr int guard_leave = 2;  // end, and let the guarded processes run on; not answered
 
 struct GuardOrder {
     int what;

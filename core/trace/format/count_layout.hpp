@@ -2,7 +2,7 @@
 // has a file <process>.<number>.count in the folder of the recording. The process maps the file and counts in it, so
 // the file is complete even if the process is killed.
 //
-// Memory   none. The recorder includes this header, so it needs no library.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct CountFile {
     std::uint32_t version{count_version};
     std::uint32_t process{};
     std::uint32_t foreign_malloc{};           // 1: the program has its own malloc, so its calls are not counted
-    std::uint64_t heap_pages_bytes{};         // bytes of the heap at exit(3) that can only be blocks; 0: not known
+    std::uint64_t heap_pages_bytes{};         // heap_pages_bytes() (heap_pages.hpp) at exit(3); 0: not known
     alignas(64) std::uint64_t live_bytes{};   // requested and not freed yet
     std::uint64_t live_bytes_peak{};          // the largest value of live_bytes
     alignas(64) std::uint64_t lost_blocks{};  // blocks whose size could not be stored
@@ -35,7 +35,7 @@ struct CountFile {
     std::uint64_t start_nanoseconds{};  // when the image began: CLOCK_MONOTONIC
     std::uint32_t pid_namespace{};      // inode of /proc/self/ns/pid; 0: not known
     char program[116]{};                // path of the executable, cut if too long, padded with zeroes; empty: not known
-    char served_by[512]{};              // path of the library whose malloc the recorder calls, likewise
+    char served_by[512]{};  // path of the library whose malloc the recorder calls, cut and padded in the same way
 };
 static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64 + 640);
 

@@ -1,7 +1,7 @@
 // CRC-32C (Castagnoli), as in iSCSI and ext4.
 //
 // Cost     about 0.1 ns per byte if the processor has an instruction for it, else 0.6 ns.
-// Memory   none. The recorder contains this code, so it needs no library.
+// Memory   none. The recorder contains this code, so the code needs no library.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,8 @@
 //
 // The long form is for events that do not fit: other addresses, larger sizes, rare events. Each value of the event is
 // two words with the tag `operand`: bits 3-34 of the first are the lower half of the value, those of the second the
-// upper half. After the operands comes a word with the tag `long_form`, which has the kind of event. If it is missing,
-// the process was killed in the middle of the call.
+// upper half. After the operands comes a word with the tag `long_form`, which has the kind of event. If this last word
+// is missing, the process was killed in the middle of the call.
 //
 // Two events have a form of their own, one word with the tag `long_form` and their value in bits 11-63:
 //
@@ -19,7 +19,7 @@
 //   caller      a return address, for all following events that return a block and have no stack, up to the next
 //               `caller` or the end of the chunk
 //
-// Memory   none. The recorder includes this header, so it needs no library.
+// Memory   none. The recorder includes this header, so the header needs no library.
 // Threads  a thread has words of its own. A signal handler of the thread may write words between those of an event.
 #pragma once
 
@@ -59,10 +59,10 @@ enum class WordEvent : std::uint8_t {
     fork,           // number of the child process
     thread_exit,    // no values: the thread that records it ends
     thread_stack,   // address, size: the stack of the thread that records it
-    usable_size,    // size, alignment (0: malloc's), the malloc_usable_size of such a block
+    usable_size,    // size, alignment (0: malloc's), what malloc_usable_size returns for such a block
     stamp,          // ticks; only in the short form
-    stack,          // number of a call stack; only in the form of its own
-    caller,         // return address; only in the form of its own
+    stack,          // number of a call stack; only in its own form
+    caller,         // return address; only in its own form
 };
 inline constexpr unsigned word_events = 18;
 
@@ -94,7 +94,7 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
 }
 
-// Width of the WordEvent after the tag `long_form`. In words of `stack` and `caller` the value follows it.
+// Width of the WordEvent after the tag `long_form`. In words of `stack` and `caller` the value follows the WordEvent.
 inline constexpr unsigned word_event_bits = 8;
 
 [[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept

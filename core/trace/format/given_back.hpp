@@ -22,7 +22,7 @@
 //
 //   says stats.allocated 70336    in bytes
 //
-// Memory   none. The recorder includes this header, so it needs no library.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <cstdint>

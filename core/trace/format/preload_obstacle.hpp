@@ -19,7 +19,7 @@ enum class PreloadObstacle : std::uint32_t {
     other_machine,  // a 32-bit program, or one for another processor
     other_loader,   // the dynamic linker of another C library, such as musl
     privileges,     // set-user-ID, set-group-ID or file capabilities
-    own_malloc,  // the program has its own malloc, so the recorder sees no calls; preload_obstacle() never returns it
+    own_malloc,  // the program has its own malloc, so the recorder sees no calls; never returned by preload_obstacle()
 };
 
 [[nodiscard]] PreloadObstacle preload_obstacle(const char* path) noexcept;

@@ -1,12 +1,12 @@
 // The layout of the file into which a recorder writes. Each process image (a start, a fork or an exec) has a file
-// <process>.<number>.mst in the folder of the recording, which the process maps. The file is not a trace itself:
+// <process>.<number>.mst in the folder of the recording. The process maps this file. The file is not a trace itself:
 // `memsweep record` makes a trace from it, while the process runs and after it has ended.
 //
 //   0       FileHeader, as in a trace
 //   64      ChunkHeader of kind `slots`, which spans all slots
 //   128     ImageFacts
-//   4096    slots. Each running thread writes a chunk into one of them. If the slot is full, the thread goes on in a
-//           free slot. `memsweep record` copies the full chunk to the trace, then frees the slot.
+//   4096    slots. Each running thread writes a chunk into one of them. If its slot is full, the thread goes on in a
+//           free slot. `memsweep record` copies the full chunk to the trace, then frees the full slot.
 //   then    appended chunks of kind `words`. If there is no free slot, a thread appends its full chunk here and writes
 //           on in the same slot. A chunk that filled its slot is padded to a multiple of the slot's size.
 //
@@ -18,7 +18,7 @@
 // If the file of an image cannot be made, a symbolic link <process>.<number>.refused takes its place, and the target of
 // the link is the errno. A link needs no descriptor and, on most file systems, no disk block.
 //
-// Memory   none. The recorder includes this header, so it needs no library.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses; only the written pages take memory
 inline constexpr std::uint32_t fewest_slots = 16;
-// The smallest file in which a process can be recorded. This much disk space is reserved.
+// The smallest limit on the size of a file (RLIMIT_FSIZE) with which a process can be recorded.
 inline constexpr std::uint64_t least_reach_bytes = slots_offset + std::uint64_t{fewest_slots} * slot_bytes;
 inline constexpr std::uint64_t least_room_bytes = slots_offset + slot_bytes;
 
@@ -54,7 +54,7 @@ struct ImageFacts {
     std::uint32_t slots_used{};      // slots with this number and above have never been used
     std::uint32_t pid_namespace{};   // of the process: inode of /proc/self/ns/pid; 0: not known
     char program[64]{};  // file name of the executable, cut if too long, padded with zeroes; empty: not known
-    std::uint64_t heap_pages_bytes{};  // bytes of the heap at exit(3) that can only be blocks; 0: not known
+    std::uint64_t heap_pages_bytes{};  // heap_pages_bytes() (heap_pages.hpp) at exit(3); 0: not known
     std::uint64_t end_ticks{};         // when the image ended, which may be long after the last stamp; 0: not known
     std::uint32_t home_namespace{};    // pid namespace of the memsweep that records; 0: not known
     std::uint32_t stacks_errno{};      // why requested call stacks are missing; 0: they are not
@@ -65,8 +65,8 @@ static_assert(sizeof(ImageFacts) == 424 && std::is_trivially_copyable_v<ImageFac
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The number that a process of the image's pid namespace has in a trace. Two namespaces may use the same pids
-// (pid_namespaces(7)). So if the namespace is not memsweep's own, a multiple of ten million is added, which depends on
-// the namespace. The last seven digits are still the pid.
+// (pid_namespaces(7)). So in a namespace other than memsweep's own, a multiple of ten million that depends on the
+// namespace is added to the pids. The last seven digits are still the pid.
 [[nodiscard]] constexpr std::uint32_t number_in_trace(const ImageFacts& image, std::uint32_t process) noexcept
 {
     constexpr std::uint32_t step = 10'000'000;  // PID_MAX_LIMIT is 4,194,304
@@ -81,8 +81,8 @@ inline constexpr std::uint32_t facts_offset = 128;
     return number_in_trace(image, image.process);
 }
 
-// The recorder changes `free` to `writing`, and `writing` to `full`, unless it appends the chunk and reuses the slot.
-// The reader of the recording changes `full` to `free`.
+// The recorder changes `free` to `writing`, and `writing` to `full`. If it appends the chunk and reuses the slot, the
+// slot stays `writing`. The reader of the recording changes `full` to `free`.
 enum class SlotState : std::uint32_t { free = 0, writing = 1, full = 2 };
 
 // The head of a slot; the payload follows it.
@@ -95,13 +95,15 @@ struct Slot {
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
 
-// The environment variables by which memsweep configures the recorder. The options, separated by commas, are: count,
-// stacks[=BYTES], give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen, namespace=INODE.
+// The environment variables by which memsweep configures the recorder. The options in the second one, separated by
+// commas, are: count, stacks[=BYTES], give-back, min-size=N, sample=N, only-child-of=PROCESS, only-chosen,
+// namespace=INODE.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable = "MEMSWEEP_RECORD_OPTIONS";
 
-// A file in the folder of the recording. memsweep makes it before the program starts, and changes its first word
-// (std::uint32_t) every tick_milliseconds while it records. Every recorder maps it.
+// A file in the folder of the recording, from which recorders learn without a system call that time has passed.
+// memsweep makes it before the program starts, and changes its first word (std::uint32_t) every tick_milliseconds while
+// it records. Every recorder maps the file.
 inline constexpr const char* clock_name = "clock";
 inline constexpr std::uint32_t clock_bytes = 4096;
 inline constexpr std::uint32_t tick_milliseconds = 5;

@@ -6,7 +6,7 @@
 // children. Addresses are return addresses: the byte before belongs to the call instruction.
 //
 // Cost     some 2 ns per number.
-// Memory   none. Needs no library, because the recorder includes this file. Encoders write at the given position, at
+// Memory   none. This file needs no library, because the recorder includes it. Encoders write at the given position, at
 //          most as many bytes as their constants say. They may write past the end that they return.
 // Errors   a decoder stops at the end of its payload. At bytes that its kind does not allow, it stops early and becomes
 //          damaged().
@@ -60,7 +60,7 @@ struct LoadedModule {
     std::uint64_t gone_ticks{};   // when it was found to be unloaded; 0: never
 };
 
-// A place in source code.
+// A function and a line in source code.
 struct SourceFrame {
     std::string_view function{};
     std::string_view file{};

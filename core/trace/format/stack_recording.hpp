@@ -20,7 +20,7 @@
 // The process may be killed at any instruction. So a node is complete before the header counts it and before an event
 // refers to it. If there is no room for a node, the event's stack is 0, and the header counts the loss.
 //
-// Memory   none. Needs no library, because the recorder includes this file.
+// Memory   none. This file needs no library, because the recorder includes it.
 #pragma once
 
 #include <cstdint>
@@ -35,24 +35,25 @@ inline constexpr std::uint32_t max_stack_nodes = 16U << 20U;
 inline constexpr std::uint32_t fewest_stack_nodes = 16U << 10U;
 inline constexpr std::uint64_t cut_address = 1;
 inline constexpr std::uint32_t most_recorded_lines = 96U << 10U;
-inline constexpr std::uint64_t lines_room = 16U << 20U;     // bytes
+inline constexpr std::uint64_t lines_room = 16U << 20U;     // bytes of the file that are kept for lines
 inline constexpr std::uint64_t modules_alone = UINT64_MAX;  // a value of sampled_every: there are no stacks
 
 struct StackFileHeader {
     std::uint64_t magic{stacks_magic};
     std::uint32_t process{};
-    std::uint32_t node_room{};      // nodes that the file has room for
-    std::uint32_t nodes{};          // nodes with smaller numbers are complete
-    std::uint32_t modules{};        // modules that are complete
-    std::uint64_t sampled_every{};  // bytes, on average; 0: every event that asks for memory has a stack;
-                                    // modules_alone: no event has one
-    std::uint64_t lost_stacks{};    // events that should have a stack, but have none
-    std::uint32_t lost_errno{};     // why stacks were lost; 0: there was no room for more nodes
-    std::uint32_t lost_modules{};   // modules for which there was no room
-    std::uint32_t lines{};          // lines that are complete
-    std::uint32_t line_bytes{};     // bytes of all lines
-    std::uint32_t python{};         // the first Python interpreter's version, as in Py_Version; 0: none was met
-    std::uint32_t reads_python{};   // 1: the stacks have this interpreter's calls
+    std::uint32_t node_room{};  // nodes that the file has room for
+    std::uint32_t nodes{};      // nodes with smaller numbers are complete
+    std::uint32_t modules{};    // modules that are complete
+    // The average number of bytes from one event with a stack to the next. 0: every event that asks for memory has a
+    // stack; modules_alone: no event has one.
+    std::uint64_t sampled_every{};
+    std::uint64_t lost_stacks{};   // events that should have a stack, but have none
+    std::uint32_t lost_errno{};    // why stacks were lost; 0: there was no room for more nodes
+    std::uint32_t lost_modules{};  // modules for which there was no room
+    std::uint32_t lines{};         // lines that are complete
+    std::uint32_t line_bytes{};    // bytes of all lines
+    std::uint32_t python{};        // the first Python interpreter's version, as in Py_Version; 0: none was met
+    std::uint32_t reads_python{};  // 1: the stacks have this interpreter's calls
 };
 static_assert(sizeof(StackFileHeader) == 64 && std::is_trivially_copyable_v<StackFileHeader>);
 

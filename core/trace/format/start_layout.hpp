@@ -5,10 +5,11 @@
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order in which processes took them
 //
-// The image that belongs to an entry is in the entry's process and namespace. It begins at the entry's time or later,
-// and before the next entry of that process. If there is no such image, the program ran without the recorder.
+// If the started program ran with the recorder, it has a process image (recording_layout.hpp) in the entry's process
+// and namespace. That image begins at the entry's time or later, and before the time of the next entry of the same
+// process. If there is no such image, the program ran without the recorder.
 //
-// Memory   none. Needs no library, because the recorder includes this file.
+// Memory   none. This file needs no library, because the recorder includes it.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // Units    ticks; memsweep measures their frequency against CLOCK_MONOTONIC.
 // Sources  rdtsc; CPUID 0x80000007 EDX bit 8 (the counter neither stops nor changes its rate); clock_gettime(2).
 // Cost     ticks() 8 ns, ordered_ticks() 14 ns; both 17 ns with CLOCK_MONOTONIC.
-// Memory   none. Needs the C library alone, because the recorder includes this file.
+// Memory   none. This file needs only the C library, because the recorder includes it.
 // Threads  any.
 #pragma once
 

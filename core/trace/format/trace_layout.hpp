@@ -1,7 +1,7 @@
 // The layout of a trace file (.mst, version 1): a header, then chunks. Everything is little-endian.
-// docs/trace-format.md describes it.
+// docs/trace-format.md describes the format.
 //
-// Memory   none. Needs no library, because the recorder includes this file.
+// Memory   none. This file needs no library, because the recorder includes it.
 #pragma once
 
 #include <array>
@@ -61,12 +61,12 @@ enum class ChunkKind : std::uint8_t {
     end_mark = 14,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
-// An unsealed chunk was still being written when its process died. Its lengths and payload_crc are not filled in. Its
-// events end at the first end_of_chunk (a zero byte). A recorder that writes through a mapping leaves such chunks
+// A chunk with this flag was still being written when its process died. Its lengths and payload_crc are not filled in.
+// Its events end at the first end_of_chunk (a zero byte). A recorder that writes through a mapping leaves such chunks
 // behind.
 inline constexpr std::uint8_t chunk_unsealed = 1;
 // In a chunk with this flag, events happened within a few milliseconds after the stamp before them. A reader then
-// places them right after that stamp, at most 2 us apart. Without the flag, it spreads them evenly up to the next
+// places the events right after that stamp, at most 2 us apart. Without the flag, it spreads them evenly up to the next
 // stamp.
 inline constexpr std::uint8_t chunk_ticked = 2;
 
@@ -100,15 +100,15 @@ enum class OtherOperation : std::uint8_t {
     stamp,             // ticks since the last stamp
     base,              // the rotated address that the next difference counts from
     thread,            // thread of the events that follow; a chunk begins with the thread of its header
-    process,           // likewise
-    space,             // likewise; a chunk begins with 0
-    stream,            // likewise
+    process,           // process of the events that follow; a chunk begins with the process of its header
+    space,             // space of the events that follow; a chunk begins with 0
+    stream,            // stream of the events that follow; a chunk begins with 0
     define_space,      // index, SpaceKind, device, length of the name, name
     calloc,            // difference, size; from this line on, the difference is a varint of its own, without an opcode
     aligned_alloc,     // difference, size, log2 of the alignment
     map,               // difference, size
     unmap,             // difference, size
-    thread_start,      // thread
+    thread_start,      // the new thread
     thread_exit,       //
     fork,              // the child's process
     exec,              //
@@ -122,7 +122,8 @@ enum class OtherOperation : std::uint8_t {
     external_end,      // difference
 };
 inline constexpr std::uint64_t other_operations = 24;
-inline constexpr std::uint64_t max_difference = 1ULL << 61U;  // zigzagged; beyond it a `base` comes first
+// From this zigzagged difference on, a `base` comes before the event.
+inline constexpr std::uint64_t max_difference = 1ULL << 61U;
 
 [[nodiscard]] constexpr std::uint64_t rotated(std::uint64_t address, unsigned rotation) noexcept
 {

@@ -37,8 +37,8 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
 }
 
 // As put_varint(), without a branch on the length of the number. It costs 1 ns for any number. The loop of put_varint()
-// costs up to 5 ns if the processor cannot predict the lengths. It may write up to 8 bytes even for a shorter number.
-// `at` must have room for max_varint_bytes bytes.
+// costs up to 5 ns if the processor cannot predict the lengths. put_varint_at_once() may write 8 bytes even for a
+// shorter number. `at` must have room for max_varint_bytes bytes.
 [[gnu::always_inline]] constexpr std::uint8_t* put_varint_at_once(std::uint8_t* at, std::uint64_t value) noexcept
 {
     if (std::is_constant_evaluated() || value >> 56U != 0) {
@@ -53,7 +53,7 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at + bytes;
 }
 
-// Returns the end of the number in the input. Null: it is cut off, or longer than 64 bits.
+// Returns the end of the number in the input. Null: the number is cut off, or longer than 64 bits.
 [[nodiscard, gnu::always_inline]] constexpr const std::uint8_t*
 get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept
 {

@@ -5,7 +5,8 @@
 //          whole.
 // Errors   invalid_input: the format is unknown; the log has another format; a line or a run of zero bytes is too long;
 //          or the sum of the sizes exceeds 64 bits. A bad line is counted and left out. A last line without a newline
-//          is bad, because a number in it may be cut off. It is good only if its text shows that it is complete.
+//          counts as bad, because a number in it may be cut off. It counts as good only if its text shows that it is
+//          complete.
 // Threads  one.
 #pragma once
 
@@ -35,11 +36,11 @@ inline constexpr std::size_t named_bad_lines = 5;
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
-    std::string name;  // the log's, for messages; an RMM log's name also tells the device
+    std::string name;  // the log's name, for messages; the name of an RMM log also tells the device
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
     std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: blocks live at the beginning
-    std::uint64_t drawn_events{1'000'000};  // likewise: the events that follow
+    std::uint64_t drawn_events{1'000'000};  // for such a trace: the events that follow
 };
 
 // Takes the events that an importer finds: writes them to a trace, and keeps their totals.
@@ -63,6 +64,7 @@ class ImportSink {
     void name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
+    // Counts a ghost: a block that was already live when the log began.
     void count_ghost() noexcept { ++ghosts_; }
     void state_total(std::string what, std::uint64_t stated, std::uint64_t imported)
     {
@@ -85,7 +87,7 @@ class ImportSink {
     Accounting accounting_;
     std::vector<BadLine> first_bad_lines_;
     std::uint64_t bad_lines_{};
-    std::uint64_t ghosts_{};  // blocks that were already live when the log began
+    std::uint64_t ghosts_{};
     std::vector<StatedTotal> stated_totals_;
     Facts facts_;
 };
@@ -119,7 +121,7 @@ extern const ImportFormat valgrind_format;
 // format. The message names the formats that the log could have.
 [[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
                                               const ImportOptions& options);
-inline constexpr std::size_t log_head_bytes = 4096;  // formats are recognised by these
+inline constexpr std::size_t log_head_bytes = 4096;  // a format is recognised by these first bytes of a log
 
 // ---- for importers ----
 
@@ -141,7 +143,8 @@ struct LoggedAction {
 // Sets the kind of an event. Clears the size of a free and the address of a failed allocation, whatever the log says.
 void set_kind(Event& event, EventKind kind);
 
-// Reads a log line by line. invalid_input: a line is longer than LogText::max_line_bytes. Lines{sink, options} has:
+// Reads a log line by line. invalid_input: a line is longer than LogText::max_line_bytes. The caller's class Lines is
+// made as Lines{sink, options}, and has:
 // - add(line): imports a line; returns why the line is bad, or nullptr.
 // - finish(), optional: called at the end of the log; returns why the log's end is bad, or nullptr.
 // - is_whole(line), optional: whether the text of a last line without a newline shows that nothing is missing.

@@ -51,7 +51,7 @@ class LogText {
     static constexpr std::size_t usual_buffer_bytes = 1 << 20;
     static constexpr std::size_t max_line_bytes = 16 << 20;
 
-    // The buffer's size does not change the text, but it must not be 0. For a small log, a small buffer is made faster.
+    // The buffer's size does not change the text, but it must not be 0. For a small log, a small buffer saves time.
     explicit LogText(LogSource source, std::size_t buffer_bytes = usual_buffer_bytes)
         : source_{std::move(source.read)}, file_bytes_{std::move(source.file_bytes)}, name_{std::move(source.name)},
           buffer_(buffer_bytes)
@@ -77,7 +77,7 @@ class LogText {
     // Whether the caller may hold so many things, given how many bytes of the file have been read (most_held_by_log()
     // of bounds.hpp). If not, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
-    // The most things that may be held. For callers that can limit themselves.
+    // The most things that the caller may hold. For callers that can limit themselves.
     [[nodiscard]] std::uint64_t most_held() const;
 
   private:

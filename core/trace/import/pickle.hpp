@@ -1,7 +1,7 @@
 // Reads plain data that Python has pickled (protocols 2 to 5) as a tree of values. Nothing is executed: a pickle that
 // names a class or a function is refused.
 //
-// Memory   some 80 bytes a value, for at most as many values as LogText::may_hold() allows.
+// Memory   some 80 bytes per value, for at most as many values as LogText::may_hold() allows.
 // Errors   invalid_input: the pickle has more than plain data, is damaged or cut off, or holds too much. The error
 //          names `name`.
 #pragma once

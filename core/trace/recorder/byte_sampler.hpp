@@ -1,10 +1,10 @@
-// Samples a thread's allocations by bytes. It is a Poisson process: a block of z bytes is in the sample with the
-// probability 1 - e^(-z / every), whatever came before.
+// Samples a thread's allocations by bytes. The sampling is a Poisson process: a block of z bytes is in the sample with
+// the probability 1 - e^(-z / every), whatever came before it.
 //
 // Units    bytes.
 // Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The logarithm
 //          is computed here, because the C library's lies in libm, which the recorder does not link.
-// Cost     some 1 ns a block; 20 ns for a block in the sample.
+// Cost     some 1 ns per block; 20 ns for a block in the sample.
 // Memory   none. A zeroed sampler counts as not begun.
 // Threads  one.
 #pragma once

@@ -13,9 +13,9 @@
 //           There the stack is cut, and its outermost address is cut_address (stack_recording.hpp). On processors other
 //           than x86-64, unwinding uses frame pointers alone.
 // Sources   unwind_rule.hpp; for the bounds of a stack: proc_pid_maps(5), sigaltstack(2), mincore(2).
-// Cost      1 ns for each remembered frame that is unchanged; 10 ns for each other frame, half of it for its number;
-//           some us for an address that is met for the first time. On a stack other than the thread's own, also a
-//           system call.
+// Cost      1 ns for each remembered frame that is unchanged; 10 ns for each other frame, half of that to find its
+//           node's number; some us for an address that is met for the first time. On a stack other than the thread's
+//           own, also a system call.
 // Memory    512 KiB of rules; for each thread 60 KiB of address space, of which only the pages in use take memory; a
 //           few hundred bytes of the program's stack.
 // Errors    without memory or a file there are no stacks, and the image's facts say why.
@@ -31,8 +31,8 @@
 namespace memsweep::trace::recorder {
 
 // Call once before the first image begins, if stacks are asked for. `kept` must lie in memory that a forked child finds
-// zeroed. `every`: only a sample of the allocations has stacks, so many bytes apart on average (byte_sampler.hpp); 0:
-// all allocations have stacks.
+// zeroed. `every`: only a sample of the allocations has stacks, and this is the average number of bytes from one
+// sampled allocation to the next (byte_sampler.hpp). 0: all allocations have stacks.
 void prepare_stacks(CallTree& kept, std::uint64_t every) noexcept;
 // Call when an image begins, with the image's lock held. Returns 0, or a negative errno if the image cannot have
 // stacks.

@@ -5,11 +5,11 @@
 // Cost     find(): a look-up in a hash table, some ns. A new node: some 300 ns, most of them for two system calls.
 // Memory   for a node, 16 bytes of the file and 8 to 16 bytes of the index; for a line, 8 bytes of the file and its
 //          texts.
-// Errors   without a file, disk space or address space, no nodes are added. New stacks are then 0; the file counts them
-//          and says why.
-// Threads  any. find() and knows() take no lock. The functions that add or change something take one, with all signals
-//          blocked: so no signal handler meets the lock of its own thread. The tree must lie in memory that a forked
-//          child finds zeroed. The child then begins a tree of its own.
+// Errors   without a file, disk space or address space, no nodes are added. New stacks then have number 0; the file
+//          counts them and says why.
+// Threads  any. find() and knows() take no lock. The functions that add or change something take a lock, with all
+//          signals blocked. So no signal handler ever waits for a lock that its own thread holds. The tree must lie in
+//          memory that a forked child finds zeroed. The child then begins a tree of its own.
 #pragma once
 
 #include <array>
@@ -50,8 +50,8 @@ class CallTree {
         }
     }
     // Adds nested calls: a node for addresses[0] under `parent`, under it one for addresses[1], and so on. Writes the
-    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. The second case
-    // counts as a lost stack.
+    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. If there is no
+    // room, the stack counts as lost.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
     // The address that stands for this line in stacks. 0: there is no room, or `generation` is not the current one.
@@ -61,7 +61,7 @@ class CallTree {
 
     struct NotedObject {
         std::uint32_t number{};  // a module's number, as in stack_recording.hpp
-        bool replaces{};         // another object was at its place before; from now on, all addresses get new nodes
+        bool replaces{};         // another object had its addresses before; from now on, all addresses get new nodes
     };
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
     // Takes no lock, so an object that is just being noted may be missed.

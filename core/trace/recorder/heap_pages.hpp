@@ -1,13 +1,13 @@
-// Estimates how much of a process's memory can only be blocks. A recording of all allocations must account for that
-// much. It is the largest working set (VmHWM) less everything else: files, shared memory, the program's data, the
-// stacks, and the mappings that the program and its libraries have made for themselves. Files and shared memory are
-// subtracted at their resident size, the others at their full size. A mapping stays subtracted after it is unmapped. So
-// the figure is a lower bound; for a program that maps much it is 0.
+// Computes a lower bound of the memory that a process held in malloc blocks at its peak. A complete recording must
+// account for at least this much. It is the process's largest working set (VmHWM) less all memory that may be something
+// else: files, shared memory, the program's data, the stacks, and the mappings that the program and its libraries have
+// made for themselves. Files and shared memory are subtracted at their resident size, the others at their full size. A
+// mapping stays subtracted after it is unmapped. So for a program that maps much, the bound is 0.
 //
 // Units    bytes.
 // Sources  proc_pid_status(5).
-// Cost     heap_pages_bytes(): some 50 us. The other functions: a few instructions, for calls that make a system call
-//          anyway.
+// Cost     heap_pages_bytes(): some 50 us. note_mapping() and note_thread(): a few instructions; the calls that they
+//          note (mmap, pthread_create) make a system call anyway.
 // Threads  any.
 #pragma once
 
@@ -21,9 +21,9 @@ namespace memsweep::trace::recorder {
 // Notes a mapping. `caller`: an address in the code that maps. The allocator's own mappings are ignored, because they
 // become blocks.
 void note_mapping(const void* caller, std::size_t bytes, int flags) noexcept;
-// Notes a thread's stack. `attributes` null: its stack has the default size.
+// Notes a thread's stack. `attributes` null: the stack has the default size.
 void note_thread(const pthread_attr_t* attributes) noexcept;
-// The estimate. 0: not known, or other memory accounts for the whole working set.
+// The lower bound. 0: not known, or other memory accounts for the whole working set.
 [[nodiscard]] std::uint64_t heap_pages_bytes() noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -44,7 +44,7 @@ void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
 // The tree of this process's call stacks and modules. Null: it has not begun.
 [[nodiscard]] CallTree* call_tree() noexcept;
-// Returns that tree, and begins it if necessary. Null: it cannot be made.
+// Returns the same tree, and begins it if necessary. Null: it cannot be made.
 [[nodiscard]] CallTree* open_call_tree() noexcept;
 // Notes the path of the library whose malloc serves the recorder. `path` must stay valid.
 void note_server(const char* path) noexcept;

@@ -1,7 +1,7 @@
 // A program or library as the dynamic linker has loaded it: the symbols that it defines, and the addresses through
 // which it uses symbols by name.
 //
-// Nothing here allocates. dlsym(3) would: it allocates its error message if it finds nothing.
+// Nothing here allocates. dlsym(3) is not used, because it allocates an error message if it finds nothing.
 //
 // Sources  elf(5), dl_iterate_phdr(3); the layout of the hash table DT_GNU_HASH, from binutils.
 // Cost     definition(): tens of ns; refers_to(): some ns for each name; for_each_reference(): reads every relocation.
@@ -36,7 +36,7 @@ class LoadedObject {
             },
             &visit);
     }
-    // The first definition of a symbol in that order. Null: no object defines it.
+    // The first definition of a symbol, in the order of visit_all(). Null: no object defines it.
     [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
     // The first definition in the objects behind this one. Null: none of them defines it.
     [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
@@ -66,8 +66,8 @@ class LoadedObject {
     }
 
     // Calls replace(name, current value) for every address in the object that the linker has filled in by name, even if
-    // the object itself defines the symbol. If replace() returns an address, it becomes the new value. This works even
-    // if the linker has made the place read-only.
+    // the object itself defines the symbol. If replace() returns an address, that becomes the new value. This works
+    // even if the linker has made the memory there read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {

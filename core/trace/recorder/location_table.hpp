@@ -1,7 +1,8 @@
-// Reads the location table in CPython's code objects, from CPython 3.11 on. It tells the source line of each code unit.
+// Reads the location table in CPython's code objects, from CPython 3.11 on. It has the source line of each code unit
+// (two bytes of bytecode).
 //
 // Sources  Objects/locations.md of CPython 3.11.
-// Cost     some 2 ns an entry; a source line has two or three entries.
+// Cost     some 2 ns per entry; a source line has two or three entries.
 // Memory   none.
 // Errors   malformed bytes give a meaningless line; nothing beyond `table` is read.
 // Threads  any; async-signal-safe.
@@ -31,7 +32,8 @@ namespace location_table {
 
 }  // namespace location_table
 
-// The line of code unit `unit`. `first`: the code object's first line, which is also returned for units without a line.
+// The source line of the code unit with number `unit`. `first`: the code object's first line, which is also returned
+// for units without a line.
 [[nodiscard]] constexpr std::uint32_t line_in_table(std::span<const std::uint8_t> table, std::int64_t first,
                                                     std::int64_t unit) noexcept
 {
