@@ -35,7 +35,7 @@ enum class Kernel : std::uint8_t {
 
 enum class Store : std::uint8_t {
     none,
-    plain,   // through the caches: the processor reads a line before it writes it, unless the kernel has read it
+    plain,   // through the caches: the processor first reads each line that the kernel has not read itself
     nt,      // non-temporal: whole lines, past the caches
     opaque,  // unknown: decided by a library, or by the microcode of an instruction
 };
@@ -48,7 +48,8 @@ struct Operands {
     double scalar{};
 };
 
-// Runs a kernel once. Returns the sum for Kernel::read, 0 for the others. All its stores are complete when it returns.
+// Runs a kernel once. Returns the sum for Kernel::read, 0 for all other kernels. All its stores are complete when it
+// returns.
 using Loop = std::uint64_t (*)(const Operands&) noexcept;
 
 // One implementation of a kernel.
@@ -97,7 +98,7 @@ namespace memsweep::probe {
 // The forms that this processor can run: those of vector levels, narrowest first, then movdir64b, rep and libc.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The form of this kernel and store that takes one page after another, without prefetching, at the widest level that
+// The form of this kernel and store that takes one page after another without prefetching. It has the widest level that
 // the processor has. nullptr if there is none.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 

@@ -4,8 +4,9 @@
 // MEMSWEEP_VECTOR_BYTES before the #include. It also defines stream_line() and finish_streams() for its level, in
 // namespace memsweep::probe.
 //
-// Everything here has internal linkage and calls nothing of the standard library. Otherwise the linker might keep a
-// copy of an inline function that was compiled here with wide instructions, and use it on processors that lack them.
+// Everything here has internal linkage and calls nothing of the standard library. Otherwise an inline function might be
+// compiled here with wide instructions. The linker might keep this copy of the function, and it would then run on
+// processors that lack the instructions.
 #pragma once
 
 #include <cstddef>
@@ -232,13 +233,13 @@ std::uint64_t run_read(const Operands& given) noexcept
     return sum;
 }
 
-// The walks that a calibration tries: straight through memory, without or with software prefetching, and over several
+// The walks that calibrate() tries: straight through memory, without or with software prefetching, and over several
 // pages in turn. docs/probe.md says why the differences matter. Measured gains:
 // - Xeon (Granite Rapids), copy over 8 pages: alternating loads and stores are 1 to 2 % faster.
 // - The same Xeon, one line at a time with a prefetch: reads are 2 to 4 % and updates 10 % faster than with any other
 //   walk.
-// - EPYC 9005, reads by one thread: 6 to 12 % faster over four pages in turn. Reads therefore also try 2 and 4 pages,
-//   one line at a time, with and without a prefetch.
+// - EPYC 9005, reads by one thread: 6 to 12 % faster over four pages in turn than straight through memory. Reads
+//   therefore also try 2 and 4 pages, one line at a time, with and without a prefetch.
 inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
 inline constexpr Walk walks[]{{0, 1, lines_at_once},
                               {0, 1, 1},
@@ -285,7 +286,7 @@ constexpr std::size_t form_count(bool streams)
 }
 
 // The forms of a level: one for each kernel, each walk that suits the kernel, and each kind of store. `streams`: the
-// level has streaming (non-temporal) stores beside plain ones.
+// level has streaming (non-temporal) stores as well as plain ones.
 template <bool streams>
 struct LevelForms {
     static constexpr std::size_t count = form_count(streams);

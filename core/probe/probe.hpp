@@ -30,8 +30,8 @@ struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // size of each array of a kernel; absent: memory_array_bytes()
     double sample_seconds{0.02};               // shortest bandwidth sample; a latency sample takes a third of it
     // How many samples each case has. A comparison of two probes tests all metrics at once. With 9 samples per probe
-    // the smallest possible p is 2 / C(18, 9) = 4.1e-5, which is enough to show a change among 1,200 noisy metrics.
-    // With 7 samples it would be enough for 85 metrics, but a probe of everything has more.
+    // the smallest possible p is 2 / C(18, 9) = 4.1e-5. This is enough to show a change among 1,200 noisy metrics. With
+    // 7 samples it would be enough for 85 metrics, but a probe of everything has more.
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // the most memory that may be resident at any time
     std::uint64_t seed{1};
@@ -137,7 +137,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 
 // As probe_transfers(), if a device takes part in at least one transfer. Each transfer takes a route of
 // core/transfer/route.hpp; facts of its case name the route and why it was chosen. One thread starts all transfers. A
-// transfer that this machine cannot make is skipped, and the others run without it.
+// transfer that this machine cannot make is skipped, and the remaining transfers run without it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);

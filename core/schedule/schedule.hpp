@@ -34,10 +34,11 @@ struct Turn {
     std::span<const std::size_t> cases;  // valid as long as the schedule
     std::uint32_t repetition{};          // the number of the repetition, or of the warm-up
     bool is_warmup{};
-    bool at_once{};             // the programs of the group run at the same time
-    std::size_t first_place{};  // with at_once: the place (set of processors) of the first case; the others follow
-    bool notes_pace{};          // the machine's speed (sys::MachinePace) is recorded before this turn
-    bool is_compared{};         // cases are compared: if one must be run again to count allocations, all must
+    bool at_once{};  // the programs of the group run at the same time
+    // With at_once: the place (set of processors) of the first case. The next case has the next place, and so on.
+    std::size_t first_place{};
+    bool notes_pace{};   // the machine's speed (sys::MachinePace) is recorded before this turn
+    bool is_compared{};  // cases are compared: if one must be run again to count allocations, all must
 };
 
 // Repetition `repetition` of every case no longer counts; its round will be run again.

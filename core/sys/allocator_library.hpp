@@ -16,7 +16,8 @@ namespace memsweep::sys {
 // Finds the library of an allocator on this machine. `name` is an allocator's name or a path. Returns the path to
 // preload; empty: the C library's own malloc.
 //
-// Sources  the folders of LD_LIBRARY_PATH, then /usr/local/lib, the C library's folder and the other usual ones.
+// Sources  the folders of LD_LIBRARY_PATH, then /usr/local/lib, the C library's folder and the other usual library
+//          folders.
 // Errors   invalid_input: the allocator is unknown or not installed (the message names the package to install), or the
 //          file is no shared library.
 [[nodiscard]] base::Expected<std::string> find_allocator_library(const std::string& name);
@@ -41,7 +42,7 @@ namespace memsweep::sys {
 // Sources  jemalloc: malloc_stats_print (JSON, without its tables of arenas and sizes); mimalloc: mi_stats_print_out;
 //          tcmalloc: MallocExtension_GetStats; the C library: malloc_info (XML). These functions are looked up by name
 //          in the running process.
-// Cost     the allocator may allocate memory for it, so call this after everything has been measured.
+// Cost     the allocator may allocate memory for them, so get them after everything has been measured.
 struct AllocatorStatistics {
     std::string_view format;  // json, xml or text; empty: memsweep knows no statistics of this allocator
     std::size_t length{};     // bytes written to `into`; longer statistics are cut

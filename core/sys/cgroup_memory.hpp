@@ -63,8 +63,9 @@ struct CgroupMount {
 // The path of this process's group in the v2 hierarchy, or in the hierarchy of v1's memory controller.
 [[nodiscard]] std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2);
 
-// The directory of group `path`, relative to the mount point: "" or "/a/b". If the path is outside the mounted part, as
-// a path of another namespace may be, returns "": the mount point is the nearest visible group.
+// The directory of group `path`, relative to the mount point: "" or "/a/b". The path may be outside the mounted part,
+// for example if it is of another namespace. Then the result is "", because the mount point is the nearest visible
+// group.
 [[nodiscard]] std::string directory_in_mount(const CgroupMount& mount, std::string_view path);
 
 // Reclaim: the kernel takes memory away from this process's control group.

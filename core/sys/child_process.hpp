@@ -32,7 +32,7 @@ struct ExitStatus {
     std::chrono::nanoseconds system_cpu{};
     std::uint64_t context_switches{};  // voluntary and involuntary
     std::uint64_t read_bytes{};        // from storage, counted in blocks of 512 bytes
-    std::uint64_t written_bytes{};     // to storage, likewise
+    std::uint64_t written_bytes{};     // to storage, counted in blocks of 512 bytes
 
     [[nodiscard]] bool success() const noexcept { return code == 0 && signal == 0; }
 
@@ -50,7 +50,7 @@ struct SpawnOptions {
     std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
     std::vector<std::string> without{};                              // variables of ours that the child does not get
     int output{1};  // for commands in the foreground only: our descriptor that becomes standard output
-    int error{2};   // likewise for standard error
+    int error{2};   // for commands in the foreground only: our descriptor that becomes standard error
 };
 
 // The environment of a child with these options, as NAME=VALUE. Errors: invalid_input, a bad name.

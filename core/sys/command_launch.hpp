@@ -34,8 +34,8 @@ struct LaunchOptions {
     SpawnOptions program;  // `inherit` is ignored
     std::string cwd;       // working directory; empty: ours
     int input{0};          // our descriptor that becomes the program's standard input
-    int output{1};         // likewise for standard output
-    int error{2};          // likewise for standard error
+    int output{1};         // our descriptor that becomes the program's standard output
+    int error{2};          // our descriptor that becomes the program's standard error
 };
 
 // How a program ended, and the processes that it left behind.

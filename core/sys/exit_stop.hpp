@@ -14,7 +14,7 @@
 // The main thread may end before its process does, by pthread_exit(3) or because another thread calls execve(2). Then
 // is_outlived() is true, and `look` is not called.
 //
-// Do not use this for set-user-id programs: a program that is traced from its start gains no privileges, except if we
+// Do not use this for set-user-id programs. A program that is traced from its start gains no privileges, except if we
 // may trace every process (execve(2)).
 #pragma once
 

@@ -18,8 +18,8 @@ namespace memsweep::sys {
 // All facts except the devices and the fingerprint, which the caller adds.
 [[nodiscard]] model::Machine machine_facts(const std::string& root = "/");
 
-// The memory that can be touched before the kernel swaps, throttles or kills: the minimum of MemAvailable and of
-// CgroupLevel::headroom_bytes of every control group above this process. 0: not known.
+// The memory that can be touched before the kernel swaps, throttles or kills: the least of MemAvailable and the
+// headroom_bytes (CgroupLevel) of this process's control group and of all groups above it. 0: not known.
 [[nodiscard]] std::uint64_t available_memory(const std::string& root = "/");
 
 // The size of a transparent huge page; 0: this kernel has none.

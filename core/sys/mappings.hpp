@@ -94,7 +94,7 @@ enum class PagesBy : std::uint8_t { best, pagemap };
 // Reads the memory of another process.
 class ForeignMemory {
   public:
-    // Errors: os, /proc/PID/mem cannot be opened. Only a process that may trace the other one may open it.
+    // Errors: os, /proc/PID/mem cannot be opened. Only a process that may trace `process` may open this file.
     [[nodiscard]] static base::Expected<ForeignMemory> open(pid_t process);
     ForeignMemory(const ForeignMemory&) = delete;
     ForeignMemory& operator=(const ForeignMemory&) = delete;

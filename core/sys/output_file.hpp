@@ -39,11 +39,12 @@ struct OutputTarget {
 
 [[nodiscard]] base::Expected<OutputTarget> find_output_target(const std::string& path);
 
+enum class Start { anew, at_its_end };
+
 // Opens an output that is not replaced at once but written piece by piece: a log, a pipe, a device, an open descriptor.
 // Makes the file if it does not exist.
 //
 // Errors   those of find_output_target; os: those of open(2).
-enum class Start { anew, at_its_end };
 [[nodiscard]] base::Expected<UniqueFd> open_output(const std::string& path, Start start);
 
 // Whether two paths lead to the same regular file. Existing files are compared by device and inode, others by folder
@@ -62,6 +63,8 @@ enum class Start { anew, at_its_end };
 using PieceTaker = std::function<bool(std::string_view)>;
 using Content = std::function<void(const PieceTaker&)>;
 
+enum class Existing { replace, keep };
+
 // Writes a new file in the same directory, flushes it to the disk and renames it over `path`.
 //
 // The new file gets the permissions of the old one, and its owner if the kernel allows that. If there was no file, the
@@ -70,7 +73,6 @@ using Content = std::function<void(const PieceTaker&)>;
 // directly.
 //
 // Existing::keep: if a file exists or appears meanwhile, it is not replaced, and the error's message says so.
-enum class Existing { replace, keep };
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, const Content& content,
                                                          Existing existing = Existing::replace);
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, std::string_view content);

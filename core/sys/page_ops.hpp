@@ -70,7 +70,7 @@ enum class Advice : std::uint8_t {
 // copy.
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 
-// Maps every page of the program and of its loaded libraries, so that code that runs for the first time later causes no
+// Maps every page of the program and of its loaded libraries. Code that runs for the first time later then causes no
 // fault and does not increase the resident set. Otherwise one new function could add 64 KiB, because the kernel maps 16
 // pages of a file at each fault (fault_around_bytes). Does nothing before Linux 5.14.
 void populate_program() noexcept;

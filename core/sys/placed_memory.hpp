@@ -54,7 +54,8 @@ class PlacedMemory {
     // Bound memory; every page is resident.
     [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
 
-    // Bound memory; no page is resident. For callers that touch it with several threads, or that time the first touch.
+    // Bound memory; no page is resident. For callers that touch it with several threads, and for callers that time the
+    // first touch.
     [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
 
     // Memory that is neither bound nor touched. It starts at a boundary of pages of this kind; `bytes` is rounded up to

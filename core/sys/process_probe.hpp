@@ -19,7 +19,7 @@ namespace memsweep::sys {
 // missed.
 //
 // Units    bytes; event counts since process start.
-// Sources  named beside each field. No field is estimated.
+// Sources  named in each field's comment. No field is estimated.
 // Cost     snapshot() walks the page tables: per resident GiB, 3.5 ms with 4 KiB pages and 46 us with huge pages. So
 //          take snapshots only between timed sections. For memory of any size, kernel_use() takes 0.3 us, run_delay()
 //          0.6 us and peak_bytes() 4 us. (Measured on an otherwise idle 2-core VM, Linux 6.18.)
@@ -108,8 +108,8 @@ class OwnProcessProbe final : public ProcessProbe {
 // Whether the smaps_rollup of a kernel may leave out mappings. `release` is as uname gives it: "6.1.0-28-amd64".
 //
 // Sources  from Linux 6.1 on, smaps_rollup skips a mapping whenever another thread, or khugepaged, waits to change the
-//          address space. Measured beside a thread that maps and unmaps: in 6.1, 19 of 20 readings missed up to half of
-//          the resident memory; in 6.12.95 and 6.18 none did. Kernels between these were not tried.
+//          address space. Measured while another thread mapped and unmapped memory: with 6.1, 19 of 20 readings missed
+//          up to half of the resident memory; with 6.12.95 and 6.18, none did. Kernels between these were not tried.
 [[nodiscard]] bool rollup_may_skip_mappings(std::string_view release) noexcept;
 
 // Reads an open smaps_rollup or smaps file from its start, and returns the sum over its mappings. The fault counts stay
@@ -159,7 +159,7 @@ class ProcessWatch {
 // (PR_SET_CHILD_SUBREAPER).
 void adopt_orphans() noexcept;
 
-// The time in which at least one task waited for memory, since the start of the machine, in microseconds: `total` of
+// How long at least one task has waited for memory since the start of the machine, in microseconds. This is `total` of
 // "some" in `pressure_text`, the text of /proc/pressure/memory. Absent: the text has no such figure.
 [[nodiscard]] std::optional<std::uint64_t> memory_stall_us(std::string_view pressure_text);
 

@@ -1,6 +1,6 @@
-// Measures named shared memory between this process and a second one that it forks: how fast this process writes the
-// memory and the second one reads it, how long it takes until the other process sees a store, and whether every byte
-// arrives.
+// Measures named shared memory between this process and a second process that it forks. The results are how fast this
+// process writes the memory, how fast the second one reads it, how long it takes until one process sees a store of the
+// other, and whether every byte arrives.
 //
 // Units    bytes; nanoseconds of the steady clock.
 // Sources  shm_open(3), posix_fallocate(3), fork(2). The second process opens the memory by its name.

@@ -26,8 +26,8 @@ inline constexpr std::uint64_t held_by_any = 1'500'000;  // below 1.57 million, 
 inline constexpr std::uint64_t bytes_of_a_thing = 64;    // this many bytes of text count as one thing
 inline constexpr std::uint64_t things_of_a_thread = 4;  // a thread counts as this many, its share of a process included
 
-// The most things for a log, by its size on disk. A line that names a block has at least 4 bytes ("+ 0" of heaptrack),
-// so a log that is not compressed never reaches this limit.
+// The most things for a log, by its size on disk. A line that names a block has at least 4 bytes ("+ 0" of heaptrack).
+// So a log without compression never reaches this limit.
 [[nodiscard]] constexpr std::uint64_t most_held_by_log(std::uint64_t file_bytes) noexcept
 {
     constexpr std::uint64_t bytes_each = 4;
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t things_of_a_thread = 4;  // a thread counts as th
 }
 
 // The largest size of a log after decompression. heaptrack's compressed logs grow to 10 to 50 times their size, very
-// regular ones to some hundred times. 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
+// regular logs to some hundred times. 128 MiB of the shortest lines are imported in 3.3 s (EPYC under KVM).
 inline constexpr Bound most_decompressed{.of_any = 128ULL << 20U, .times = 300};
 
 // The most things for a trace. For this limit and the ones below, the size of a trace is the stored size of its chunks.

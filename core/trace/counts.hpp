@@ -1,10 +1,11 @@
 // Reads the files of recorders that only count (format/count_layout.hpp), and adds them up over a program and its
 // descendants. A process image begins with a start, a fork or an exec.
 //
-// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are the sum of what each image
-//          had not freed when it ended; blocks that a forked child inherits are not counted for it. The peak is the
-//          largest peak of any image, and not a sum: images that run one after another never reach their peaks at the
-//          same time. Images that run side by side reach their peaks at times that differ from run to run.
+// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are the sum of the bytes that
+//          each image had not freed when it ended. Blocks that a forked child inherits are not counted for the child.
+//          The peak is the largest peak of any image, and not a sum: images that run one after another never reach
+//          their peaks at the same time. Images that run side by side reach their peaks at times that differ from run
+//          to run.
 // Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
 //          the heap. io: the folder cannot be read.
 // Threads  one.

@@ -25,8 +25,8 @@ enum class EventKind : std::uint8_t {
     unmap,
     external,      // memory that somebody else owns is charged to `space` from now on
     external_end,  // that memory is no longer charged
-    copy,          // old_address is the source, in source_space
-    move,          // likewise
+    copy,          // `address` is the destination in `space`, old_address the source in source_space
+    move,          // as for `copy`
     thread_start,  // `other` is the new thread
     thread_exit,
     fork,  // `other` is the child process

@@ -6,7 +6,7 @@
 // size.
 //
 // Units    bytes; nodes of the reader's StackTable.
-// Cost     some 40 ns per event if sites are left out; else nothing beside the reading.
+// Cost     some 40 ns per event if sites are left out; else nothing in addition to the reading.
 // Memory   32 bytes per live block if sites are left out; else none.
 // Threads  one.
 #pragma once

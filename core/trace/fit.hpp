@@ -63,7 +63,8 @@ struct PlacementOps {
 // The time from the trace's first event to this one; absent: the trace has no times.
 [[nodiscard]] std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event);
 
-// Makes the operations of a trace. All processes share one arena. All memories share it too, unless `only` names one.
+// Makes the operations of a trace. All processes share one arena. If `only` is absent, all memories share the arena
+// too; else only the blocks of that memory are taken.
 [[nodiscard]] PlacementOps placement_ops(TraceReader& reader, std::optional<Memory> only = std::nullopt);
 
 struct FitFailure {

@@ -1,5 +1,5 @@
-// A table of the blocks that are live at one point of a trace, by process, space and address; and a walk that updates
-// the table from event to event.
+// LiveBlocks is a table of the blocks that are live at one point of a trace, by process, space and address. BlockWalk
+// updates the table from event to event.
 //
 // Cost     10 to 40 ns per operation, depending on how much of the table is in the processor's caches. The end of a
 //          process takes time in proportion to the most blocks that it had at once.

@@ -42,9 +42,10 @@ class Placement {
 
     // The capacity that the placements so far needed: the highest end of any block, or the most bytes reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // For policies that place blocks in the same way whatever the capacity: the state just before the placement that
-    // last raised needed(). In an arena smaller than needed(), such a policy would fail at exactly this placement. So
-    // the smallest sufficient capacity is known without a search. nullopt for other policies.
+    // last_growth() is the state just before the placement that last raised needed(). Only policies that place blocks
+    // in the same way whatever the capacity have it. In an arena smaller than needed(), such a policy would fail at
+    // exactly this placement. So the smallest sufficient capacity is known without a search. nullopt for other
+    // policies.
     struct Growth {
         std::uint64_t largest_hole{};
         std::uint64_t end{};  // the highest end of a block; in a smaller arena the space above it is a hole

@@ -30,9 +30,9 @@ struct PyTorchOps {
     std::vector<Op> ops;
     std::vector<SegmentPlace> segments;  // the segments that PyTorch took when recorded, in order
     std::uint64_t emptied{};             // calls of empty_cache() in `ops`
-    // How often the recorded allocator gave segments back by itself because memory was short. A release counts as such
-    // if the next request failed, or if its segment would have exceeded the recorded peak without the release. These
-    // releases are not in `ops`: a simulation makes its own.
+    // How often the recorded allocator gave segments back by itself because memory was short. A release is taken for
+    // this if the next request failed, or if the segment of that request would have exceeded the recorded peak without
+    // the release. These releases are not in `ops`: a simulation makes its own.
     std::uint64_t own_releases{};
 };
 

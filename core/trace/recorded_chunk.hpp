@@ -19,8 +19,8 @@ namespace memsweep::trace {
 struct RecordedChunk {
     SealedChunk chunk;
     std::vector<std::uint8_t> stack_runs;      // the runs of a `stacks` chunk; empty: no event has a stack
-    std::vector<std::uint8_t> mapper_runs;     // likewise for a `mappers` chunk
-    std::vector<std::uint8_t> caller_runs;     // likewise for a `callers` chunk
+    std::vector<std::uint8_t> mapper_runs;     // the runs of a `mappers` chunk; empty: no event has a module
+    std::vector<std::uint8_t> caller_runs;     // a `callers` chunk after its head; empty: no event has a caller
     std::vector<std::uint64_t> thread_stacks;  // address and size of each stack that the chunk notes
     std::vector<std::uint64_t> usable_sizes;   // size, alignment and usable size, for each that the chunk notes
     bool damaged{};                            // its events end before its payload does

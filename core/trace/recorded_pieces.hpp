@@ -3,7 +3,8 @@
 //
 // Cost     one system call for each slot.
 // Memory   one header for each chunk.
-// Errors   errors of reading are passed on. A slot is skipped if it has no chunk, or by now another chunk.
+// Errors   errors of reading are passed on. A slot is skipped if it has no chunk, or if another chunk has replaced the
+//          chunk that was found there.
 // Threads  any.
 #pragma once
 
@@ -46,7 +47,7 @@ base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, St
 // The chunks in slots that are in use.
 [[nodiscard]] base::Expected<std::vector<RecordedPiece>> pieces_in_slots(const ReadAt& read, const ImageFacts& facts);
 
-// Reads the words of a slot. False: the slot holds another chunk by now.
+// Reads the words of a slot. False: another chunk has replaced this one in the slot.
 [[nodiscard]] base::Expected<bool> read_slot(const ReadAt& read, const RecordedPiece& piece,
                                              std::vector<std::uint8_t>& payload);
 

@@ -1,7 +1,7 @@
-// The file to which a recorder writes call stacks while its process runs, together with the modules: the programs and
-// libraries that contain the calling code. Its name is <process>.<number>.stacks; it lies beside the image's own file
-// (recording_layout.hpp). The reader turns it into chunks of kinds `frames` and `modules`. If no stacks were asked for,
-// the file is made at the first mapping, and has only modules.
+// The file to which a recorder writes call stacks while its process runs. It also has the modules: the programs and
+// libraries that contain the calling code. Its name is <process>.<number>.stacks; it lies in the same folder as the
+// image's own file (recording_layout.hpp). The reader turns it into chunks of kinds `frames` and `modules`. If no
+// stacks were asked for, the file is made at the first mapping, and has only modules.
 //
 //   0          StackFileHeader
 //   4096       RecordedModule, one after the other

@@ -74,7 +74,7 @@ class LogText {
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Whether the caller may hold so many things, given how many bytes of the file have been read (most_held_by_log()
+    // Whether the caller may hold this many things, given how many bytes of the file have been read (most_held_by_log()
     // of bounds.hpp). If not, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
     // The most things that the caller may hold. For callers that can limit themselves.

@@ -13,8 +13,8 @@
 //           There the stack is cut, and its outermost address is cut_address (stack_recording.hpp). On processors other
 //           than x86-64, unwinding uses frame pointers alone.
 // Sources   unwind_rule.hpp; for the bounds of a stack: proc_pid_maps(5), sigaltstack(2), mincore(2).
-// Cost      1 ns for each remembered frame that is unchanged; 10 ns for each other frame, half of that to find its
-//           node's number; some us for an address that is met for the first time. On a stack other than the thread's
+// Cost      1 ns for each remembered frame that is unchanged. 10 ns for each other frame, half of that to find its
+//           node's number. Some us for an address that is met for the first time. On a stack other than the thread's
 //           own, also a system call.
 // Memory    512 KiB of rules; for each thread 60 KiB of address space, of which only the pages in use take memory; a
 //           few hundred bytes of the program's stack.

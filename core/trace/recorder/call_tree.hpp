@@ -25,8 +25,8 @@ namespace memsweep::trace::recorder {
 
 class CallTree {
   public:
-    // Creates the file beside the image's own. Returns 0, or a negative errno if there can be no stacks. If
-    // `sampled_every` is modules_alone, the tree takes no nodes.
+    // Creates the file in the same folder as the image's own file. Returns 0, or a negative errno if there can be no
+    // stacks. If `sampled_every` is modules_alone, the tree takes no nodes.
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 

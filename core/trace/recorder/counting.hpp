@@ -1,18 +1,19 @@
 // The recorder without a log: it only counts calls, bytes, and live bytes.
 //
 // live_bytes is what the program has asked for and not freed. free(3) does not tell the size of its block, and
-// malloc_usable_size tells what the allocator gave, not what was asked for. So the recorder keeps each block's size
-// outside of the heap, in a cell that it finds by the block's address. A block belongs to one thread at a time, so its
-// cell needs no lock. The program's heap stays as it is: blocks get no header, and requests do not grow.
+// malloc_usable_size tells the size that the allocator gave, not the size that was asked for. So the recorder keeps
+// each block's size outside of the heap, in a cell that it finds by the block's address. A block belongs to one thread
+// at a time, so its cell needs no lock. The program's heap stays as it is: blocks get no header, and requests do not
+// grow.
 //
 // Exact    every call of every thread is in the totals. A process has one counter of live bytes; the peak is the
 //          largest value that it had after any call. A realloc changes the counter once, from the old size to the new
 //          one, and counts as one allocation.
 // Fork     a child begins with zeroes and a file of its own. Its parent's blocks count only in the parent: if the child
 //          frees an inherited block, nothing is counted. exec also begins with zeroes and a new file.
-// Cost     for a malloc and its free: 13 ns in a process with one thread. 20 ns if it has had several, because the live
-//          counter is then changed atomically. 27 ns for each of two threads that do nothing else, because they share
-//          the counter's cache line (a 2-core VM, EPYC).
+// Cost     for a malloc and its free: 13 ns in a process with one thread. 20 ns if the process has had several threads,
+//          because the live counter is then changed atomically. 27 ns for each of two threads that do nothing else,
+//          because they share the counter's cache line (a 2-core VM, EPYC).
 // Memory   half a byte of resident memory for each byte of heap in use; at least 64 MiB of address space.
 // Errors   without a file or address space, nothing is counted. A symbolic link in the folder says why, as for
 //          recordings (recording_layout.hpp).
