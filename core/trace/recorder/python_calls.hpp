@@ -2,17 +2,18 @@
 // interpreter's own frames, as py-spy does from another process.
 //
 // An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has a single frame on the thread's
-// stack, even while Python functions call each other in it. A structure that the loop keeps in this frame marks the
-// frame's place on the stack. So the loop's own address and name are not needed.
+// stack, even while Python functions call each other in it. The loop keeps a structure in this frame, so the
+// structure's address shows where on the stack the frame is. The address and the name of the loop's code are not
+// needed.
 //
-// A thread reads only data that it alone changes, and never in the middle of a change. So the data are consistent. One
-// exception is a call that is just ending: its code object may be gone. This is recognised, because only pointers to
-// live code objects are followed. In a signal handler the data may be half changed, so nothing is read there.
+// A thread reads only data that it alone changes, and never in the middle of a change. So the data are consistent, with
+// one exception: the code object of a call that is just ending may be gone. This is recognised, because only pointers
+// to live code objects are followed. In a signal handler the data may be half changed, so nothing is read there.
 //
-// Not seen  calls before the interpreter is initialised and after its finalisation has begun; calls beyond the bounds
-//           below; in 3.11, calls in interpreters other than the thread's first; as in tracebacks, calls that have not
-//           begun their first line; and calls in builds without a GIL or with traced references, which lay out objects
-//           differently.
+// Not seen  calls before the interpreter is initialised and after its finalisation has begun; more calls or evaluations
+//           than most_python_calls and most_evaluations; in 3.11, calls in interpreters other than the thread's first;
+//           as in tracebacks, calls that have not begun their first line; and calls in builds without a GIL or with
+//           traced references, which lay out objects differently.
 // Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
 //           Objects/locations.md for lines.
 // Cost      walk_python(): some 30 ns, plus 9 ns a call and 10 ns an evaluation (3.11 to 3.13, a busy EPYC under KVM).
@@ -35,16 +36,16 @@ inline constexpr std::uint32_t most_evaluations = 96;
 
 struct PythonCall {
     std::uint64_t code{};  // the address of its code object
-    std::uint64_t key{};   // identifies code and instruction by content, because addresses are reused
+    std::uint64_t key{};   // a hash of code and instruction by content, because addresses are reused
     std::int32_t unit{};   // the code unit that is executed
 };
 
 struct Evaluation {
     std::uint64_t marker{};  // an address in the loop's frame
-    std::uint64_t key{};     // of all its calls together
+    std::uint64_t key{};     // a hash of the keys of all its calls
     std::uint32_t first{};   // its calls are calls[first] to calls[behind - 1], innermost first
     std::uint32_t behind{};
-    bool is_cut{};  // it has more calls, further out, for which there was no room
+    bool is_cut{};  // its outermost calls are missing, because there was no room for them
 };
 
 struct PythonCalls {

@@ -1,4 +1,5 @@
-// Replaces the frames of a Python interpreter's loop by the Python calls that the loop evaluates.
+// Replaces the frames of a Python interpreter's loop by the Python calls that the loop evaluates. Remembered frames are
+// those of the thread's last unwinding (thread_stacks.hpp); evaluations are explained in python_calls.hpp.
 //
 // Cost     that of walk_python(), plus some ns for each call that has changed; some us for a line that is met for the
 //          first time.
@@ -18,12 +19,13 @@ namespace memsweep::trace::recorder {
 [[nodiscard]] bool prepare_python_stacks() noexcept;
 
 // Finds the thread's current evaluations; if `may_look` is false, assumes that there are none. Returns how many of the
-// first `depth` remembered frames, outermost first, are still valid: those outside of the first evaluation that
+// `depth` outermost remembered frames are still valid: those that are further out than the first evaluation that
 // changed.
 [[nodiscard]] std::uint32_t unchanged_evaluations(ThreadStacks& thread, std::uint32_t depth, bool may_look) noexcept;
 
-// Lists the addresses of the remembered frames from `from` up to `depth` in thread.walk, outermost first. Returns their
-// number. Sets each frame's `node` to the number of addresses up to and including its own.
+// Writes the addresses of the remembered frames from number `from` up to number `depth` to thread.walk, outermost
+// first. Returns how many addresses it has written. Sets each frame's `node` to the number of addresses up to and
+// including its own.
 [[nodiscard]] std::uint32_t list_addresses(ThreadStacks& thread, CallTree& tree, std::uint64_t generation,
                                            std::uint32_t from, std::uint32_t depth) noexcept;
 

@@ -1,11 +1,12 @@
-// The real functions that the recorder's own functions replace. The dynamic linker finds them in the next library that
-// defines them.
+// The real functions that the recorder's own functions replace. The dynamic linker finds each one in the next library
+// after the recorder that defines it.
 //
 // dlsym(3) looks up the functions, and may itself allocate. While it runs, blocks come from a small arena in the
 // recorder. These blocks are neither freed nor recorded.
 //
 // Sources  dlsym(3), RTLD_NEXT.
-// Threads  any. The first call finds the functions. Threads that call at the same time find them too.
+// Threads  any. The first call finds the functions. If several threads call at the same time, each of them finds the
+//          functions.
 #pragma once
 
 #include <array>

@@ -33,8 +33,8 @@ long kernel(long number, Arguments... arguments) noexcept
     return outcome;
 }
 
-// Maps zeroed memory for the recorder itself. Returns its address, or a negative errno. The memory is left out of core
-// dumps (MADV_DONTDUMP); by this flag, an observer knows that it is not the program's.
+// Maps zeroed memory for the recorder itself. Returns its address, or a negative errno. MADV_DONTDUMP leaves the memory
+// out of core dumps, and tells an observer that the memory is not the program's.
 [[nodiscard]] inline long map_own_memory(std::size_t bytes, int flags = 0) noexcept
 {
     const long at =
@@ -61,7 +61,7 @@ inline constexpr unsigned max_images = 10'000;  // of one process
 // Errors   a negative errno.
 class KeptFile {
   public:
-    // Creates the file at path(). -EEXIST: there is one already.
+    // Creates the file at path(). -EEXIST: a file exists there already.
     [[nodiscard]] long create() noexcept;
     [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
     // A valid descriptor of the file, or a negative errno.
@@ -87,7 +87,8 @@ class RecordingFile {
     // fails, leaves only a symbolic link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
-    // Leaves such a link for a process that cannot be recorded for another reason. `problem`: a negative errno.
+    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create().
+    // `problem`: a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
     // Unmaps and closes the file in a forked child. Only the given bytes stay mapped, as zeroed memory without a file.
@@ -102,9 +103,9 @@ class RecordingFile {
         return file_.reserve(offset, bytes);
     }
     [[nodiscard]] const char* path() noexcept { return file_.path().data(); }
-    // Writes the bytes, and behind them `zeroes` zero bytes, at most a slot's size. 64 KiB that begin at a multiple of
-    // 64 KiB cost some 0.9 us a page, because the page cache takes them as one folio; other writes cost 1.6 us a page
-    // (ext4 of Linux 6.18). If disk blocks were allocated in advance (set_aside()), it is 0.64 us a page.
+    // Writes the bytes, and behind them `zeroes` zero bytes, at most a slot's size. A write of 64 KiB to a multiple of
+    // 64 KiB costs some 0.9 us a page, because the page cache takes it as one folio. Other writes cost 1.6 us a page
+    // (ext4 of Linux 6.18). If set_aside() has allocated the disk blocks in advance, a write costs 0.64 us a page.
     [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                              std::uint64_t offset) noexcept;
 

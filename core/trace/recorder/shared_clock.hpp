@@ -1,7 +1,7 @@
 // A counter of ticks in shared memory, which memsweep advances while it records (recording_layout.hpp).
 //
-// Reading the time takes longer than recording an event. So a thread reads the time once for up to 64 events, but again
-// as soon as this counter has advanced. That costs one comparison an event.
+// Reading the time takes longer than recording an event. So a thread reads the time once for up to 64 events. If this
+// counter advances before that, the thread reads the time again. That costs one comparison an event.
 //
 // Memory   a page of the clock's file.
 // Threads  any, once the clock is followed.

@@ -16,7 +16,7 @@ struct Bounds {
     std::uint64_t low{};
     std::uint64_t high{};
     [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - low < high - low; }
-    // Whether an aligned word at this address lies within.
+    // Whether an aligned word at this address lies within the bounds.
     [[nodiscard]] bool holds_word(std::uint64_t address) const noexcept
     {
         return address >= low && address + sizeof(address) <= high && address % sizeof(address) == 0;
@@ -26,11 +26,12 @@ struct Bounds {
 // Whether the thread is running on its alternate signal stack.
 [[nodiscard]] bool is_on_signal_stack() noexcept;
 
-// The thread's own stack, on which the thread must be running. `at`: an address on it. Empty: not known.
+// The bounds of the thread's own stack, on which the thread must be running. `at`: an address on this stack. Empty: not
+// known.
 [[nodiscard]] Bounds thread_bounds(std::uint64_t at, std::span<char> room) noexcept;
 
-// A signal stack or a coroutine's. It is checked in every call, because it may have been unmapped since. `mapping`: the
-// last mapping that was found, which the caller keeps between calls.
+// The bounds of a signal stack or a coroutine's stack. Every call checks that the stack is still mapped. `mapping`: the
+// mapping that the last call found; the caller keeps it between calls.
 [[nodiscard]] Bounds other_bounds(Bounds& mapping, std::uint64_t at, std::span<char> room) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,12 +1,13 @@
-// The log into which a thread records events: its position in a slot of the process's file. The inline code records
-// events that need no setup, stamp or flush. All others take the slow path, in thread_log.cpp.
+// The log into which a thread records events. It holds the thread's position in a slot of the process's file. The
+// inline code in this header records events that need no setup, stamp or flush. All other events take the slow path, in
+// thread_log.cpp.
 //
 // Cost     some 20 instructions an event.
 // Memory   a log per thread, in memory that a forked child finds zeroed. The zeroes tell the child that it is another
 //          process and that the slots are its parent's, even after a raw clone(2).
 // Threads  a log belongs to the thread whose `current` points to it. If a signal handler interrupts the inline code and
-//          allocates, it writes its words behind those that the thread has reserved. If it interrupts the slow path, it
-//          leaves its events in `deferred`, and the thread records them when it is done.
+//          allocates, the handler writes its words behind those that the thread has reserved. If it interrupts the slow
+//          path, it leaves its events in `deferred`. The thread records these events at the end of the slow path.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ struct CallEvent {
     std::uint64_t address{};
     std::uint64_t size{};
     std::uint64_t other{};   // realloc: the old address; aligned_alloc: the alignment; map, unmap: the calling module
-    std::uint64_t before{};  // the word with its call stack or its caller; 0: it has none
+    std::uint64_t before{};  // the word that holds the event's call stack or caller; 0: there is none
 };
 
 // A forked child finds its logs zeroed, and so `unset`.
@@ -41,16 +42,16 @@ enum class LogState : std::uint32_t {
     counting,   // calls are counted, and no log is kept (counting.hpp)
 };
 
-// All that the inline code reads. Addresses are those of words, as numbers; they are zero without a log. A window is a
-// range of words in the slot: a stamp and the events that it covers.
+// The part of a log that the inline code reads. `next` and the limits are addresses of words, as numbers; they are zero
+// without a log. A window is a range of words in the slot: a stamp and the events that it covers.
 struct LogCursor {
     std::uint64_t next{};                  // the first word that nobody has reserved
     std::uint64_t limit{};                 // the inline code may write words before this one; zero on the slow path
-    std::uint64_t limit_of_allocations{};  // likewise for allocations; also zero if they have call stacks
-    std::uint64_t unsampled{};             // bytes before the next block with a stack; zero unless stacks are sampled
-    std::uint64_t last_caller{};           // the caller in the window's last word with a caller; 0: there is none
+    std::uint64_t limit_of_allocations{};  // the limit for allocations; zero too if they have call stacks
+    std::uint64_t unsampled{};    // bytes to allocate until the next block with a stack; zero if stacks are not sampled
+    std::uint64_t last_caller{};  // the caller that the window named last; 0: it named none
     LogState state{};
-    std::uint32_t tick{};  // the shared clock, when the window's stamp was taken
+    std::uint32_t tick{};  // the shared clock's value when the window's stamp was taken
 };
 
 struct alignas(64) ThreadLog : LogCursor {
@@ -80,20 +81,20 @@ void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, 
 // the return address. Returns `address`, so that the caller need not save it across this call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
                                std::uint64_t returns_to) noexcept;
-// Records an allocation if only a sample of them has stacks. If the block is outside the sample, uses the word that is
-// reserved at `at`, if that lies in the window. Otherwise does the same as record_otherwise().
+// Records an allocation when only a sample of allocations has stacks. A block outside the sample goes into the word
+// that is reserved at `at`, if this word lies in the window. Otherwise does the same as record_otherwise().
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
                                std::uint64_t returns_to) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
-// Makes the next event take a stamp of its own, which is later than now.
+// Makes the next event open a window with a new stamp, which is later than now.
 void expire_window() noexcept;
 // Records the usable sizes of blocks whose allocations the inline code has recorded in the calling thread's window.
 void ask_open_window() noexcept;
-// Takes the log from the calling thread. Its next event gets a new one.
+// Takes the log from the calling thread. The thread's next event gets a new log.
 void forget_log() noexcept;
 // Takes the log from the calling thread for good.
 void go_without_log(LogState state) noexcept;
-// Call before a realloc, while it can still be found out how large the old block is and whether it is recorded.
+// Call before a realloc: only then can the recorder find out how large the old block is and whether it is recorded.
 void prepare_realloc(void* block) noexcept;
 // Call after a realloc that failed: the old block is still there.
 void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
@@ -108,7 +109,8 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
     return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
 }
 
-// Reserves words by one instruction. So a signal handler's words come either before all of these or behind them.
+// Reserves words by one instruction. So a signal handler's words lie either before all of the reserved words or behind
+// them, but never between them.
 [[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
 {
 #if defined(__x86_64__)
@@ -186,14 +188,14 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
 // that is started.
 struct Choice {
     std::uint64_t min_size{};       // the smallest blocks to record, in bytes by malloc_usable_size
-    std::uint64_t sample{1};        // records one in so many addresses
+    std::uint64_t sample{1};        // records one address of this many
     std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
-    bool only_chosen{};            // only the process that has a file of the ending chosen_ending is recorded
+    bool only_chosen{};            // records only the process that has a file ending in chosen_ending in the folder
     bool counts{};                 // only counts, without a log
     bool stacks{};                 // records the call stacks of allocations
     bool gives_back{};             // finds out at the end how much the allocator would give back
-    std::uint64_t stacks_every{};  // only of a sample of them, so many bytes apart on average; 0: of all
+    std::uint64_t stacks_every{};  // if not 0, only a sample has stacks: one per so many bytes on average
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }

@@ -1,4 +1,5 @@
-// What a thread keeps for unwinding: the last stack that it unwound, and the frames of the current one.
+// What a thread keeps for unwinding: the frames of the last stack that it unwound (remembered), and those of the stack
+// that it is unwinding now.
 //
 // Memory   some 60 KiB of address space a thread, of which only the pages in use take memory.
 // Threads  each thread has its own. A signal handler that interrupts unwinding uses `nested` for its frames.
@@ -25,9 +26,9 @@ struct Registers {
 
 struct Frame {
     Registers registers;
-    std::uint64_t saved_at{};  // where the caller's frame pointer was read; 0: it equals this frame's
-    std::uint32_t node{};      // its node in the tree; during a search, the number of addresses up to here
-    bool is_remembered{};      // its return address and the word at saved_at show whether its caller is unchanged
+    std::uint64_t saved_at{};  // address where the caller's frame pointer was read; 0: it equals this frame's
+    std::uint32_t node{};  // its node in the tree of stacks; during a search, the number of addresses up to this frame
+    bool is_remembered{};  // if its return address and the word at saved_at are unchanged, its caller is too
 };
 
 template <std::uint32_t most>
@@ -52,15 +53,16 @@ struct RecentNode {
 };
 inline constexpr unsigned recent_bits = 9;
 
-// An evaluation of Python (python_calls.hpp), as it was found last.
+// A Python evaluation (python_calls.hpp) of the last unwinding.
 struct RecentEvaluation {
     std::uint64_t marker;
     std::uint64_t key;
 };
 
-// A forked child must find this unchanged, because it may go on in code that was reading it.
+// A forked child must find this structure unchanged: the fork may have interrupted code that was reading it, and the
+// child goes on with that code.
 struct ThreadStacks {
-    std::uint32_t level;  // how many unwindings the thread is in: more than 1 in a signal handler that interrupted one
+    std::uint32_t level;  // number of unwindings in progress; above 1 if a signal handler interrupted one
     std::uint32_t depth;  // how many frames are remembered
     std::uint32_t root;   // the parent node of the outermost remembered frame
     std::uint32_t evaluations_count;

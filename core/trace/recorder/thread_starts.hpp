@@ -1,13 +1,13 @@
-// Notes each thread when it starts, and its stack. So threads that never allocate are known too.
+// Notes each thread and its stack when the thread starts. So threads that never allocate are known too.
 //
-// A thread's stack is the kernel's mapping, up to the end of the data that the C library keeps there for the thread.
-// pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
+// A thread's stack is the part of the kernel's mapping up to the end of the data that the C library keeps there for the
+// thread. pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
 // /proc/self/maps for the first.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     some 5 us a thread.
-// Memory   48 KiB for 1024 threads that are being created at the same time. In a forked child, the places of such
-//          threads stay taken.
+// Memory   48 KiB for 1024 threads that are being created at the same time. In a forked child, the entries of threads
+//          that were being created stay taken.
 // Errors   if there is no room, a thread is known from its first event on.
 // Threads  any.
 #pragma once

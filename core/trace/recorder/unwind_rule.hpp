@@ -1,6 +1,6 @@
-// A rule tells how to get from a function's frame to its caller's frame. It holds for one address of code, and comes
-// from the call frame information there (.eh_frame). Rules are so small that a table entry is read by one load and
-// written by one store.
+// A rule tells how to get from a function's frame to its caller's frame. A rule holds for one address of code. It comes
+// from the object's call frame information for that address (.eh_frame). Rules are so small that a table entry is read
+// by one load and written by one store.
 //
 // Sources  DWARF 5, 6.4; Linux Standard Base 5, 10.6 (.eh_frame, .eh_frame_hdr); the x86-64 psABI, 3.6.2.
 // Cost     rule_at(): some 200 ns, and a page fault if the object's information has not been read yet.
@@ -20,10 +20,11 @@ enum class RuleKind : std::uint8_t {
     from_stack_pointer,     // CFA = stack pointer + offset
     from_frame_pointer,     // CFA = frame pointer + offset
     through_frame_pointer,  // CFA = word at (frame pointer - offset); caller's frame pointer = word at frame pointer
-    signal_frame,           // the registers are in the ucontext_t that the kernel has pushed
+    signal_frame,           // the caller's registers are in the ucontext_t that the kernel has pushed
     linkage_table,          // a PLT entry: CFA = stack pointer + 8; from byte `offset` of the entry on, + 16
     outermost,              // nothing has called it
-    by_frame_pointer,       // a guess, if nothing is known: the frame pointer points at the caller's, saved at CFA - 16
+    // a guess, if nothing is known: the frame pointer points to CFA - 16, where the caller's is saved
+    by_frame_pointer,
 };
 
 struct UnwindRule {

@@ -2,13 +2,13 @@
 // answer follows no known rule. glibc's answer follows one (core/trace/usable_size.hpp).
 //
 // Only blocks that are certainly live are asked about. Either the block has just been allocated, and no other thread
-// knows it yet. Or the process has one thread, which has not freed the block since. The allocator that gave the block
-// is asked. If the library that defines malloc does not define malloc_usable_size, nothing is asked.
+// knows it yet; or the process has only one thread, which has not freed the block. The allocator that gave the block is
+// asked. If the library that defines malloc does not define malloc_usable_size, nothing is asked.
 //
 // Cost     a check for each allocation on the slow path (thread_log.hpp). Allocations that the inline code records are
 //          checked when their window ends.
 // Memory   16 KiB. It must lie in memory that a forked child finds zeroed, because the child begins anew.
-// Errors   of the pairs with a size from 64 KiB on or with an alignment, at most max_others are asked about.
+// Errors   at most max_others pairs that have an alignment, or a size of 64 KiB or more, are asked about.
 // Threads  any, without a lock.
 #pragma once
 
@@ -27,7 +27,8 @@ class UsableSizes {
     {
         return (small_[size / 64].load(std::memory_order_relaxed) >> size % 64 & 1U) != 0;
     }
-    // True if this size and alignment must be asked about: once for each pair. Alignment 0: malloc's default.
+    // Whether this size and alignment must be asked about: true only in the first call for each pair. Alignment 0:
+    // malloc's default.
     [[nodiscard]] bool take(std::uint64_t size, std::uint64_t alignment) noexcept;
     static constexpr std::uint64_t first_large = 64U << 10U;
 

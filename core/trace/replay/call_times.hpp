@@ -1,5 +1,5 @@
 // Histograms of how long calls of an allocator take, by the size of the block. The time scale has four steps for each
-// doubling.
+// doubling of the time.
 //
 // Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted. The counter
 //          has a constant rate on every machine that is fit to measure on.
@@ -29,7 +29,7 @@ struct CallTimeCounts {
         const auto width = static_cast<std::size_t>(std::bit_width(size));
         return width < call_size_classes ? width : call_size_classes - 1;
     }
-    // 0 to 3 ticks have a step each. From 4 ticks on, there are four steps for each doubling.
+    // 0 to 3 ticks have a step each. From 4 ticks on, there are four steps for each doubling of the ticks.
     [[nodiscard]] static std::size_t step_of(std::uint64_t ticks) noexcept
     {
         if (ticks < 4) {

@@ -19,7 +19,7 @@ struct ReplaySequence {
     std::uint64_t body{};
     std::uint64_t events{};
     std::uint64_t last_ticks{};
-    bool ends{};  // whether the thread ends where its body does
+    bool ends{};  // whether the thread ends with its body (ReplayThread::body)
 
     void put(ReplayOp op, std::uint32_t slot, std::uint64_t size)
     {
@@ -34,7 +34,8 @@ struct ReplaySequence {
     }
     [[nodiscard]] std::uint64_t last_op() const { return ops.size() - 1; }
 
-    // Rewrites an operation that makes a block in a slot: it then leaves the block in a cell, for another thread.
+    // Rewrites an operation that makes a block in a slot. The new operation leaves the block in a cell, for another
+    // thread.
     void give_away(std::uint64_t op, std::uint32_t cell)
     {
         std::uint64_t& word = ops[op];

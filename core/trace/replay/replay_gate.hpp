@@ -1,7 +1,8 @@
-// Opens the steps of a replay (replay_program.hpp) to its threads, one after the other.
+// Opens the steps of a replay (replay_program.hpp) to its threads, one step after the other.
 //
-// Cost     a step costs an atomic subtraction in each of its threads, and a store in the last. A thread that comes too
-//          early spins for some two microseconds, yields its processor for a while, and then sleeps on a futex.
+// Cost     a step costs an atomic subtraction in each of its threads, and a store in the last thread to leave it. A
+//          thread that comes too early spins for some two microseconds, yields its processor for a while, and then
+//          sleeps on a futex.
 // Memory   64 words.
 // Sources  futex(2). A thread counts itself as a sleeper before it checks again whether its step is open. The thread
 //          that opens a step does so before it looks for sleepers. So no sleeper is missed.

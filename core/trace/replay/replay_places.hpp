@@ -1,8 +1,8 @@
-// Where a replay keeps its blocks: in the slots of each thread, one for each block that is live at the same time, and
-// in the cells between threads.
+// Where a replay keeps its blocks: in slots and in cells. Each thread has as many slots as it has blocks that are live
+// at the same time. Through a cell, one thread hands a block to another.
 //
-// Memory   mapped once for a program; a page takes memory from its first use on. Handles are mapped only if blocks have
-//          them.
+// Memory   mapped once for a program; a page takes memory from its first use on. Handles (lifetime::Buffer) are mapped
+//          only if the replay is on a heap, whose blocks have handles.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ inline void pause_briefly() noexcept
 #endif
 }
 
-// Handles in a mapping of their own, so that the measured malloc does not serve them.
+// Handles of blocks. They lie in a mapping of their own, so that the measured malloc need not allocate them.
 class HandleArray {
   public:
     explicit HandleArray(std::size_t count)
@@ -89,7 +89,7 @@ struct ReplayPlaces {
     std::optional<HandleArray> handles_beside;  // the handles of blocks in cells
 };
 
-// Cells. A cell is a place where one thread leaves a block for another. It is empty or full.
+// Cells. In a cell, one thread leaves a block for another. A cell is empty or full.
 //
 // Cost     a load and a store if no thread has to wait. A system call only while a thread sleeps at this cell, or at a
 //          cell that is a multiple of 64 cells away.

@@ -6,12 +6,13 @@
 // The giver waits until the cell is empty, the taker until it is full. Both follow the order of the recorded events, so
 // no replay can deadlock.
 //
-// The recorded order of all events is cut into steps, in each of which little memory is allocated (replay_steps.hpp). A
-// thread begins its part of a step when all other threads have done their parts of the steps before. Within a step,
-// threads run freely. So at any time, at most one step's memory is live beyond what was recorded. A step ends only if
-// more than one thread has a part of it. So a trace of one thread has one step, however long, at no cost. The first
-// thread starts every other thread at that thread's first recorded event. Just before, it joins the threads that had
-// ended by then. A thread ends where the recorded one did.
+// The recorded order of all events is cut into steps (replay_steps.hpp), so that a replay needs hardly more memory than
+// the recording. Each step allocates little memory. A thread begins its part of a step when all other threads have done
+// their parts of the earlier steps. Within a step, threads run freely. So at any time, at most one step's memory is
+// live beyond what was recorded. A step ends only if more than one thread has a part of it. So a trace of one thread is
+// a single step, however long it is, and steps cost nothing. The first thread starts every other thread at that
+// thread's first recorded event. Just before, it joins the threads that had ended by then. A thread ends at the point
+// at which the recorded thread ended.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
@@ -37,7 +38,7 @@ enum class ReplayOp : std::uint8_t {
     give,         // allocate, into a cell
     give_zeroed,  // allocate zeroed, into a cell
     take,         // release what is in a cell
-    resize,       // resize the block in this slot, which keeps it; the details are in an ExtendedOp
+    resize,       // resize the block in this slot; it stays in the slot; the details are in an ExtendedOp
     extended,     // all details are in an ExtendedOp
 };
 
@@ -48,7 +49,7 @@ enum class ExtendedAction : std::uint8_t {
     resize,
     pass,   // only moves a block from one slot or cell to another
     copy,   // copies between two blocks of this thread, from `slot` to `to`
-    pace,   // waits until `size` nanoseconds after the beginning
+    pace,   // waits until `size` nanoseconds after the replay's beginning
     enter,  // enters step `size` when all steps before are done; `from_cell`: first leaves its last step
     leave,  // leaves its last step
     spawn,  // starts the thread `to`
@@ -80,12 +81,12 @@ inline constexpr std::uint32_t max_replay_slots = 1U << 28U;
 struct ReplayThread {
     std::uint64_t first_op{};  // the index of a word, from the beginning of the program
     std::uint64_t ops{};
-    std::uint64_t first_extended{};  // likewise
+    std::uint64_t first_extended{};  // the index of a word, from the beginning of the program
     std::uint64_t extended{};
     std::uint64_t body{};    // the number of recorded operations; those after them free the blocks that are left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
-    std::uint64_t ends{};  // 1: it ends after its body; 0: it ends when the blocks that are left have been freed
+    std::uint64_t ends{};  // 1: the thread ends after its body; 0: it ends after freeing the blocks that are left
 };
 
 struct ReplayTotals {
@@ -95,7 +96,7 @@ struct ReplayTotals {
     std::uint64_t handed_over{};  // blocks that went from one thread to another
     std::uint64_t left_out{};     // frees and transfers of blocks that are not live
     std::uint64_t peak_live_bytes{};
-    std::uint64_t peak_live_bound{};  // the most that can be live in a replay, however its threads are scheduled
+    std::uint64_t peak_live_bound{};  // the most that can be live in a replay, in whatever order its threads run
     std::uint64_t end_live_bytes{};   // at the last event
     std::uint64_t bytes_allocated{};
 };
@@ -107,7 +108,8 @@ struct ReplayHeader {
     std::uint64_t cells{};
     std::uint64_t first_thread{};  // the index of a word
     std::uint64_t steps{};
-    std::uint64_t first_step{};  // likewise; the words there tell how many threads have a part of each step
+    // the index of a word; from there on, one word per step: how many threads have a part of it
+    std::uint64_t first_step{};
     ReplayTotals totals;
 };
 
@@ -128,8 +130,8 @@ struct ReplayProgram {
 };
 
 struct ReplayCompileOptions {
-    std::uint32_t threads{};  // recorded threads are distributed over so many threads; 0: each has its own
-    bool paced{};             // at the recorded speed, by the stamps of the trace
+    std::uint32_t threads{};  // recorded threads are distributed over this many; 0: each has its own
+    bool paced{};             // replays at the recorded speed, by the stamps of the trace
     EventSelection selection{};
 };
 

@@ -1,5 +1,5 @@
-// Cuts the recorded order into steps. A replay's threads run freely within a step, and wait for each other between
-// steps (replay_gate.hpp).
+// Limits the memory that a replay needs beyond the recording. Cuts the recorded order of events into steps: a replay's
+// threads run freely within a step, and wait for each other between steps (replay_gate.hpp).
 //
 // Units    bytes; steps by their number from 0.
 // Cost     a few instructions an event, while a trace is compiled.
@@ -18,8 +18,8 @@ namespace memsweep::trace {
 
 using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
-// How much more memory than recorded may be live, because threads run in any order within a step. It is a 64th of the
-// peak, but at least least_step_bytes, which is too little to show beside a process's own memory.
+// These bound how much more memory may be live than was recorded, because threads run in any order within a step. The
+// bound is a 64th of the peak, but at least least_step_bytes, which hardly shows beside a process's own memory.
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 
@@ -36,8 +36,8 @@ class ReplaySteps {
         bool leaves{};  // the thread must leave an earlier step first
     };
 
-    // Call before a thread's event, which allocates `bytes` while `live_bytes` are live. Returns the step that the
-    // thread must enter first. nullopt: it is in that step already, or the step is the first of all.
+    // Call before a thread's event that will allocate `bytes`; `live_bytes` are live at that time. Returns the step
+    // that the thread must enter first. nullopt: the thread is in that step already, or the step is the first of all.
     std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
     {
         if (thread >= parts_.size()) {
@@ -92,8 +92,8 @@ class ReplaySteps {
     static constexpr std::uint64_t no_step = ~std::uint64_t{0};
     struct Part {
         std::uint64_t step{no_step};
-        std::uint64_t made{};   // bytes, in the step
-        std::uint64_t freed{};  // likewise
+        std::uint64_t made{};   // bytes allocated in the step
+        std::uint64_t freed{};  // bytes freed in the step
         std::uint64_t peak{};   // the largest value of made - freed
     };
 

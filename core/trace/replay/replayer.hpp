@@ -34,7 +34,7 @@ enum class ReplayTouch : std::uint8_t {
 };
 
 struct ReplayRun {
-    std::int64_t thread_ns{};  // from a thread's first event to its last, less its waits; the sum over all threads
+    std::int64_t thread_ns{};  // sum over all threads of the time from the first event to the last, without waits
     std::uint64_t events{};
     std::uint64_t transferred_bytes{};
     std::uint64_t waits{};  // waits for another thread that were not over at the first check
