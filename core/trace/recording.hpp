@@ -1,9 +1,9 @@
 // Puts the files that recorders left behind, one per process image (recording_layout.hpp), into one trace. Compresses
 // chunks, includes the slots of killed processes, and adds the ends of processes and threads. The trace may already
-// have most chunks, taken while the processes ran (live_recording.hpp).
+// have most chunks: live_recording.hpp takes them while the processes run.
 //
 // Cost     20 ns an event that is not in the trace yet.
-// Memory   a header per chunk of one recording, and one chunk. One recording is open at a time, because there may be
+// Memory   one recording's chunk headers, and one chunk. Only one recording is open at a time, because there may be
 //          more recordings than descriptors.
 // Errors   invalid_input: a file is no recording, or of another version. Errors of reading and of `take` are passed on.
 //          A damaged or half-written chunk is no error: it is left out and counted.
@@ -50,11 +50,12 @@ struct RecordingSummary {
     std::uint64_t events{};
     std::uint64_t lost_events{};
     std::uint64_t damaged_chunks{};
-    std::uint64_t still_running{};  // processes that still run, recorded up to now
-    bool may_have_unseen_blocks{};  // a process may hold unrecorded blocks (unseen_blocks.hpp); reading the trace tells
-    int stopped_errno{};            // why a process could not go on recording; 0: all could
-    std::uint64_t lost_stacks{};    // events that should have a call stack, but have none
-    int stacks_errno{};             // why a process could keep no stacks, or no more of them; 0: all could keep them
+    std::uint64_t still_running{};  // processes that still run; the trace has what they recorded up to now
+    // a process may hold unrecorded blocks; the trace must be read to tell (unseen_blocks.hpp)
+    bool may_have_unseen_blocks{};
+    int stopped_errno{};          // why a process could not go on recording; 0: all could
+    std::uint64_t lost_stacks{};  // events that should have a call stack, but have none
+    int stacks_errno{};           // why a process could keep no stacks, or no more of them; 0: all could keep them
 };
 
 // nullopt: the process ended before it had written the headers, so it recorded nothing.
@@ -68,8 +69,8 @@ using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image'
 // Whether `image` has ended because `next` has begun under the same process number: in the same process, or in a later
 // process that reuses the number. False if both may be alive, in different PID namespaces.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
-// Writes those chunks of an image that the trace lacks, and the image's end. The image must be over. After that, chunks
-// of `next` may follow. False: `stop` was requested before all was written.
+// Writes those chunks of an image that the trace lacks, and the image's end. The image must be over (is_over()).
+// Afterwards, chunks of `next` may follow in the trace. False: `stop` was requested before all was written.
 [[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
                                                 const TakeBytes& take, TraceProgress& progress,
                                                 const std::stop_token& stop);

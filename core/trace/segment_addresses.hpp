@@ -1,11 +1,11 @@
-// Guesses where CUDA's driver would put a new segment, from the places where it has put the segments of a trace. Of
-// several cached blocks of equal size, PyTorch takes the one with the lowest address. So how much it reserves depends
-// on the addresses of its segments.
+// Guesses where CUDA's driver would put a new segment (memory that PyTorch reserves from the driver). The guess follows
+// the places where the driver has put the segments of a trace. It is needed because PyTorch takes the cached block with
+// the lowest address if several have the same size. So the addresses of segments decide how much PyTorch reserves.
 //
 // The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole that fits. If none
-// fits, the driver reserves a multiple of 32 MiB below all earlier reservations. If a recorded segment fits into no
-// such reservation, its place is assumed to have been a hole from the start. Simulated segments get the recorded
-// addresses as long as their sizes are those of the trace and none has been given back.
+// fits, the driver reserves a multiple of 32 MiB below all earlier reservations. If a recorded segment lies in no such
+// reservation, its place is assumed to have been a hole from the start. Simulated segments get the recorded addresses
+// as long as they have the recorded sizes and none has been given back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.

@@ -1,5 +1,6 @@
-// A recorded process at one moment: its address space page by page, and the exact position of the moment in its log.
-// Together with the trace, it tells where every resident page came from, even long after the process has ended.
+// A recorded process at one moment: its address space page by page, and the exact position in its log that belongs to
+// the moment. Together with the trace, it tells where every resident page came from, even long after the process has
+// ended.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
 // Memory   that of sys::AddressSpace.
@@ -19,8 +20,8 @@
 namespace memsweep::trace {
 
 enum class SnapshotAt : std::uint8_t {
-    end,   // the process was about to end
-    time,  // while it ran
+    end,   // taken when the process was about to end
+    time,  // taken while the process ran
 };
 
 struct Snapshot {

@@ -1,10 +1,13 @@
-// The call stacks of all processes of a trace in one table, with what the trace says about their addresses.
+// The call stacks of all processes of a trace in one table, and the names that the trace itself gives to their
+// addresses.
 //
-// A node is a number, as in Event::stack; 0 means no stack. Parents have smaller numbers than their children. So sums
-// over subtrees can be computed in one pass from the last node to the first.
+// A stack is a path in a tree of frames, and is named by the number of its innermost node, as in Event::stack. 0 means
+// no stack. Parents have smaller numbers than their children. So sums over subtrees can be computed in one pass from
+// the last node to the first.
 //
-// If an event has no stack but a caller, its node has the caller's address. The parent of this node has the address
-// callers_not_followed, because the outer callers are unknown. In each image, a caller's address has one such node.
+// Some events have only a caller instead of a stack. The node of such an event has the caller's address. This node's
+// parent has the address callers_not_followed, because the outer callers are unknown. Each image has one such node for
+// each caller's address.
 //
 // Cost     some 10 ns a node, once.
 // Memory   16 bytes a node, and the payloads of modules and symbols.
@@ -42,22 +45,22 @@ class StackTable {
     [[nodiscard]] bool empty() const noexcept { return nodes_.size() == 1; }
     [[nodiscard]] const FrameNode& node(std::uint32_t number) const { return nodes_[number]; }
     [[nodiscard]] const StackImage& image_of(std::uint32_t number) const;
-    // The number in this table of the node that has the number `node` in its image. 0: the trace does not have it.
+    // Converts the number of a node in its image to its number in this table. 0: the trace does not have the node.
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
     // The modules of an image, in the order of the trace.
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
-    // The node for this address as the caller of events without a stack. 0: the trace has no such caller.
+    // The node of the events that have this address as their caller and no stack. 0: there are no such events.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
     // The result of find_caller() for a node's address. If the node is itself a caller's node, its own number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 
-    // The chunk that has the nodes for this chunk of events. Null: there is none.
+    // The chunk with the nodes of the events in this chunk. Null: there is none.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
-    // The chunk that has the callers for the events of this chunk that have no stack. Null: there is none.
+    // The chunk with the callers of those events in this chunk that have no stack. Null: there is none.
     [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
@@ -98,7 +101,7 @@ class StackTable {
     std::map<ChunkKey, ChunkPlace> callers_;
     bool has_callers_{};
     std::vector<std::vector<std::uint8_t>> payloads_;  // texts point into them
-    std::uint64_t held_{};                             // things, as bounds.hpp counts them
+    std::uint64_t held_{};                             // how much it holds, in the units of bounds.hpp
 };
 
 // Gives the nodes of one chunk's events, in the order of the events.
@@ -121,7 +124,7 @@ class ChunkStacks {
     ChunkNumbers numbers_;
     std::vector<std::uint8_t> caller_payload_;
     StacksDecoder callers_;
-    std::vector<std::uint32_t> caller_numbers_;  // for each caller of the chunk, its node in the table
+    std::vector<std::uint32_t> caller_numbers_;  // the node in the table of each caller in the chunk
     const StackTable* table_{};
     std::uint32_t last_{};  // the last event's node in its image; `number_` is the same node in the table
     std::uint32_t number_{};

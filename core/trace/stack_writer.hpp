@@ -56,7 +56,7 @@ class StackWriter {
     void name(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
 
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
-    // How many things (bounds.hpp) the writer holds.
+    // How much the writer holds in memory, in the units of bounds.hpp.
     [[nodiscard]] std::uint64_t held() const noexcept { return nodes_.size(); }
     [[nodiscard]] base::Expected<void> finish();
 

@@ -1,11 +1,12 @@
 // Counts the memory that a trace allocates: by call stack and by group of stacks, by thread, or by size.
 //
-// If all allocations have stacks, the sums over all stacks equal the totals of the trace (summary.hpp). A block is live
-// at the peak if it was live when the whole trace first held its largest amount. A realloc is a free and then an
-// allocation. An allocation is temporary, as in heaptrack, if its thread's next call to the allocator frees the block.
+// If all allocations have stacks, the sums over all stacks equal the totals of the trace (summary.hpp). A block counts
+// as live at the peak if it was live when the whole trace first held its largest amount. A realloc counts as a free and
+// then an allocation. An allocation is temporary, as in heaptrack, if its thread's next call to the allocator frees the
+// block.
 //
 // If only a sample of the allocations has stacks, the figures are estimates. Each sampled block counts for all the
-// blocks that it stands for, and blocks without a stack do not count. If the trace has the callers of all other blocks,
+// blocks that it represents, and blocks without a stack do not count. If the trace has the callers of all other blocks,
 // the total and the sums by calling address are exact. How these sums are divided among the stacks is estimated
 // (caller_strata.hpp). A group's own peak is exact if no calling address of its blocks also belongs to another group.
 // Otherwise, it is estimated from the sample, and is never more than the trace's peak.
@@ -25,12 +26,12 @@
 
 namespace memsweep::trace {
 
-// How stacks were taken, according to the trace's fact `stacks`.
+// Which allocations have stacks, according to the trace's fact `stacks`.
 struct StackSampling {
     std::uint64_t mean_bytes{};  // between two sampled blocks; 0: all allocations have stacks
     [[nodiscard]] bool is_exact() const noexcept { return mean_bytes == 0; }
-    // How many blocks and bytes a block of this size stands for. In a sample, the count is in fractions: `unit` stands
-    // for one block.
+    // How many blocks and bytes a block of this size represents. In a sample, the number of blocks may be a fraction,
+    // so it is counted in parts: `unit` parts are one block.
     [[nodiscard]] AllocationLedger::Weight weight_of(std::uint64_t size) const;
     static constexpr std::uint64_t unit = 256;
 };
@@ -53,7 +54,7 @@ struct ThreadName {
 
 struct CountedAllocations {
     StackSampling sampling;
-    AllocationFigures total;                // its own peak is the trace's
+    AllocationFigures total;                // of all allocations; its own peak is the trace's peak
     std::vector<AllocationFigures> of;      // by node (0: no stack), or in the order of `threads` or `sizes`
     std::vector<AllocationFigures> groups;  // by group of stacks, if groups were given
     std::vector<bool>

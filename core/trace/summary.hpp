@@ -1,4 +1,4 @@
-// Sums up a trace: counts of events, live bytes, and all else that `memsweep info` says.
+// Sums up a trace: counts of events, live bytes, and everything else that `memsweep info` prints.
 //
 // A realloc counts as a free of the old block and then an allocation of the new one. An allocation at the address of a
 // live block counts as a duplicate, and replaces the block. A free of a block that is not live counts as unknown, and
@@ -6,8 +6,8 @@
 // program count as live at the end.
 //
 // Units    bytes, counts.
-// Cost     30 to 60 ns an event, most of it for finding blocks. A summary reads the trace once. If the trace has a mark
-//          of the work's end, it reads the trace again up to the mark.
+// Cost     30 to 60 ns an event, most of it for finding blocks. A summary reads the trace once. If the trace marks
+//          where the program's work ended (end_mark.hpp), it reads the trace again up to that mark.
 // Memory   40 bytes a live block, 8 a thread, and a curve a process (live_history.hpp).
 #pragma once
 
@@ -51,9 +51,10 @@ struct Totals {
     std::uint64_t last_ticks{};
 };
 
-// Powers of two, by bit_width of the value: place 0 counts zeroes, place k values from 2^(k-1) to 2^k - 1.
+// Counts of values by powers of two: entry 0 counts zeroes, entry k counts values from 2^(k-1) to 2^k - 1. The entry is
+// the bit_width of the value.
 using Histogram = std::array<std::uint64_t, 65>;
-// The largest value that a place counts.
+// The largest value that an entry counts.
 [[nodiscard]] constexpr std::uint64_t histogram_limit(std::size_t place)
 {
     return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
@@ -73,16 +74,17 @@ class Accounting {
     void add(const Event& event);
     [[nodiscard]] Totals totals() const;
     [[nodiscard]] const Histogram& sizes() const noexcept { return sizes_; }
-    // The lifetimes of blocks: how many allocations were made between a block's allocation and its free.
+    // The lifetimes of blocks. A lifetime is the number of allocations made between a block's allocation and its free.
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
-    // The mapped memory by Event::module.
+    // The mapped memory of each module, by the number in Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
-    // As totals(), at no cost, but `threads`, `processes`, `peak_live_bytes` and the end's figures are 0.
+    // The same as totals(), but computes nothing: `threads`, `processes`, `peak_live_bytes` and the figures of the end
+    // are 0.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
-    // How many things (bounds.hpp) the accounting holds.
+    // How much the accounting holds in memory, in the units of bounds.hpp.
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return walk_.live().count() + mapped_.count() + things_of_a_thread * threads_.size();
@@ -141,10 +143,10 @@ struct ProcessSummary {
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
     std::string malloc_from{};         // the end of the path of the library whose malloc served it; empty: not known
-    std::uint64_t heap_pages_bytes{};  // bytes that can only be blocks (recorder/heap_pages.hpp); 0: not known
+    std::uint64_t heap_pages_bytes{};  // memory that can only hold blocks (recorder/heap_pages.hpp); 0: not known
 };
 
-// The memory that was mapped by the code of one file.
+// The memory that the code of one file has mapped.
 struct MappingModule {
     std::string path{};   // empty: the code lies in no file, or is not known
     bool is_allocator{};  // its malloc served the program
@@ -175,14 +177,14 @@ struct TraceSummary {
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;  // without those of program_fact, stated_fact, heap_pages_fact, server_fact and of unrecorded programs
+    Facts facts;  // all but program_fact, stated_fact, heap_pages_fact, server_fact and unrecorded programs
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};               // in the log that the trace was imported from
     std::vector<StatedTotal> stated_totals;  // the totals that this log states
     ThreadStackTotals thread_stacks;
-    std::uint64_t usable_sizes{};          // sizes and alignments whose usable size the allocators have told
-    std::vector<MappingModule> mapped_by;  // the largest peak first; empty: the trace does not say
+    std::uint64_t usable_sizes{};          // number of pairs of size and alignment whose usable size is recorded
+    std::vector<MappingModule> mapped_by;  // ordered by peak, the largest first; empty: the trace does not say
     std::optional<EndOfWorkTotals> end_of_work;
     std::vector<UnrecordedProgram> unrecorded;  // programs of the process tree that the trace does not have
 };

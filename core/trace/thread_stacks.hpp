@@ -1,9 +1,9 @@
-// Tells which threads' stacks are alive at each event of a trace, if the trace says where the stacks lie. A stack may
+// Tells which thread stacks are in use at each event of a trace, if the trace says where the stacks lie. A stack may
 // stay mapped after its thread has ended, because the C library may keep it for the next thread.
 //
 // Left out  the stack of a process's first thread, which the kernel calls [stack].
 // Units     bytes.
-// Cost      some 50 ns for each event of another thread than the event before.
+// Cost      some 50 ns for each event whose thread differs from that of the event before.
 // Memory    some 60 bytes for each stack.
 // Threads   one.
 #pragma once
@@ -30,9 +30,10 @@ class ThreadStacks {
     explicit ThreadStacks(const ProgramNotes& notes);
     void add(const Event& event);
 
-    // Ordered by process, by the thread's number, then by beginning. Threads may have the same number in turn.
+    // Ordered by process, then by the thread's number, then by beginning. Several threads may have the same number, one
+    // after another.
     [[nodiscard]] const std::vector<ThreadStackState>& all() const noexcept { return stacks_; }
-    // The stacks of threads that have not ended.
+    // The size of all stacks whose threads have begun and not ended.
     [[nodiscard]] std::uint64_t alive_bytes() const noexcept { return alive_bytes_; }
     [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 

@@ -20,7 +20,7 @@
 
 namespace memsweep::trace {
 
-// Reads up to `into.size()` bytes from an offset, and fewer only at the end of the source, a file or memory.
+// Reads `into.size()` bytes from an offset; fewer only at the end of the source. The source is a file or memory.
 using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
 // Access to a file that another process also writes.
@@ -31,18 +31,18 @@ struct ReadWriteAt {
 
 // A regular file is read in place. A pipe is first copied to a temporary file. "-" is standard input.
 [[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
-// These two open only a regular file, and follow no link: others may have created entries in the folder.
+// These two open only a regular file, and follow no link, because other users may have created entries in the folder.
 [[nodiscard]] base::Expected<ReadAt> open_part_of_recording(const std::string& path);
 [[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
 
-// Reads `count` bytes, or fewer if the source ends before. The buffer grows only as bytes arrive, so that a wrong count
-// in a header cannot make it large.
+// Reads `count` bytes, or fewer if the source ends earlier. The buffer grows only as bytes arrive, so that a wrong
+// count in a header cannot make the buffer large.
 [[nodiscard]] base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
                                                            std::vector<std::uint8_t>& into);
 
-// Facts that a recorder or importer states about a whole trace. A name that ends in a dot is only a prefix: the number
-// of a process follows it, or for stated_fact the name of a total.
+// Facts that a recorder or importer states about a whole trace. A name that ends in a dot is a prefix. The number of a
+// process follows it; after stated_fact, the name of a total.
 using Facts = std::map<std::string, std::string>;
 inline constexpr const char* bad_lines_fact = "bad_lines";  // number of unreadable lines in the imported log
 inline constexpr const char* program_fact = "program.";     // the programs that the process ran, separated by commas
@@ -79,17 +79,18 @@ class TraceFile {
     // snapshots and the mark of the work's end.
     [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
-    // The offset of the first facts; empty: there are none.
+    // The offset of the first chunk of facts; empty: there are no facts.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
-    // The bytes of all chunks except facts, with their headers.
+    // The size in the file of all chunks except facts, including their headers.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
     // Reads and decompresses the payload. Returns false if the payload is cut off, or has a wrong checksum or length;
     // damage() then counts the chunk.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
-    // The chunk at this offset, with its payload. Empty: the chunk is not whole, perhaps still being written.
+    // The chunk at this offset, if it and its payload are whole. Empty: they are not, perhaps because they are still
+    // being written.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);
     // Reads all side chunks, and counts the damaged ones in damage().

@@ -1,13 +1,14 @@
-// A moment of a trace, as a command line names it: its end, its exit, the peak of live bytes, a time since the
-// beginning, or a number of events from the beginning.
+// A moment of a trace, as a command line names it: the end of the work, the program's exit, the peak of live bytes, a
+// time since the beginning, or a number of events since the beginning.
 //
-// "exit" is the end of the program. "end" is the end of its work, if the trace marks that (end_mark.hpp); otherwise it
-// is the exit.
+// "exit" is the end of the program. "end" is the end of the program's work, if the trace marks it (end_mark.hpp);
+// otherwise "end" means the exit.
 //
-// A time is found to within 64 events of a thread, because one stamp covers that many. The other moments are exact.
+// A time is exact to within 64 events of a thread, because one stamp covers up to 64 events. The other moments are
+// exact.
 //
 // Cost     finding the peak or a time reads the trace once.
-// Errors   invalid_input: the text names no moment, or a time in a trace whose clock is not known.
+// Errors   invalid_input: the text names no moment, or names a time but the trace's clock is not known.
 // Threads  one.
 #pragma once
 
@@ -36,12 +37,12 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 // The number of events up to the moment, in the reader's order. `process`: the process whose peak is meant; absent: the
 // peak of all processes together. The reader is at its first event before and after the call.
 //
-// For the exit and the end the number is the largest possible one. If the trace marks the end of the work, the reader
-// is told to stop there from now on (read_until).
+// For "exit" and "end" the number is the largest possible one. If the moment is "end" and the trace marks it, the
+// reader stops there from now on (TraceReader::read_until).
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
-// The time of the moment in ticks of the stamps' clock. If the moment is no time, reads the trace once more, and
-// returns the time of the last event before the moment, of `process` if one is given.
+// The time of the moment in ticks of the stamps' clock. If the moment is not given as a time, reads the trace once
+// more, and returns the time of the last event before the moment. If `process` is given, only its events count.
 [[nodiscard]] std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
                                      std::optional<std::uint32_t> process = {});
 

@@ -1,13 +1,12 @@
 // The state of a trace that is written chunk by chunk, and a reader for a trace that was left unfinished.
 //
-// An unfinished trace holds the full chunks that were moved out of recordings while their processes ran; only the trace
-// has them. If a process replaced its image (exec), the trace also holds the rest of the old image, up to its end. The
-// facts, and what follows them, are written when the processes have ended; the recordings still hold that part. The
-// file's header is completed last: until then it names no process.
+// An unfinished trace holds the full chunks that were moved out of the processes' recordings while the processes ran.
+// The recordings no longer have these chunks. If a process replaced its image (exec), the trace also holds the rest of
+// the old image, up to its end. The facts, and what follows them, are written when the processes have ended. Until then
+// the recordings hold that part. The header of the file is completed last; until then it names no process.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
-// Errors   invalid_input: the file is no trace. Errors of reading, and of the function that takes the bytes, are passed
-//          on.
+// Errors   invalid_input: the file is no trace. Errors of reading, and errors of `take`, are passed on.
 // Threads  one at a time.
 #pragma once
 

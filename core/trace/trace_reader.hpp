@@ -1,8 +1,8 @@
-// Reads the events of a trace in one order.
+// Reads the events of a trace, and brings the events of all threads into one order.
 //
 // Events of one stream (one thread's chunks, or a whole imported log) keep their recorded order. Events of different
-// streams are ordered by stamps, of which there is one per 64 events. If stamps leave the order open, blocks decide it:
-// a block's allocation comes before its free, and the free of an address before its next allocation.
+// streams are ordered by their stamps. As there is only one stamp per 64 events, stamps may leave the order open. Then
+// blocks decide it: a block's allocation comes before its free, and the free of an address before its next allocation.
 //
 // Cost     5 to 10 ns an event of one stream; some 50 ns more, for the order, if there are several streams.
 // Memory   one payload and 64 events for each stream that is being read; with several streams, also the addresses of
@@ -47,9 +47,9 @@ class EventStream {
     // Reads no events after the cut.
     void end_at(const ExactCut& cut);
     void end_at_last();
-    // From the next chunk on, events have their stacks.
+    // From the next chunk on, next() also gives events their stacks.
     void take_stacks(const StackTable& table) { table_ = &table; }
-    // From the next chunk on, events that map or unmap name the module that called.
+    // From the next chunk on, events that map or unmap memory name the module that made the call.
     void take_notes(const ProgramNotes& notes) { notes_ = &notes; }
 
   private:
@@ -60,10 +60,10 @@ class EventStream {
     std::vector<ChunkPlace> chunks_;
     std::size_t next_chunk_{};
     std::size_t end_chunk_{SIZE_MAX};        // index after the last chunk to read
-    std::uint64_t most_events_{UINT64_MAX};  // to read of the last chunk
+    std::uint64_t most_events_{UINT64_MAX};  // how many events of the last chunk to read
     std::uint64_t most_ticks_{UINT64_MAX};   // latest time of an event to read
-    std::uint64_t events_{};                 // read from the open chunk so far
-    bool has_no_process_exit_{};             // leaves out the exit of the process, which is later than the cut
+    std::uint64_t events_{};                 // number of events read from the open chunk so far
+    bool has_no_process_exit_{};             // leaves out the exit of the process, because it is later than the cut
     std::vector<std::uint8_t> payload_;
     EventDecoder decoder_;
     const StackTable* table_{};
@@ -83,20 +83,21 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Back to the first event.
     void rewind();
-    // From the first event on, stops where the recording was at the cut. For processes that are not in the cut, the
-    // stamps decide. Holds until read_to_end().
+    // Goes back to the first event; from now on, next() returns false at the position of the cut. For processes that
+    // are not in the cut, the stamps decide. Holds until read_to_end().
     void read_until(const ExactCut& cut);
-    // From the first event on, reads everything again.
+    // Goes back to the first event, and cancels read_until().
     void read_to_end();
     // When the program's work was done; absent: the trace does not say.
     [[nodiscard]] std::optional<EndMark> end_mark();
-    // From the first event on, events have their stacks. Reads all stacks now.
+    // Reads all stacks, and goes back to the first event. From now on, events have their stacks.
     const StackTable& read_stacks();
     // Null before read_stacks().
     [[nodiscard]] const StackTable* stacks() const noexcept { return table_.get(); }
-    // From the first event on, events that map or unmap name the module that called. Reads all notes now.
+    // Reads all notes, and goes back to the first event. From now on, events that map or unmap memory name the module
+    // that made the call.
     const ProgramNotes& read_notes();
-    // Adds damaged side chunks to damage(), including those that nobody reads.
+    // Adds damaged side chunks to damage(), including those that have not been read.
     void check_side_chunks()
     {
         file_.check_side_chunks();
@@ -113,8 +114,8 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // Whether the caller may hold this many things, or events, in memory: bounds.hpp allows fewer for a smaller trace.
-    // False ends the reading, and outcome() says why.
+    // Whether the caller may hold this much in memory, counted in the units of bounds.hpp or in events. A smaller trace
+    // may hold less. False: next() returns no more events, and outcome() says why.
     bool may_hold(std::uint64_t things);
     bool may_hold_events(std::uint64_t events);
     // invalid_input: the trace would make its reader hold too much. Then some events were not returned.
@@ -123,7 +124,7 @@ class TraceReader {
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
   private:
-    // Up to 64 events of a stream under one stamp, and a time before which all of them happened.
+    // Up to 64 events of a stream that share one stamp, and a time before which all of them happened.
     struct Queue {
         EventStream stream;
         std::vector<Event> batch;
@@ -138,7 +139,7 @@ class TraceReader {
 
     TraceReader(TraceFile file, std::string name);
     bool refuse(std::uint64_t number, std::string_view what);
-    // Puts the stream with the earliest event at the top of a heap.
+    // A comparison that puts the stream with the earliest event at the top of a heap.
     [[nodiscard]] auto later() const
     {
         return [this](std::size_t a, std::size_t b) {

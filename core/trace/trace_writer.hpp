@@ -39,7 +39,7 @@ struct SealedChunk {
 // Memory   some 500 KiB from the first chunk on.
 class ChunkSealer {
   public:
-    // Completes the header and compresses the payload. A payload that would not become shorter is stored raw.
+    // Completes the header and compresses the payload. A payload that compression would not shorten is stored as it is.
     [[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
 
   private:
@@ -61,7 +61,7 @@ class TraceWriter {
   public:
     static constexpr std::size_t usual_chunk_bytes = 256 << 10;
 
-    // A chunk ends with the event that fills it. finish() writes the facts behind all events; readers find them there.
+    // A chunk ends with the event that fills it. finish() writes the facts behind all events.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
@@ -91,9 +91,9 @@ class TraceWriter {
     EventEncoder encoder_;
     ChunkHeader chunk_;
     StacksEncoder stacks_;
-    std::vector<std::uint8_t> runs_;  // payload for the chunk's stacks; runs_bytes_ of it are used
+    std::vector<std::uint8_t> runs_;  // buffer for the chunk's stacks; the first runs_bytes_ bytes are used
     std::size_t runs_bytes_{};
-    std::uint64_t skipped_{};            // events without a stack before the chunk's first event with one
+    std::uint64_t skipped_{};            // number of events in the chunk before the first with a stack
     std::unique_ptr<StackWriter> tree_;  // made when it is asked for
     Event context_;  // process, thread, space and stream of the last event; the next one states only changes
 };

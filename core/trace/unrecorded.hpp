@@ -1,12 +1,12 @@
 // Finds programs of a recorded or counted process tree that ran without the recorder. Processes with the recorder note
-// each program that they start (format/start_layout.hpp). What other processes start is found by looks: readings of the
-// tree in /proc while it runs.
+// each program that they start (format/start_layout.hpp). Programs that other processes start are found by looks. In a
+// look, memsweep reads the process tree in /proc while the tree runs.
 //
 // Exact    for every program that a process with the recorder starts by the C library's calls. A program started by a
-//          process without the recorder is found only if it lives until a look. The entry of the process that started
-//          it warns that more may be missing.
+//          process without the recorder is found only if it still runs at the next look. So the entry of a process
+//          without the recorder warns that more programs may be missing.
 // Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
-// Cost     a look takes some 10 us a process, and 0.1 ms for each program that it has not seen before.
+// Cost     a look takes some 10 us for each process, and 0.1 ms for each program that no earlier look has seen.
 // Errors   none: a look skips a process that has ended. If the file "starts" cannot be made, nothing is noted.
 // Threads  one.
 #pragma once
@@ -28,8 +28,8 @@ namespace memsweep::trace {
 
 struct UnrecordedProgram {
     std::uint32_t process{};
-    PreloadObstacle obstacle{};  // why the recorder was not loaded; none: the program's file does not show it
-    std::string program;         // the path of its file; of a long path only the end
+    PreloadObstacle obstacle{};  // why the recorder was not loaded; none: the program's file does not show why
+    std::string program;         // the path of its file, or only the end of a long path
     std::string command;         // empty: not known
 };
 
@@ -60,15 +60,15 @@ void make_starts(const std::string& folder);
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
 
-// Looks at the processes of a tree from outside, and keeps which programs ran without the recorder.
+// Looks at the processes of a tree from outside, and remembers which programs ran without the recorder.
 class TreeLooks {
   public:
     explicit TreeLooks(std::string library) : library_{std::move(library)} {}
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds programs of processes that `programs` lacks, one for each process. A program whose process could not be
-    // read, for example because it changed its user, is added only if it left no image.
+    // Adds one program for each process that `programs` lacks. If a process could not be read, for example because it
+    // changed its user, its program is added only if the process left no image (a recording).
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:

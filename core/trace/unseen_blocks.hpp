@@ -6,13 +6,14 @@
 
 namespace memsweep::trace {
 
-// An allocator needs less than this for itself. So a heap of up to this size is no sign of unseen blocks.
+// An allocator needs less than this for itself. So if the memory that can only hold blocks (here: the heap) is no
+// larger, it is no sign of unseen blocks. This size is subtracted from larger heaps.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
-// True if the heap is both more than twice the peak of live bytes and more than 1.5 times all bytes ever allocated.
-// Free memory between blocks may be many times the live bytes, but each byte of it was in a block once. Rounding by the
-// allocator adds at most half to a block. A block of one byte may take 64 bytes, so each allocation counts 64 bytes
-// more.
+// True if the heap is larger than twice the peak of live bytes, and also larger than 1.5 times all bytes ever
+// allocated. Free memory between blocks may be many times the live bytes, but each of its bytes was once in a block.
+// The allocator rounds sizes up by at most a half. Only small blocks may grow by more: a block of one byte may take 64
+// bytes. So each allocation counts as 64 bytes more than it asked for.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

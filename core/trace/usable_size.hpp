@@ -1,10 +1,10 @@
-// The usable size of a block of glibc's malloc, computed from the requested size by glibc's rules: glibc need not be
-// asked. For other allocators a trace holds their own answers (program_notes.hpp).
+// The usable size of a block of glibc's malloc, computed from the requested size by glibc's rules, without asking
+// glibc. Other allocators are asked during the recording, and the trace holds their answers (program_notes.hpp).
 //
-// A block lies in a chunk whose size is a multiple of 16 bytes, at least 32. Of these bytes 8 are glibc's. If cutting
-// the block from a free chunk would leave less than 32 bytes, the block gets them too: up to 16 bytes more, or up to 32
-// if it is aligned. A block with a mapping of its own has whole pages, of which 16 bytes are glibc's. Source: malloc.c
-// of glibc 2.36, 64 bits.
+// A block lies in a chunk whose size is a multiple of 16 bytes, at least 32. Of these bytes 8 are glibc's. The block
+// may be cut from a larger free chunk. If less than 32 bytes would be left, the block gets them too: up to 16 bytes, or
+// up to 32 if it is aligned. A block with a mapping of its own takes whole pages; 16 bytes of them are glibc's. Source:
+// malloc.c of glibc 2.36, 64 bits.
 //
 // Units    bytes.
 // Cost     some ns.
@@ -49,8 +49,8 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
 }
 
 // The answer of malloc_usable_size for a block with a mapping of its own: by default, one of M_MMAP_THRESHOLD bytes or
-// more. The block begins 16 bytes behind the beginning of a page. An aligned block begins anywhere in its mapping. Both
-// reach to the mapping's end.
+// more. The block begins 16 bytes behind the beginning of a page; an aligned block may begin anywhere in its mapping.
+// In both cases, the usable size reaches to the mapping's end.
 [[nodiscard]] constexpr UsableRange usable_in_mapping(std::uint64_t size, std::uint64_t page_bytes,
                                                       std::uint64_t alignment = 0) noexcept
 {

@@ -1,17 +1,18 @@
-// The memory at one end of a transfer, and its data: host memory of some kind on some node, or memory of a device.
+// The memory at one end of a transfer, and its data. The memory is host memory of some kind on some node, or memory of
+// a device.
 //
 // Units    bytes.
 //
 // Sources  Host memory is mapped, bound to its node and touched. If it is to be pinned and no device takes part, it is
-//          locked (mlock). Kinds that only a driver allocates come from the runtime of the device at the other end.
-//          Drivers take no node, so pinned memory on a node is bound first and then registered. The data are the
-//          pattern of device/pattern.hpp. A processor writes and reads them; memory that it cannot reach is copied by
-//          the runtime.
+//          locked (mlock). Some kinds of host memory are allocated only by a driver: the runtime of the device at the
+//          other end allocates them. A driver cannot be told which node to use, so pinned memory on a node is mapped
+//          and bound first and then registered. The data are the pattern of device/pattern.hpp. A processor writes and
+//          reads them; memory that it cannot reach is copied by the runtime.
 //
 // Errors   not_supported, with the reason: this machine or device has no such memory, or a limit forbids it; os;
 //          budget; device: as the runtime.
 //
-// Ownership  The destructor frees the memory. The runtime outlives it.
+// Ownership  The destructor frees the memory. The runtime must outlive this object.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +30,12 @@ namespace memsweep::transfer {
 
 // The properties of a kind of host memory.
 struct HostTraits {
-    model::PageKind pages{model::PageKind::thp};    // pages of mapped memory
-    bool or_small{};                                // without free huge pages, base pages will do
-    std::optional<device::MemoryKind> from_driver;  // with a device at the other end; absent: the kernel allocates
-    bool needs_driver{};                            // it needs a device at the other end
-    bool is_locked{};                               // it counts as pinned
+    model::PageKind pages{model::PageKind::thp};  // pages of mapped memory
+    bool or_small{};                              // base pages are taken if huge pages cannot be had
+    // the kind to ask the driver for, if a device is at the other end; absent: the kernel allocates
+    std::optional<device::MemoryKind> from_driver;
+    bool needs_driver{};  // it needs a device at the other end
+    bool is_locked{};     // it counts as pinned
 };
 [[nodiscard]] HostTraits traits_of(model::HostKind kind) noexcept;
 
@@ -72,8 +74,8 @@ class EndMemory {
     sys::PlacementProof proof_;
 };
 
-// These write the pattern to an end, or compare an end with it. `device`: its stream copies memory that a processor
-// cannot reach.
+// write_end() writes the pattern to an end, check_end() compares an end with it. `device`: if a processor cannot reach
+// the memory, this device's stream copies it.
 [[nodiscard]] base::Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end,
                                              std::uint64_t seed);
 [[nodiscard]] base::Expected<device::Mismatch> check_end(device::Runtime& runtime, std::uint32_t device,

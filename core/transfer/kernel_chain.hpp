@@ -1,5 +1,5 @@
-// Runs kernels of a device one after the other over one buffer. Between two kernels the buffer stays on the device, or
-// goes to the host and back.
+// Runs several kernels on one buffer of a device, one after the other. Between two kernels the buffer stays on the
+// device, or is copied to the host and back.
 //
 // Units    bytes.
 //

@@ -13,8 +13,8 @@
 //          each other, the transfer is staged, and `why` says so.
 //          results/reference/gpu_h200/staging_by_size.csv shows from which size staging pays.
 //
-// Errors   not_supported: the runtime has no such device, or a device's copy has no destination. invalid_input: the
-//          ends do not allow the forced strategy.
+// Errors   not_supported: the runtime has no such device, or a device would have to copy without a destination.
+//          invalid_input: the ends do not allow the forced strategy.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ struct Route {
     std::string why;
 };
 
-// The route may need peer access: then switches it on, and leaves it on.
+// If the route needs peer access between devices, switches it on, and leaves it on.
 [[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
                                                  const model::TransferOptions& options);
 
@@ -47,7 +47,7 @@ struct Route {
 // the host.
 [[nodiscard]] std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec);
 
-// Says which device named by the transfer is missing, and why; empty: none is.
+// Says which device that the transfer names is missing, and why; empty: none is missing.
 [[nodiscard]] std::string missing_device(const device::Runtime& runtime, const model::TransferSpec& spec);
 
 }  // namespace memsweep::transfer

@@ -1,4 +1,4 @@
-// Transfers that are prepared together and run at once, turn by turn.
+// Transfers that are prepared together and run at the same time. In a turn, each transfer runs once.
 //
 // Units    bytes, nanoseconds.
 //
@@ -7,9 +7,9 @@
 //          the thread does the program's own reads (`work`), or waits for the device. A transfer that fails is started
 //          again from its first byte, after a delay that doubles with each attempt.
 //
-//          Copies by processors run on the processors of the node that the transfer names, else of the node that its
-//          memory names. For copies by a device, processors of the device's node make the calls and touch the host
-//          memory.
+//          Copies by processors run on the processors of the node that the transfer names. If it names none, they run
+//          on the node that its memory names. For copies by a device, processors of the device's node make the calls
+//          and touch the host memory.
 //
 //          An optional transfer is left out if its device is missing. If all transfers are left out, make() fails.
 //
@@ -17,9 +17,9 @@
 //          pattern, so that bytes which never arrive are found.
 //
 // Errors   not_supported: a device, a kind of memory or a limit that this machine lacks. budget: more pinned memory
-//          than allowed; the message has both sizes. device: a transfer that failed for good; the message has the
-//          runtime's words and the number of attempts. invalid_input: a strategy that the ends do not allow. After any
-//          error no copy is in progress.
+//          than allowed; the message has both sizes. device: a transfer failed for good; the message has the runtime's
+//          words and the number of attempts. invalid_input: a strategy that the ends do not allow. After any error no
+//          copy is in progress.
 //
 // Threads  one at a time.
 #pragma once
@@ -37,7 +37,7 @@ namespace memsweep::transfer {
 class TransferSet {
   public:
     // Allocates and writes the memory of all ends, and allocates the slots of copies. With options.fresh, every turn
-    // does so again.
+    // does this again.
     [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
                                                           std::vector<model::TransferJob> jobs,
                                                           const model::TransferOptions& options);
@@ -75,7 +75,7 @@ class TransferSet {
         std::chrono::nanoseconds began{}, took{};
         std::uint32_t attempts{};
         std::vector<std::uint32_t> cpus;  // processors that move it; empty: any
-        std::uint32_t rings{1};           // of a staged transfer
+        std::uint32_t rings{1};           // number of rings of a staged transfer
     };
 
     TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);

@@ -13,23 +13,23 @@ namespace memsweep::transfer {
 enum class Direction : std::uint8_t { h2h, h2d, d2h, d2d };
 
 struct TransferStatistics {
-    std::array<std::uint64_t, 4> bytes{};      // that arrived, by direction
-    std::array<std::uint64_t, 4> transfers{};  // that were completed
+    std::array<std::uint64_t, 4> bytes{};      // bytes that arrived, by direction
+    std::array<std::uint64_t, 4> transfers{};  // transfers that were completed, by direction
     std::uint64_t pieces{};
-    std::uint64_t copies{};  // made by a runtime or by a processor
-    std::uint64_t chunks{};  // that went through a ring
+    std::uint64_t copies{};  // copies made by a runtime or by a processor
+    std::uint64_t chunks{};  // chunks that went through a ring
     std::uint64_t staged_bytes{};
-    std::uint64_t gathered_bytes{};  // collected into one buffer before a transfer
+    std::uint64_t gathered_bytes{};  // bytes collected into one buffer before a transfer
     std::uint64_t retries{};
     std::uint64_t failed{};
     std::int64_t wall_ns{};        // per turn from the first start to the last end, summed over turns
     std::int64_t individual_ns{};  // per transfer from its own start to its own end, summed over transfers
     std::uint32_t most_at_once{};
-    std::int64_t host_copy_ns{};    // staging: processors copied between memory and slots
-    std::int64_t link_ns{};         // staging: slots were being transferred, by the device's clock
-    std::int64_t staged_wait_ns{};  // staging: a ring waited for a slot with nothing else to do
+    std::int64_t host_copy_ns{};    // staging: time in which processors copied between memory and slots
+    std::int64_t link_ns{};         // staging: time in which slots were transferred, by the device's clock
+    std::int64_t staged_wait_ns{};  // staging: time in which a ring could only wait for a slot
     std::uint64_t link_timed{};     // chunks timed by the device's clock
-    std::int64_t wait_ns{};         // waiting for devices while the program had no work left
+    std::int64_t wait_ns{};         // time waiting for devices while the program had no work left
     std::uint64_t smallest_chunk_bytes{};
     std::uint64_t largest_chunk_bytes{};
     std::uint64_t pinned_bytes_peak{};
@@ -48,7 +48,9 @@ struct TransferStatistics {
     [[nodiscard]] std::optional<double> aggregate_rate() const noexcept;
     [[nodiscard]] std::optional<double> average_at_once() const noexcept;
     [[nodiscard]] std::optional<double> concurrency_benefit() const noexcept;  // (sum - wall) / sum
-    [[nodiscard]] std::optional<double> overlap() const noexcept;  // share of the shorter that the longer hid
+    // How well staging hides its copies. Of the shorter of host_copy_ns and link_ns: the share, 0..1, that ran while
+    // the other went on. Absent if the device's clock did not time every chunk.
+    [[nodiscard]] std::optional<double> overlap() const noexcept;
 };
 
 }  // namespace memsweep::transfer

@@ -1,6 +1,7 @@
 // A buffer with memory on the host and on a device. Data are copied only if one side needs what the other holds.
 //
-// A row is a state, a column is a request. A cell names the copy, if one is made, and the next state; - is no change.
+// In this table, a row is a state and a column is a request. A cell names the copy, if one is made, and the next state;
+// - means no change. H2D is a copy from host to device, D2H one from device to host.
 //
 //                    ensure_host      ensure_device    synchronize      write_host       write_device
 //   uninitialized    host_only        device_only      H2D synchronized host_only        device_only
@@ -11,14 +12,15 @@
 //   device_dirty     D2H synchronized -                D2H synchronized D2H host_dirty   -
 //   released         error            error            error            error            error
 //
-// write_host and write_device: that side is about to write in place, over the current contents. mark_host_dirty and
-// mark_device_dirty: that side has written. The marks copy nothing. So a mark is an error if the other side's contents
-// would be lost, or if the marked side has no memory. If the next state needs memory that the buffer lacks, the memory
-// is allocated and filled with a fixed byte.
+// write_host and write_device: the host or the device is about to write in place, over the current contents.
+// mark_host_dirty and mark_device_dirty (the marks): the host or the device has written. The marks copy nothing. So a
+// mark is an error if the other side's contents would be lost, or if the marked side has no memory. If the next state
+// needs memory that the buffer lacks, the memory is allocated and filled with a fixed byte.
 //
 // Units    bytes. Every copy that is made is counted.
 //
-// Sources  the states of DotCompute's unified buffer. Its marks may drop data silently; here such marks are errors.
+// Sources  the states are those of DotCompute's unified buffer. There, marks may drop data silently; here, such marks
+//          are errors.
 //
 // Errors   not_supported: host memory that a processor cannot reach.
 //          invalid_input: a request that the state does not allow (the message says what to ask for instead); contents
@@ -26,7 +28,8 @@
 //          If the runtime fails in ask() or begin(), the state is unchanged. If it fails in finish(), the state is the
 //          one that begin() set.
 //
-// Ownership  The buffer owns both sides. Its destructor waits for transfers in flight. The runtime outlives it.
+// Ownership  The buffer owns the memory of both sides. Its destructor waits for transfers in flight. The runtime must
+//            outlive the buffer.
 //
 // Threads  one at a time.
 #pragma once

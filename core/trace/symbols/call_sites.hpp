@@ -1,10 +1,10 @@
-// Tells who allocates the memory of a trace: by call sites, functions, files, threads or sizes, with the figures of
-// each.
+// Tells who allocates the memory of a trace. Lists the call sites, functions, files, threads or sizes with the figures
+// of each.
 //
-// A site is the innermost place of a stack that is the program's own: outside of malloc, operator new and the like, and
-// outside of the standard library. If a stack has no such place, the site is the innermost place outside of the
-// allocator. If a stack has calls of an interpreted language, the site is the innermost of these calls, because
-// everything inside of it works on its behalf.
+// A stack's call site is its innermost frame in the program's own code: outside of malloc, operator new and the like,
+// and outside of the standard library. If a stack has no such frame, the site is the innermost frame outside of the
+// allocator. If a stack has calls of an interpreted language, the site is the innermost of these calls. The frames
+// further in are the interpreter's, which works on behalf of this call.
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and that of symbolizer.hpp for each address.
@@ -30,12 +30,12 @@ enum class SiteOrder : std::uint8_t { peak, allocated, end, count, temporary };
 [[nodiscard]] std::uint64_t figure_of(const AllocationFigures& figures, SiteOrder order);
 
 struct CallSite {
-    ResolvedFrame place;   // for sites, functions and files; the function is empty for blocks without a stack
+    ResolvedFrame place;   // for sites, functions and files; for blocks without a stack its function is empty
     ThreadName thread;     // for threads; with SiteQuery::by_process, only its process is set
     std::uint64_t size{};  // for sizes
     AllocationFigures figures;
     bool has_estimated_own_peak{};  // for a sample; CallSites tells whether the other figures are exact
-    std::uint32_t stack{};          // the node of its stack with the largest figure; 0: none
+    std::uint32_t stack{};          // the node of that stack of the site which has the largest figure; 0: none
 };
 
 struct SiteQuery {
@@ -85,8 +85,9 @@ struct StackSites {
 };
 [[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
 
-// The time at which each node was first used, as the stack of an event or as a caller in that stack. Empty: the times
-// are not needed, because no two modules of a process were loaded at the same place. Reads the trace, then rewinds it.
+// For each node, the time at which it was first used: as the stack of an event, or as a caller in such a stack. Empty:
+// the times are not needed, because no two modules of a process were loaded at the same address. Reads the trace, then
+// rewinds it.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
 // A symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);

@@ -1,5 +1,5 @@
-// The stacks of a trace as one tree of functions. Stacks of the same functions in the same files are one, whatever
-// their addresses.
+// The stacks of a trace as one tree of functions. Stacks that call the same functions of the same files in the same
+// order are one path of the tree, whatever their addresses.
 //
 // Cost     some 100 ns a frame.
 // Memory   100 bytes a node, and its figures.
@@ -22,8 +22,8 @@ class CallTree {
     struct Node {
         std::uint32_t parent{};  // smaller than the node's own number; the root is 0
         std::uint32_t depth{};   // the root's is 0
-        ResolvedFrame frame;     // its line: where the function makes the next call in the first stack of this node
-        AllocationFigures own;   // of the requests that the function makes itself
+        ResolvedFrame frame;     // its line is where the function makes its call in the node's first stack
+        AllocationFigures own;   // of the allocations that the function makes itself
     };
 
     // `figures`: by node of the table. Blocks without a stack belong to the root itself.

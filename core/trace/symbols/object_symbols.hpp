@@ -1,8 +1,8 @@
-// Names the addresses of one program or library, by its debugging information, or else its symbol table. Separate debug
-// files are found by build id below /usr/lib/debug, and by the link in the file (.gnu_debuglink). Files are fetched
-// from the network only if the caller asks for it, from the servers of DEBUGINFOD_URLS (debuginfod(8)).
+// Names the addresses of one program or library by its debugging information, or without that by its symbol table.
+// Separate debug files are found by build id below /usr/lib/debug, and by the link in the file (.gnu_debuglink). If the
+// caller asks for it, files are also fetched from the servers of DEBUGINFOD_URLS (debuginfod(8)).
 //
-// Units    addresses as the file has them, before it is loaded.
+// Units    addresses as in the file, before the loader moves it.
 // Sources  DWARF 2 to 5, through elfutils' libdw, which is loaded with the first object.
 // Cost     opening reads the headers of all compilation units. An address takes some 10 us; the first address in a unit
 //          also reads the whole unit.
@@ -32,13 +32,13 @@ enum class DebugFiles : std::uint8_t { of_this_machine, fetched_too };
 
 class ObjectSymbols {
   public:
-    // If the file was replaced or is gone, a debug file with its build id is used instead. The `files` of the first
-    // call hold for all later calls in the process.
+    // If the file was replaced or is gone, a debug file with the given build id is used instead. The `files` of the
+    // first call hold for all later calls in the process.
     [[nodiscard]] static base::Expected<ObjectSymbols> open(const std::string& path, std::string_view build_id,
                                                             DebugFiles files);
 
-    // The functions at an address, innermost first: those that are inlined there, then the one that contains them.
-    // Empty: none is known.
+    // The functions at an address, innermost first: inlined functions, then the function that contains them. Empty: no
+    // function is known.
     [[nodiscard]] std::vector<NamedPlace> at(std::uint64_t address);
 
     ObjectSymbols(ObjectSymbols&&) noexcept;

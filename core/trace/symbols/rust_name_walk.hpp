@@ -18,7 +18,7 @@ class RustNameWalk {
   protected:
     static constexpr unsigned most_nested = 128;
     static constexpr std::size_t most_written = 64 << 10;
-    static constexpr unsigned most_parts = 64 << 10;  // that are read, even if nothing of them is written
+    static constexpr unsigned most_parts = 64 << 10;  // limit on the parts that are read, written or not
 
     explicit RustNameWalk(std::string_view text) : text_{text} {}
 
@@ -63,7 +63,8 @@ class RustNameWalk {
         read();
         --silent_;
     }
-    // Calls read() for a part that is nested in the current part. Fails if parts are nested too deep, or are too many.
+    // Calls read() for a part that is nested in the current part. Fails if parts are nested too deep, or if there are
+    // too many.
     template <typename Read>
     void within(Read read)
     {
@@ -112,7 +113,7 @@ class RustNameWalk {
                               : sign >= 'a' && sign <= 'z' ? sign - 'a' + 10
                               : is_upper(sign)             ? sign - 'A' + 36
                                                            : -1;
-            constexpr std::uint64_t most = UINT64_MAX - 2;  // because 1 is added to it, twice
+            constexpr std::uint64_t most = UINT64_MAX - 2;  // because 1 is added to the number twice
             if (digit < 0 || number > (most - static_cast<std::uint64_t>(digit)) / 62) {
                 fail();
                 return 0;
@@ -121,7 +122,7 @@ class RustNameWalk {
         }
         return number + 1;
     }
-    // 0: there is no such number.
+    // The number behind `tag`, plus 1. 0: there is no such number.
     std::uint64_t optional_base_62(char tag) { return take(tag) ? base_62() + 1 : 0; }
 
     Identifier identifier()

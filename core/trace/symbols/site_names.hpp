@@ -25,11 +25,11 @@ namespace memsweep::trace {
 // - the place's name in reports (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// Marks the nodes that are the stack of some event. Other nodes are only callers, and not call sites. The reader must
-// be at the beginning of the trace, and is there again afterwards.
+// Marks the nodes that are the stack of some event. All other nodes are only callers of these. The reader must be at
+// the beginning of the trace, and is there again afterwards.
 [[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
 
-// Marks the nodes whose site has one of these names. Each name must be that of a site that has events.
+// Marks the nodes whose site has one of these names. Each name must match a site with events.
 [[nodiscard]] base::Expected<std::vector<bool>>
 nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events, const std::vector<std::string>& names);
 

@@ -1,10 +1,10 @@
-// Names the addresses of a trace's call stacks. Names come from the trace itself, from the loaded programs and
-// libraries, or from the map that a run-time compiler leaves in /tmp/perf-PROCESS.map. Otherwise, the name is the file
-// and the offset.
+// Names the addresses of a trace's call stacks. Names come from the trace itself, from the files of the loaded programs
+// and libraries, or from the map that a just-in-time compiler leaves in /tmp/perf-PROCESS.map. An address without a
+// name is shown as its file and offset.
 //
 // Cost     some 10 us an address (object_symbols.hpp), once.
 // Memory   some 150 bytes an address, each text once, and what libdw keeps.
-// Errors   none: an address without a name is called by its module and offset, and notes() say why.
+// Errors   none: notes() says why names are missing.
 // Threads  one.
 #pragma once
 
@@ -31,22 +31,22 @@ struct ResolvedFrame {
     std::uint32_t line{};         // 0: not known
     std::string_view module{};    // the path of its module; empty: not known
     bool is_named{};
-    bool is_interpreted{};  // a line that an interpreter ran, in place of the interpreter's loop
+    bool is_interpreted{};  // a line that an interpreter ran; it replaces the frame of the interpreter's loop
     friend bool operator==(const ResolvedFrame&, const ResolvedFrame&) = default;
 };
 
 class Symbolizer {
   public:
     // `first_uses`: from first_uses_of(), the ticks at which each node was first used. Needed if several modules were
-    // loaded at the same place; else empty. `since`: seconds since 1970; a map that was written earlier belongs to
-    // another process.
+    // loaded at the same address; else empty. `since`: seconds since 1970; a perf map that was written earlier belongs
+    // to another process.
     explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
                         DebugFiles files = DebugFiles::of_this_machine)
         : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
     {
     }
 
-    // The frames at the node's own address, without its callers: innermost first, at least one.
+    // The frames at the node's own address, innermost first, without its callers. There is at least one.
     [[nodiscard]] std::span<const ResolvedFrame> at(std::uint32_t node);
 
     // Why names are missing, each reason once: "/usr/bin/x: was replaced since ...".
