@@ -1,10 +1,10 @@
-// The formats of results and of what is made from several results, such as comparisons. `-r FMT[=FILE]`, `report -f
-// FMT` and `compare -f FMT` accept them.
+// The formats of results, and of reports that are made from several results, such as comparisons. `-r FMT[=FILE]`,
+// `report -f FMT` and `compare -f FMT` accept them.
 //
 // A format with parts writes one file for each part, beside the named file.
 //
-// Memory   html, md, vega and text are made as a whole before they are passed on; the others are passed on as they are
-//          written.
+// Memory   html, md, vega and text are complete in memory before they are passed on; the other formats are passed on
+//          while they are written.
 // Errors   invalid_input for an unknown name, with the nearest known one.
 #pragma once
 
@@ -42,11 +42,11 @@ struct Format {
     std::string_view extension;  // of files written beside the result: ".csv", ".summary.csv"
     std::string_view description;
     Writers writers;
-    std::span<const std::string_view> parts{};  // formats that are written too if this one goes to a file
-    // Null: `write` has text of its own, beside the parts. Otherwise the format consists of its parts alone, and this
-    // says whether the text of `write` holds the whole report.
+    std::span<const std::string_view> parts{};  // formats that are also written if this format goes to a file
+    // Null: write() makes text that is in none of the parts. Otherwise the format consists of its parts alone, and this
+    // function says whether the text of write() holds the whole report.
     bool (*fits_one_text)(const model::RunReport&){};
-    // For a part: whether it has any rows for the report. Null: it always has.
+    // For a part: whether it has any rows for the report. Null: it always has rows.
     bool (*has_rows)(const model::RunReport&){};
 
     template <typename Report>
@@ -67,14 +67,14 @@ struct FormatFile {
     Format format;
 };
 
-[[nodiscard]] std::span<const Format> formats();  // all of them write runs
+[[nodiscard]] std::span<const Format> formats();  // all of them can write runs
 template <typename Report>
 [[nodiscard]] std::vector<std::string_view> format_names();
 template <typename Report = model::RunReport>
 [[nodiscard]] base::Expected<Format> find_format(std::string_view name);
 
-// All files that a format writes for a path. If the path ends in the format's own ending, parts replace that ending by
-// theirs; otherwise they append theirs.
+// All files that a format writes for a path. If the path ends in the format's own extension, each part replaces this
+// extension by its own. Otherwise each part appends its own.
 [[nodiscard]] std::vector<FormatFile> files_of(const Format& format, const std::string& path);
 
 template <typename Report>

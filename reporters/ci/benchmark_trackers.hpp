@@ -20,11 +20,11 @@ struct NamedCase {
 // Printable ASCII without blanks, quotes or brackets. Every other byte is written as %XX, as in a URL.
 [[nodiscard]] std::string ascii_name(std::string_view text);
 
-// Appends a number to each name that an earlier one has already: #2, #3 and so on.
+// If several names are the same, appends a number to all but the first: #2, #3 and so on.
 [[nodiscard]] std::vector<std::string> unique_names(std::vector<std::string> names,
                                                     std::string_view before_number = "#");
 
-// The cases that ended ok, in their order, named by their ids.
+// The cases that ended ok, in the order of the report, named by their ids.
 [[nodiscard]] std::vector<NamedCase> named_cases(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

@@ -41,14 +41,15 @@ void write_csv_matrix(const model::RunReport& report, TextSink& sink);
 
 // scenario,scenario_fingerprint,machine_fingerprint,run,run_id,started,version,case,metric,unit,better,n,median,ci_lo,
 // ci_hi,change
-// `run` counts from 1. `change` is the verdict on a change that begins with this run.
+// `run` counts from 1. `change` is the verdict on the change that begins with this run.
 void write_csv(const HistoryReport& report, TextSink& sink);
 
 // host,scenario,case,metric,unit,better,n,median,mad,z,q,verdict
 // One row per host and quantity.
 void write_csv(const FleetReport& report, TextSink& sink);
 
-// One result for a script that checks a node's health: a line of JSON if the host is bad, nothing if it is healthy.
+// One result for a script that checks a node's health. Writes a line of JSON if the host is bad, and nothing if it is
+// healthy.
 // {"host","healthy":false,"run_id","evidence":[{"kind":"case","case","status","text"}]}
 // Sources  every case that failed, crashed or ran out of time; every limit and assertion of severity fail that failed;
 //          an interrupted run.
@@ -58,13 +59,14 @@ void write_health(const model::RunReport& report, TextSink& sink);
 void write_health(const FleetReport& report, TextSink& sink);
 
 // Google Benchmark's own JSON, for its compare.py and for the many tools that read it. There is one entry per
-// repetition. Aggregates are left out: compare.py makes them itself, and trackers would draw them as more times.
+// repetition. Aggregates such as medians are left out: compare.py computes them itself, and trackers would draw them as
+// further repetitions.
 //
 // Units    real_time is `wall_time` and cpu_time is `cpu_time`, in ns, rounded to 0.001 ns. Every other metric of a
 //          repetition is a counter under its own name, in its own unit.
 // Sources  google/benchmark docs/user_guide.md, json_schema_version 1; read by its tools/compare.py 1.7.1.
-// Errors   none: a case that did not end ok, or has no time, has no entry, because readers would take a 0 for its time.
-//          It is listed in context.memsweep_skipped.
+// Errors   none: a case that did not end ok, or has no time, has no entry, because readers would read its missing time
+//          as 0. Such cases are listed in context.memsweep_skipped.
 void write_gbench(const model::RunReport& report, TextSink& sink);
 
 // The JSON of `hyperfine --export-json`, for the scripts that read it: {"results": [{"command", "mean", "stddev",
@@ -75,16 +77,18 @@ void write_gbench(const model::RunReport& report, TextSink& sink);
 //          has no time.
 void write_hyperfine(const model::RunReport& report, TextSink& sink);
 
-// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. The direction belongs to
-// the file, not to an entry: the tool customSmallerIsBetter reads one file, and customBiggerIsBetter reads the other.
+// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. An entry cannot say whether
+// less or more is better, so there are two files. The tool customSmallerIsBetter reads one of them,
+// customBiggerIsBetter the other.
 //
-// Units    the metric's; `range` is half the width of the median's 95 % interval in the same unit: "± 0.0012".
+// Units    the metric's; `range` is half the width of the median's 95 % interval, in the same unit as the value:
+//          "± 0.0012".
 // Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: only this form of a
 //          range is scaled together with its value.
 void write_gha_smaller(const model::RunReport& report, TextSink& sink);  // metrics of which less is better
 void write_gha_bigger(const model::RunReport& report, TextSink& sink);   // metrics of which more is better
 
-// Whether write_gha_smaller() writes every metric, so that the other file would be empty.
+// True if write_gha_smaller() writes every metric: write_gha_bigger() would then write an empty file.
 [[nodiscard]] bool gha_fits_one_file(const model::RunReport& report);
 
 // Bencher Metric Format: for each case and measure, the median between the bounds of its 95 % interval.
@@ -96,7 +100,8 @@ void write_bmf(const model::RunReport& report, TextSink& sink);
 
 // For Prometheus and for readers of OpenMetrics: the median of every metric of every case that ended ok.
 //
-// Units    base units, which end the name: _bytes, _seconds, _bytes_per_second, _operations_per_second.
+// Units    base units. The name of a metric ends in its unit: _bytes, _seconds, _bytes_per_second,
+//          _operations_per_second.
 // Sources  Prometheus text format 0.0.4, as node_exporter's textfile collector reads it and `promtool check metrics`
 //          accepts it; OpenMetrics 1.0.
 // Memory   one line and the labels of all cases, besides what the sink holds.
@@ -108,7 +113,7 @@ void write_bmf(const model::RunReport& report, TextSink& sink);
 void write_prom(const model::RunReport& report, TextSink& sink);
 void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with # UNIT, and # EOF at its end
 
-// A result as JUnit XML: tests that passed or not, in the order of the cases, then of the assertions. A case without
+// A result as JUnit XML: tests that passed or failed, in the order of the cases, then of the assertions. A case without
 // assertions is one test: that it runs. A run without cases is an empty suite with its scenario's name. A result of
 // `run --against` has the tests of its comparison.
 void write_junit(const model::RunReport& report, TextSink& sink);
@@ -123,8 +128,9 @@ void write_badge(const ComparisonReport& report, TextSink& sink);  // the worst 
 
 // Chrome trace events, for Perfetto and chrome://tracing.
 //
-// A case is a process. Its repetitions follow each other with a gap, and not at the times when they ran: so the phases
-// (X), curves (C) and named points (i) of a case share one axis. Phases that overlap lie on tracks of their own.
+// A case is shown as a process. Its repetitions do not stand at the times when they ran, but follow each other with a
+// gap. So the phases (X), curves (C) and named points (i) of a case share one time axis. Phases that overlap lie on
+// tracks of their own.
 //
 // Units    `ts` and `dur` in microseconds, counters in the unit of their quantity.
 // Sources  "Trace Event Format", the four kinds of event that Perfetto imports without a loss: M, X, C and i.

@@ -2,7 +2,7 @@
 //
 // Units    bytes, counts.
 // Cost     some 100 ns for each frame of each stack.
-// Memory   pprof: the profile; collapsed: the tree of functions.
+// Memory   export_pprof(): the profile; export_collapsed(): the tree of functions.
 // Errors   none. Texts are repaired to UTF-8. A stack of more than 2,000 frames loses its outermost frames.
 #pragma once
 

@@ -1,11 +1,12 @@
 // Writes traces as logs of other tools, so that these tools can replay them. What a log cannot express is left out:
-// threads and streams in Umpire's, mappings and labels in both. Addresses of different processes and memories get
-// different top bytes. Blocks that a process holds at its end are freed before the trace's next event, if there is one.
+// mappings and labels in both logs, and threads and streams in Umpire's. Each process and memory gets addresses with a
+// top byte of its own, so that addresses do not clash. If a process still holds blocks when it ends, the log frees them
+// before the trace's next event. Blocks that are live at the end of the trace are not freed.
 //
 // Cost     some 300 ns an event.
 // Memory   the live blocks.
 // Errors   invalid_input, naming the trace: an event would raise the live bytes beyond 64 bits. No log can hold such an
-//          event, and importers refuse it. The text ends before it.
+//          event, and importers refuse it. The exported text ends before this event.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The report of `memsweep advise`: which allocator and settings suit a program, or that none do.
+// The report of `memsweep advise`: which allocator and settings suit a program, or that no change helps.
 //
 // Units    bytes, seconds; a ratio divides the figure with the setting by the figure without it.
 #pragma once
@@ -18,8 +18,8 @@
 namespace memsweep::reporters {
 
 enum class AdviceVerdict : std::uint8_t {
-    change,          // in pairs of runs a setting saves memory, and is not shown to cost more than allowed
-    change_nothing,  // no setting does
+    change,          // a setting saves memory in pairs of runs, and is not shown to cost more than allowed
+    change_nothing,  // no setting saves memory at the allowed cost
     predicted_only,  // a setting saves memory in single runs; the budget ended before pairs could prove it
     unsafe,          // the settings that save memory change what the program does, or crash it
 };
@@ -34,17 +34,18 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};                   // upper bound: share of resident memory that no file backs
-    std::uint64_t bound_bytes{};           // the most that any setting can return
-    std::string unrecorded;                // why its allocations could not be recorded; empty: they could
-    std::string served;                    // the one program that this allocator serves; empty: all of the tree
-    std::optional<double> recorded_share;  // share of bound_bytes that a replay holds; empty: no replay
+    double heap_share{};          // share of resident memory that no file backs: the heap's is at most this
+    std::uint64_t bound_bytes{};  // the most that any setting can save
+    std::string unrecorded;       // why its allocations could not be recorded; empty: they could
+    std::string served;           // file of the only program that this allocator serves; empty: it serves all
+    // share of bound_bytes that a replay of the recording holds; empty: no replay
+    std::optional<double> recorded_share;
 };
 
 struct AdviceSettings {
     std::string allocator;                                      // a name of model::allocators()
     std::string text;                                           // "glibc trim_threshold=128KiB"
-    std::vector<std::pair<std::string, std::string>> settings;  // memsweep's names, the allocator's values
+    std::vector<std::pair<std::string, std::string>> settings;  // names as in memsweep, values as in the allocator
     model::Variables environment;                               // includes LD_PRELOAD
     bool keeps_allocator{};
 };
@@ -52,7 +53,7 @@ struct AdviceSettings {
 struct AdviceTry {
     AdviceSettings settings;
     measure::AdviceStage stage{};
-    std::string dropped;           // why it is not the advice: "slower", "no_gain", ...; empty: it is
+    std::string dropped;           // why it is not the advice: "slower", ...; empty: it is the advice
     std::string why;               // the same in words
     std::optional<double> memory;  // median of the runs
     std::optional<double> time;    // median of the runs
@@ -70,16 +71,16 @@ struct AdviceReport {
     model::ToolInfo tool;
     model::Machine machine;
     std::string taken;
-    std::vector<std::string> command;  // the program and its arguments; a single text if `is_script` is set
-    bool is_script{};                  // a script of /bin/sh
+    std::vector<std::string> command;  // the program and its arguments; if `is_script` is set, one text
+    bool is_script{};                  // the command is a script of /bin/sh
     std::string wanted_at;             // moment at which memory counts: "peak", "end", "idle"
     double idle_seconds{};
     std::string end_when;  // sign of the end of the work; empty: the exit
-    std::string keep;      // metric that may be up to `at_most` times the default
+    std::string keep;      // metric that a setting may raise to `at_most` times the default's value
     double at_most{};
     AdvisedProgram program;
     AdviceVerdict verdict{};
-    std::string reason;  // a sentence, for all verdicts but `change`
+    std::string reason;  // a sentence; empty if the verdict is `change`
     std::vector<double> default_memory;
     std::vector<double> default_time;
     std::optional<std::size_t> best;  // index in `tried`
@@ -94,13 +95,14 @@ struct AdviceReport {
     double load{};  // load average of the machine over the minute before the start
 };
 
-// How sure a setting's figure is: "proven" by pairs of runs, "not proven" if it was measured in single runs only,
-// "predicted" by a replay alone; empty: there is no figure.
+// How sure the memory of a tried setting is: "proven" by pairs of runs, "not proven" if it was only measured in single
+// runs, "predicted" if only a replay gave it; empty: nothing is known.
 [[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
-[[nodiscard]] double noise_of(const AdviceReport& report);  // of the time ratio of two default runs
+// The standard deviation of the ratio of the times of two runs with the default settings; 0: too few runs.
+[[nodiscard]] double noise_of(const AdviceReport& report);
 
-// Lines that give a service the environment: for a shell, a systemd unit, a Dockerfile.
+// Lines that set this environment for a service: in a shell, a systemd unit, a Dockerfile.
 [[nodiscard]] std::string environment_line(const model::Variables& environment);
 [[nodiscard]] std::string systemd_lines(const model::Variables& environment);
 [[nodiscard]] std::string dockerfile_line(const model::Variables& environment);

@@ -1,4 +1,5 @@
-// Parts of sentences about advice on a program's allocator. They need the whole report, and so are declared beside it.
+// Parts of sentences about advice on a program's allocator. They need the whole report, so they are declared here, and
+// not with the other words in reporters/wording.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ struct AdvisedProgram;
 // The one program that the allocator serves; "it" if the allocator serves all.
 [[nodiscard]] std::string served_text(const AdvisedProgram& program);
 
-// Why a setting is not the advice. `word` is the one that JSON has: "slower" becomes "slower than allowed".
+// Why a setting is not the advice. Turns the word that JSON uses into words for people: "slower" becomes "slower than
+// allowed".
 [[nodiscard]] std::string_view dropped_text(std::string_view word);
 
 }  // namespace memsweep::reporters

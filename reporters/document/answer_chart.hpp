@@ -1,4 +1,4 @@
-// The first chart of a run: its answer at a glance.
+// The first chart of a run, which shows the time and memory of all cases at a glance.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace memsweep::reporters {
 
 // Shows each case with its time and its peak, or with the first two metrics that the scenario names as its headline.
 // The values are medians with their intervals. More than 40 cases that differ on two or three axes are drawn as a map.
-// Empty for one case alone, for more than 40 cases that make no map, and without figures.
+// Empty if there is only one case, if more than 40 cases cannot be drawn as a map, or if there are no figures.
 [[nodiscard]] std::vector<ChartSection> answer_charts(const Cases& cases, const std::vector<std::string>& headline);
 
 }  // namespace memsweep::reporters

@@ -14,12 +14,12 @@ namespace memsweep::reporters {
 struct CallSitesReport {
     const trace::CallSites* sites{};
     std::string source;  // the recorded command, or the trace's file
-    std::size_t top{};   // how many are named; 0: all
+    std::size_t top{};   // how many sites are named; 0: all
     trace::Damage damage;
-    std::string up_to{};  // sign of the work's end: later events are not counted; empty: all are
+    std::string up_to{};  // sign of the work's end, after which no event is counted; empty: all are counted
 };
 
-// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The caller makes it inert (escaping.hpp).
+// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The caller must make the text inert: text/escaping.hpp.
 [[nodiscard]] std::string site_label(const trace::CallSite& site, trace::SiteKind kind);
 [[nodiscard]] std::string place_label(const trace::ResolvedFrame& frame);
 [[nodiscard]] std::size_t named_sites(const CallSitesReport& report);

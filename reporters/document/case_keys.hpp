@@ -51,7 +51,8 @@ class CaseKeys {
 
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
-    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // cells, joined
+    // The texts of cells(), joined by `between`.
+    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;
     [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1": axes that do not vary
 
   private:
@@ -59,7 +60,7 @@ class CaseKeys {
         std::string name;
         std::vector<std::string> values;  // distinct, in order of appearance
         bool is_number{true};
-        std::size_t cases{};  // how many cases have it
+        std::size_t cases{};  // how many cases have the axis
     };
     void add(const model::Param& param);
 
@@ -71,12 +72,12 @@ class CaseKeys {
 [[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {
-    std::string label;  // unique in its group, inert: the mode, or the axes that vary
+    std::string label;  // the mode, or the axes that vary; unique in its group, and inert (escaping.hpp)
     const model::CaseReport* report{};
 };
 
 struct ChartGroup {
-    std::string title;  // "collect_every=20": what its cases share and others do not; may be empty
+    std::string title;  // "collect_every=20": what its cases share and other groups do not; may be empty
     std::vector<ChartCase> cases;
 };
 

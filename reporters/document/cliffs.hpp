@@ -1,5 +1,5 @@
-// The findings of `memsweep cliffs`: the sizes beyond which an allocator's calls cost more, the causes, and settings
-// that move them.
+// The findings of `memsweep cliffs`: the sizes beyond which an allocator's calls cost more (cliffs), their causes, and
+// the settings that move them to other sizes.
 //
 // Units    bytes, page faults and seconds per operation.
 #pragma once
@@ -21,9 +21,9 @@ enum class SettingEffect { removed, moved, eased, none, failed };
 struct TriedSetting {
     std::string text;  // VARIABLE=VALUE
     SettingEffect effect{};
-    std::uint64_t last_cheap{};               // moved: the last cheap size with the setting
-    std::optional<measure::SizeCost> beyond;  // cost with it, at the first size that was expensive without it
-    std::string reason;                       // why it failed
+    std::uint64_t last_cheap{};               // if the effect is `moved`: the last cheap size with the setting
+    std::optional<measure::SizeCost> beyond;  // cost with the setting, at the first size that is expensive without it
+    std::string reason;                       // if the effect is `failed`: why
 };
 
 struct ExplainedCliff {

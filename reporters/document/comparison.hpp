@@ -16,7 +16,7 @@ struct ComparisonReport {
     model::ToolInfo tool;
     std::vector<measure::Comparison> comparisons;
     bool gate{true};      // false: a regression is shown but does not fail the comparison
-    bool only_changed{};  // leaves out metrics that are the same, inconclusive or not judged
+    bool only_changed{};  // leaves out metrics whose verdict is same, inconclusive or not judged
     bool only_judged{};   // leaves out metrics without a verdict
     bool explain{};
     std::string description{};  // at the top of a page; empty: the scenario's name
@@ -24,11 +24,12 @@ struct ComparisonReport {
 
 [[nodiscard]] Document document(const ComparisonReport& report);
 
-// The comparison that a result of `run --against` holds, with the result's description; empty: the result is of another
-// kind.
+// The comparison that a result of `run --against` holds, with the result's description; empty: the result is not of
+// `run --against`.
 [[nodiscard]] std::optional<ComparisonReport> comparison_report(const model::RunReport& report);
 
-// The part of the result that is shown below that comparison: all but the call sites, which the comparison shows.
+// The part of such a result that is shown below its comparison. It lacks the call sites, which the comparison shows
+// already.
 [[nodiscard]] model::RunReport without_sites(model::RunReport report);
 
 [[nodiscard]] Headline headline(const measure::Comparison& comparison);

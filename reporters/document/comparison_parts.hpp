@@ -25,8 +25,8 @@ struct CaseTable {
 // The title of a case's table.
 [[nodiscard]] std::string case_title(const measure::Comparison& comparison, const measure::ComparedCase& one);
 
-// A chart of ratios with their intervals on one axis, with a mark at "no change". It shows the metrics that changed,
-// the largest change first. If none changed, it shows the time of every case. Empty if no ratio is known.
+// A chart of ratios with their intervals on one axis, on which "no change" is marked. It shows the metrics that
+// changed, the largest change first. If none changed, it shows the time of every case. Empty if no ratio is known.
 [[nodiscard]] std::optional<Chart> comparison_chart(const measure::Comparison& comparison);
 
 }  // namespace memsweep::reporters

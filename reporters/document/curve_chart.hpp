@@ -1,4 +1,9 @@
-// The chart of memory over time.
+// The chart of memory over time: one strip per case on a common time axis, with the case's phases in the background.
+//
+// Sources  curves and their titles are from the first measured repetition of each case.
+// Memory   a curve has at most 2,000 samples and 200 table rows. A long curve is divided into stretches, and the
+//          minimum and maximum of every stretch are kept. All curves of a report together have some 40,000 samples and
+//          6,000 rows.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +18,11 @@
 
 namespace memsweep::reporters {
 
-// Memory over time: one strip per case on a common time axis, with the case's phases in the background.
-//
-// Sources  curves and their titles are from the first measured repetition of each case.
-// Memory   a curve has at most 2,000 samples and 200 table rows: the minimum and maximum of every stretch are kept. All
-//          curves of a report together aim at 40,000 samples and 6,000 rows.
-
-// How much of each curve is kept. More curves leave less for each.
+// How much of each curve is kept. The more curves a report has, the less is kept of each.
 struct CurveDetail {
-    std::size_t samples{};  // drawn
+    std::size_t samples{};  // samples that are drawn
     std::size_t slices{};   // parts of a strip that show their values under the mouse pointer
-    std::size_t rows{};     // in its table
+    std::size_t rows{};     // rows in the curve's table
 };
 [[nodiscard]] CurveDetail curve_detail(const Cases& cases);
 
@@ -37,8 +36,8 @@ struct CurveDetail {
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
 
-// The case with the metrics and points of that repetition alone, and without phases and series. The text beside a curve
-// is made from it, so that it is about the drawn repetition.
+// A copy of the case with the metrics and points of first_repetition() alone, and without phases and series. The text
+// beside a curve is made from this copy, so that it describes the repetition that is drawn.
 [[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 }  // namespace memsweep::reporters

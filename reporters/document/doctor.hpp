@@ -1,4 +1,4 @@
-// The findings of `memsweep doctor`.
+// The findings of `memsweep doctor`: what about the machine makes measurements worse.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct Checkup {
 
 [[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
 
-// Checks that spoil measurements come first, then the notes, then the names of checks that are ok.
+// Checks that found something that spoils measurements come first, then lesser remarks, then the names of the checks
+// that are ok.
 [[nodiscard]] Document document(const Checkup& checkup);
 
 }  // namespace memsweep::reporters

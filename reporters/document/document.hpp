@@ -1,6 +1,6 @@
-// The content of a subject (a run, a comparison, a history ...) in reading order, without its looks. A subject makes
-// one Document, in which each block has a weight. Terminal, Markdown and HTML render any Document. By the weights they
-// decide what to show, fold away or leave out.
+// The content of a subject (a run, a comparison, a history ...) in reading order, without formatting. Each subject
+// makes one Document. The writers of terminal text, Markdown and HTML render any Document. Each block has a weight, by
+// which a writer decides whether to show the block, fold it away or leave it out.
 //
 // Ownership  Curves, Charts, Later and Warnings point into the report from which the document was made.
 #pragma once
@@ -26,7 +26,7 @@ struct TraceSummary;
 
 namespace memsweep::reporters {
 
-// How much a block matters. It decides where the block appears (open, folded, or not at all):
+// How much a block matters. The weight decides how the block appears (open, folded, or not at all):
 //
 //              terminal   with -v  Markdown   page
 //   answer     open       open     open       open
@@ -49,18 +49,18 @@ using Blocks = std::vector<Block>;
 struct Opening {
     Headline headline;
     std::vector<Statement> findings{};
-    std::string about{};  // what it rests on: "30 runs from ... to ..., on MACHINE"; may be empty
+    std::string about{};  // what the answer rests on: "30 runs from ... to ..., on MACHINE"; may be empty
 };
 
 struct Heading {
     std::string text;
-    std::string about{};  // the document's own description, shown if no title has shown it
+    std::string about{};  // the document's own description; shown only if no title has shown it
 };
 
 struct Paragraph {
     std::string text;
     Tone tone{Tone::plain};
-    std::string mark{};  // in a terminal: starts the first line; the others start with as many blanks
+    std::string mark{};  // in a terminal: begins the first line; further lines begin with blanks instead
 };
 
 struct Item {
@@ -88,11 +88,12 @@ struct TableBlock {
     std::string id{};         // unique in a page; empty: the page numbers it
     bool is_sortable{};       // in a page: its headers sort it
     bool is_joined{};         // in a terminal: no empty line before it
-    std::size_t most_rows{};  // shown if space is short (a terminal without -v, Markdown); 0: all
+    std::size_t most_rows{};  // rows to show if space is short (terminal without -v, Markdown); 0: all
 };
 
-// Blocks that are shown, folded away or left out together. A section without a title is about its first table. If such
-// a section can be folded, it is open only if it is an answer; a page opens only the first few of these.
+// Blocks that are shown, folded away or left out together. A section without a title belongs to its first table. If a
+// section without a title can be folded, it is open only if its weight is `answer`; a page opens only the first few of
+// such answers.
 struct Section {
     std::string title;
     std::string summary{};  // shown while it is folded; empty: the title
@@ -103,14 +104,14 @@ struct Section {
 // Blocks that are made only when a renderer shows them.
 using Later = std::function<Blocks()>;
 
-// Drawn in a page alone.
+// Charts, which only a page draws.
 struct Charts {
     std::string title;
     std::function<std::vector<ChartSection>()> sections;
 };
 
-// A tree of functions with the memory that each function itself asks for, drawn in a page. Node 0 stands for the whole
-// program. Callers come before the functions that they call.
+// A tree of functions with the memory that each function itself asks for. Only a page draws it. Node 0 stands for the
+// whole program. Callers come before the functions that they call.
 struct FlameTree {
     struct Figure {
         std::string title;
@@ -119,7 +120,7 @@ struct FlameTree {
     };
     std::vector<std::string> names;
     std::vector<std::string> files;
-    std::vector<std::uint32_t> parent{};  // by node, like the next three
+    std::vector<std::uint32_t> parent{};  // parent, name, file and line are by node
     std::vector<std::uint32_t> name{};
     std::vector<std::uint32_t> file{};
     std::vector<std::uint32_t> line{};
@@ -129,7 +130,7 @@ struct FlameGraph {
     std::function<FlameTree()> tree;
 };
 
-// The share of a whole that one kind of memory takes. In a page the kind decides the colour.
+// One kind of memory as a part of the whole. In a page the kind decides the colour.
 struct PartOfMemory {
     std::string kind;
     std::string name;
@@ -137,25 +138,25 @@ struct PartOfMemory {
     std::string exact;
     double share{};  // of the whole, 0..1
 };
-// Drawn in a page as one bar, with its legend.
+// Kinds of memory, drawn in a page as one bar with a legend.
 struct MemoryBar {
     std::string title;
     std::string about;
     std::string spoken;  // for readers who cannot see it
     std::vector<PartOfMemory> parts{};
 };
-// An address space in the order of its addresses, drawn in a page as strips of cells, with a table of the figures.
+// An address space, drawn in a page as strips of cells in the order of addresses, with a table of the figures.
 struct MemoryStrips {
     struct Cell {
         std::string title;
-        std::string gap_before;  // the gap before the cell, in words; empty: none
+        std::string gap_before;  // the gap of addresses before the cell, in words; empty: no gap
         std::vector<PartOfMemory> parts{};
     };
     struct Strip {
         std::string gap_before;
         std::string name;
         std::string size;
-        std::string about;  // all that is known about it
+        std::string about;  // all that is known about the strip
         std::vector<Cell> cells{};
     };
     std::string title;
@@ -176,7 +177,7 @@ struct Facts {
     bool are_few{};  // terminal: after an empty line, one text per line; Markdown: all on one line
 };
 
-// Names the detail that follows, for reports that leave it out: "Curves of 30 cases".
+// Names the detail that follows. Reports that leave the detail out show this name: "Curves of 30 cases".
 struct Omission {
     std::string what;
 };
@@ -204,8 +205,8 @@ struct Document {
     // For the summary page of a CI job: Markdown with signs instead of bold words, notes below tables, and a limited
     // number of rows.
     bool is_summary{};
-    // For a comment on a merge request: the text by which a program finds the comment again to renew it. In such
-    // Markdown, tables are folded. Empty: the document is no comment.
+    // For a comment on a merge request: the text by which a program finds the comment again to replace it. Markdown for
+    // a comment has folded tables. Empty: the document is not a comment.
     std::string comment_marker{};
 
     template <typename Part>
@@ -213,20 +214,21 @@ struct Document {
     {
         blocks.push_back({std::move(part), weight});
     }
-    void add_table(TableBlock block, Weight weight = {});  // nothing if it has no rows
+    void add_table(TableBlock block, Weight weight = {});  // adds nothing if the table has no rows
     // The call stack of a site, innermost frame first, at most 24 frames. Adds nothing without frames.
     void add_stack(std::string_view site, std::span<const std::string> frames, Weight weight);
-    void add_later(Weight weight, std::function<TableBlock()> table);  // nothing if its table has no rows
+    void add_later(Weight weight, std::function<TableBlock()> table);  // adds nothing if the table has no rows
 };
 
-// The documents of subjects that other folders declare. The headers of the other subjects declare theirs.
+// The documents of runs and traces, whose reports are declared in other folders. Every other document is declared in
+// the header of its report.
 [[nodiscard]] Document document(const model::RunReport& report);
 [[nodiscard]] Document document(const trace::TraceSummary& summary);
 
 [[nodiscard]] Tone tone_of(measure::Importance importance);
 [[nodiscard]] Tone tone_of(measure::Verdict verdict);
 
-[[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
+[[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // the verdict's word, in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
 // The text shown while the block is folded away; empty: the block is never folded.

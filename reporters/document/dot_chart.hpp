@@ -1,4 +1,5 @@
-// A chart of alternatives: each is a dot with its interval on one axis, with its value in words beside it.
+// A chart of alternatives, such as cases. Each is a dot with its interval on one common axis; the value stands beside
+// the dot in words.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 namespace memsweep::reporters {
 
 struct Dot {
-    std::string name{};  // inert and unique
+    std::string name{};  // unique, and inert (escaping.hpp)
     double value{};
     Interval interval{};
 };

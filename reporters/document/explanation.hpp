@@ -1,5 +1,5 @@
-// The report of `memsweep explain`: where the memory of a stopped program comes from, what would return it to the
-// system, and which call sites left it behind.
+// The report of `memsweep explain`: where the memory of a stopped program comes from, what would return this memory to
+// the system, and which call sites left it behind. Inert texts cannot control a terminal or a page (text/escaping.hpp).
 //
 // Units    bytes.
 #pragma once
@@ -22,9 +22,9 @@ struct ExplainedSite {
     std::string function;            // inert; empty: no stack
     std::vector<std::string> stack;  // places, the innermost first, inert
     measure::HeldBySite figures;
-    std::uint64_t unreachable{};  // of the live bytes
+    std::uint64_t unreachable{};  // live bytes to which no pointer is left
     measure::SiteGrowth growth{};
-    double bytes_per_second{};  // at which it grows
+    double bytes_per_second{};  // how fast its live bytes grow
     std::optional<measure::SiteReturn> without;
 };
 
@@ -32,10 +32,10 @@ struct Explanation {
     std::vector<std::string> command;
     measure::KnownAllocator allocator{};
     std::string allocator_file;  // inert
-    std::uint64_t event{};       // number of events recorded by then
+    std::uint64_t event{};       // number of events recorded up to the examined moment
     double seconds{};            // since the recording began
     std::string at;              // name of the moment: "end", "peak", "time"
-    double stopped_seconds{};    // how long the program was stopped for the look
+    double stopped_seconds{};    // how long the program was stopped for the snapshot
     std::string ended_by;        // "exit code 0"; empty: not known
     measure::MemoryLedger ledger;
     std::uint64_t page_bytes{4096};
@@ -43,15 +43,15 @@ struct Explanation {
     std::uint64_t anonymous_bytes{};
     std::uint64_t page_tables_bytes{};
     std::uint64_t unreachable_bytes{};
-    bool has_reachability{};  // whether it could be determined
+    bool has_reachability{};  // whether unreachable bytes could be determined
     measure::TriedRequest tried;
     std::vector<measure::AllocatorFigure> allocator_says;  // from calls in a copy of the program
     measure::MemoryVerdict verdict;
-    std::vector<ExplainedSite> sites;  // those with memory, the most first; the ledger numbers them differently
+    std::vector<ExplainedSite> sites;  // sites with memory, the largest first; the ledger has other numbers for them
     std::optional<std::size_t> main_site;
-    std::optional<measure::ReplayCheck> replay_check;  // of a replay of the whole trace; empty: not replayed
-    std::string no_returns;             // why no site was removed; empty: some were, or none was asked for
-    bool is_one_of_several{};           // the program started others, which may hold more
+    std::optional<measure::ReplayCheck> replay_check;  // how a replay of the whole trace agrees; empty: not replayed
+    std::string no_returns;    // why no replay without a site was made; empty: some were, or none was asked for
+    bool is_one_of_several{};  // the program started other programs, which may hold more memory
     std::vector<std::string> warnings;  // inert
 };
 
@@ -60,8 +60,8 @@ inline constexpr std::string_view mapped_blocks_figure = "hblkhd";
 // What a figure counts, and why it differs from the ledger.
 [[nodiscard]] std::string_view meaning_of_figure(std::string_view name);
 
-// Three sentences: what the memory is; how much of it a request to the allocator returns; which sites left it behind,
-// and which setting changes that.
+// Three sentences. The first says what the memory is; the second, how much of it a request to the allocator returns;
+// the third, which sites left it behind and which setting changes that.
 [[nodiscard]] std::vector<std::string> headlines_of(const Explanation& explanation);
 // The words for a category, for people.
 [[nodiscard]] std::string_view category_words(measure::MemoryCategory category);

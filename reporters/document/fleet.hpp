@@ -1,5 +1,5 @@
 // The report of a fleet: bad hosts with the evidence, then matrices between hosts, then the spread of each quantity
-// over the hosts. A page has a part for each bad host; for a small fleet, a part for every host.
+// over the hosts. A page has a part for each bad host, or, if the fleet is small, for every host.
 #pragma once
 
 #include "core/measure/fleet.hpp"

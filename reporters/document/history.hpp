@@ -1,4 +1,5 @@
-// The report of several results: their histories, the changes of level with their runs, then every trend.
+// The report of several results: their histories, then the changes of level, then every trend. A change of level is a
+// lasting change of a metric; the report names the run with which it begins.
 #pragma once
 
 #include "core/measure/history.hpp"

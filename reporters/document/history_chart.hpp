@@ -1,4 +1,5 @@
-// One metric of one case from run to run: medians with their intervals, their levels, and the changes of level.
+// A chart of one metric of one case from run to run. It shows the medians with their intervals, the levels that the
+// medians keep for several runs, and the changes of level.
 #pragma once
 
 #include "core/measure/history.hpp"
@@ -8,7 +9,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Chart history_chart(const measure::History& history, const measure::Trend& trend);
 
-// The cell of a verdict, as in a comparison, except that a change of an informational metric stands out.
+// The cell of a verdict. It looks as in a comparison, except that a change of an informational metric is emphasised.
 [[nodiscard]] Cell change_cell(measure::Verdict verdict);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,5 @@
-// The report of `run --leaks`: the memory that a program keeps for each operation, and the call sites that keep it.
+// The report of `run --leaks`: how much memory a program keeps for each operation, and which call sites keep it. Inert
+// texts cannot control a terminal or a page (text/escaping.hpp).
 //
 // Units    bytes, blocks.
 #pragma once
@@ -22,15 +23,15 @@ struct LeakSite {
 enum class LeakVerdict : std::uint8_t { none, leak, unsure };
 
 struct LeaksReport {
-    std::string command;   // as it was given
+    std::string command;   // as the user gave it
     std::string variable;  // name in the command that stands for the number of operations
     std::vector<std::uint64_t> operations;
     std::uint32_t rounds{};
-    bool at_peak{};                      // judges the bytes live at the peak; false: at the end
-    LeakSite whole;                      // without a place
-    std::vector<LeakSite> sites;         // those that hold more, the most bytes per operation first
-    std::vector<LeakSite> freed_at_end;  // those that hold more at the peak, but nothing at the end
-    LeakSite mapped;                     // memory that the program maps itself, by its peak bytes; without a place
+    bool at_peak{};               // judges the bytes live at the peak; false: at the end
+    LeakSite whole;               // the whole program; has no place
+    std::vector<LeakSite> sites;  // sites that hold more after more operations, the most bytes per operation first
+    std::vector<LeakSite> freed_at_end;  // sites that hold more at the peak, but nothing at the end
+    LeakSite mapped;                     // memory that the program maps itself, judged by its peak; has no place
     std::vector<std::string> notes;      // inert
 };
 

@@ -1,6 +1,6 @@
 // The content of a chart as plain values, for renderers that draw without a chart library.
 //
-// Units  values in the unit of the axis. Texts are inert.
+// Units  values in the unit of the axis. All texts are inert (text/escaping.hpp).
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace memsweep::reporters {
 
-// Alternatives below each other on one axis, each a dot with its interval.
+// Alternatives below each other on one axis. Each is a dot with its interval.
 struct DotPicture {
     struct Row {
         std::string name;
         double value{};
-        double low{};  // ends of the interval; without one, both are the value
+        double low{};  // low and high are the ends of the interval; without one, both are the value
         double high{};
         std::string text;  // shown beside the dot
         Tone tone{Tone::plain};
@@ -27,7 +27,7 @@ struct DotPicture {
     std::vector<Row> rows{};
     std::string quantity{};
     model::Unit unit{};
-    double from{};  // ends of the axis
+    double from{};  // from and to are the ends of the axis
     double to{};
     bool is_log{};
     std::optional<double> reference{};  // where a dashed line is drawn
@@ -46,7 +46,7 @@ struct HeatPicture {
     std::vector<std::string> rows{};
     std::vector<std::string> columns{};
     std::vector<Cell> cells{};
-    bool has_texts{};  // the columns are few enough to show texts
+    bool has_texts{};  // there are few enough columns to show texts in the cells
 };
 
 using Picture = std::variant<std::monostate, DotPicture, HeatPicture>;  // monostate: a chart of curves

@@ -1,5 +1,5 @@
-// The fit of a runtime profile: a sentence per key with its value, its origin and its certainty, and how close the
-// model comes to each recording.
+// The report on the fit of a runtime profile. It has a sentence per key with the value, its origin and its certainty,
+// and says how close the model comes to each recording.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace memsweep::reporters {
 
 struct JudgedRecording {
     lifetime::Agreement agreement;
-    bool is_check{};  // not used for the fit
+    bool is_check{};  // used only to check the fit
 };
 
 struct ProfileReport {
     std::string name;
-    std::string profile;          // the one that it inherits
+    std::string profile;          // the profile that it inherits
     std::string why;              // why it inherits that one
     lifetime::ReleaseKeys given;  // keys that recordings or options set
     lifetime::ProfileFit fit;

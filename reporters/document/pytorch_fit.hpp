@@ -1,5 +1,5 @@
-// The settings of PyTorch's caching allocator that suit a trace: a sentence, the line to set, and a table. A page also
-// shows the reserved bytes over time.
+// The report on the settings of PyTorch's caching allocator that suit a trace: a sentence, the environment variable to
+// set, and a table. A page also shows the reserved bytes over time.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct PyTorchFitReport {
     std::string trace_name;
     std::uint64_t live_peak{};  // by the sizes in the trace
     std::optional<std::uint64_t> capacity;
-    std::string capacity_text;         // as the user wrote it
-    std::string memory;                // the memory to fit: "device 0"
-    std::string sizes;                 // meaning of the sizes: "as requested"
-    bool is_least{};                   // a lower bound: the trace lacks memory that may need more
-    std::vector<std::string> caveats;  // why it is a lower bound, and other doubts about the figures
+    std::string capacity_text;  // as the user wrote it
+    std::string memory;         // the memory to fit: "device 0"
+    std::string sizes;          // meaning of the sizes: "as requested"
+    bool is_least{};            // the figures are a lower bound, because the trace lacks memory that may need more
+    std::vector<std::string> caveats;  // why the figures are a lower bound, and other doubts about them
     std::uint64_t refusals{};
     std::optional<trace::RefusedRequest> refused;
     std::uint64_t emptied{};       // calls of torch.cuda.empty_cache()
-    std::uint64_t own_releases{};  // times that the program's own allocator ran short of memory
+    std::uint64_t own_releases{};  // how often the program's own allocator ran short of memory
     trace::PyTorchFit fit;
 };
 

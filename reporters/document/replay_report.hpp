@@ -1,7 +1,9 @@
 // A trace replayed on several allocators, pools and release modes: time against memory.
 //
-// A case is on the front if no other case with as many threads has lower medians of both time and memory. The advice
-// itself is a finding: core/measure/replay_verdict.hpp.
+// A case is on the front if no other case with the same number of threads is better. A case is better if neither its
+// median time nor its median memory is higher, and at least one of them is lower. If either of two cases is on a
+// device's memory, only their times are compared. The case without memory (`null`) counts for nothing, and is never on
+// the front. Which allocator to take is decided in core/measure/replay_verdict.hpp.
 #pragma once
 
 #include <optional>

@@ -9,12 +9,13 @@
 
 namespace memsweep::reporters {
 
-// The charts of one scenario's cases: first the swept axes, then memory and page faults of a few cases at a time. No
+// The charts of one scenario's cases: first the swept axes, then memory and page faults, a few cases to a chart. No
 // section is empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
 // Charts of memory over time; of faults and stalls over time, if programs were watched; and of the page faults of each
-// phase. The last has a dot per case on a logarithmic axis, with its number beside it. Empty charts are left out.
+// phase. The chart of page faults has a dot per case on a logarithmic axis, with the number beside the dot. Empty
+// charts are left out.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

@@ -18,37 +18,40 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue shows for cases of
-// its kind, and its status. A probe gets the figures_table() instead.
+// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue of metrics shows for
+// cases of its kind, and its status. A probe gets the figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
-// Working set and live bytes at the named points; time and page faults of each phase. Empty if a result has none.
+// points_table(): working set and live bytes at the named points. phases_table(): time and page faults of each phase.
+// Empty if a result has no points or phases.
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
-// The heading for the claims of a result: "Assertions", "Limits", or both.
+// The heading for the assertions and limits of a result: "Assertions", "Limits", or both words.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
 // Every assertion, the failed ones first; empty when there are none.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
-// The cost of sharing a worker: one row for each case of a sweep that also ran alone in a worker. A row has both times,
-// their ratio, page faults, and time per fault. Empty if no case ran in both ways.
+// The cost of sharing a worker process: one row for each case that ran twice, in the worker of the sweep and in a
+// worker of its own. A row has both times, their ratio, page faults, and time per fault. Empty if no case ran in both
+// ways.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
-// Whether the cases are a probe's: they have facts, and no working set.
+// Whether the cases are a probe's, and so belong in figures_table(): they have facts, and no working set.
 [[nodiscard]] bool are_figures(const Cases& cases);
 
-// A case, and the number of cases that it stands for. If more than three cases were skipped for one reason, the first
-// of them stands for all.
+// A row for a case, or for several skipped cases. If more than three cases were skipped for the same reason, only the
+// first gets a row, with their number in `alike`.
 struct FoldedCase {
     const model::CaseReport* report{};
     std::size_t alike{1};
 };
 [[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
-// figures_table(): a row per measurement of a probe, with its figure, interval and share of the best. A case without a
-// figure has a row per fact instead. matrix_table(): a quantity between every two places.
+// figures_table(): a row per measurement of a probe, with its figure, its interval, and the figure as a share of the
+// best one. A case without a figure has a row per fact instead. matrix_table(): a quantity measured between every two
+// places.
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
@@ -58,7 +61,7 @@ struct FoldedCase {
 
 // The metric of this name, if it has a summary; else nullptr.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
-// The status as a word, in the tone that suits it. The cell's exact text is the reason.
+// The status as a word, in the tone that suits it. `exact` of the cell holds the reason.
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 

@@ -1,5 +1,5 @@
-// The call sites behind the change between two programs: a table for each metric in which sites differ, and the callers
-// of each table's first site.
+// Shows which call sites make the difference between two programs. Adds a table for each metric in which sites differ,
+// and the callers of the table's first site.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// How much memory removing call sites of a program returns, shown by replays of its trace with and without them.
-// `explain` reports it for its top sites, `whatif` for the sites that the user names.
+// How much memory a program would need less without some of its call sites. Replays of its trace with and without these
+// sites show it. `explain` reports this for the top sites, `whatif` for the sites that the user names. Inert texts
+// cannot control a terminal or a page (text/escaping.hpp).
 //
 // Units    bytes, as core/measure/site_return.hpp counts them.
 #pragma once
@@ -17,12 +18,12 @@ namespace memsweep::reporters {
 
 struct Explanation;
 
-// The call by which a replay asks the allocator to return memory: "malloc_trim".
+// The call by which a replay asks the allocator to return memory to the system: "malloc_trim".
 [[nodiscard]] std::string_view request_of(measure::KnownAllocator allocator);
 
-// A snapshot of the trace, and how it agrees with a replay of everything up to it.
+// A snapshot of the trace, and how well a replay of all events up to the snapshot agrees with it.
 struct CheckedSnapshot {
-    bool is_of_end{};          // false: of a moment while the program ran
+    bool is_of_end{};          // false: the program was still running
     double seconds{};          // since the recording began
     double seconds_from_it{};  // distance from the moment that the user asked for
     measure::ReplayCheck check;
@@ -32,20 +33,20 @@ struct CheckedSnapshot {
 struct WhatIfReport {
     std::string trace;
     std::vector<std::string> asked;  // names given to --without
-    std::vector<std::string> sites;  // call sites that they match, inert
+    std::vector<std::string> sites;  // call sites that these names match, inert
     std::string until;               // where the replays end; empty: at the trace's end
     std::string on;                  // the allocator, with its settings
     measure::KnownAllocator allocator{};
     std::optional<std::uint32_t> process;  // the replayed process, if the trace has several
-    std::string program;                   // which the process ran, inert; empty: not known
+    std::string program;                   // the program that the process ran, inert; empty: not known
     measure::ReplayedHeap whole;
     measure::ReplayedHeap without;
     std::uint32_t runs{};
     std::optional<CheckedSnapshot> checked;  // the snapshot with which the replay of everything was compared
-    std::string not_checked;                 // a sentence that says why not, inert
+    std::string not_checked;                 // if `checked` is empty: why, as a sentence, inert
     std::vector<std::string> warnings;       // sentences, inert
 };
-// What removing the sites returns. Absent: the replay of everything differs too much from the program.
+// How much memory removing the sites saves. Absent: the replay of all events differs too much from the program.
 [[nodiscard]] std::optional<measure::SiteReturn> return_of(const WhatIfReport& report);
 [[nodiscard]] Document document(const WhatIfReport& report);
 

@@ -9,7 +9,8 @@
 namespace memsweep::reporters {
 
 // Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis
-// has at least three positive numbers that span a factor of four. A chart holds eight lines; more make further charts.
+// has at least three positive numbers, of which the largest is at least four times the smallest. A chart holds up to
+// eight lines; further lines go into further charts.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// A table of figures without its looks, and figures as text for people.
+// The content of a table, without formatting, and functions that write numbers as text for people.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ enum class Tone { plain, good, caution, bad, muted };
 struct Cell {
     std::string text{};
     std::string exact{};            // the value in full, if `text` rounds it
-    std::optional<double> share{};  // share of the largest such value in the table, 0..1: the length of a bar
+    std::optional<double> share{};  // length of a bar, 0..1: value / largest of its kind, or value / total
     Tone tone{Tone::plain};
 };
 
 struct Column {
     std::string title{};
-    bool is_key{};      // names what a row is about; repeated if the table is split
+    bool is_key{};      // names what a row is about; repeated in each part of a split table
     bool is_number{};   // aligned to the right, never shortened
-    bool is_word{};     // to be read in full: shortened only if it is unusually long
+    bool is_word{};     // should be shown in full: shortened only if it is unusually long
     bool is_verdict{};  // the verdict on the row; in a split table it stands beside the row's name
 
     static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
@@ -48,7 +48,7 @@ struct Table {
     std::string title{};
     std::string note{};  // for the whole table
     std::vector<Column> columns{};
-    std::vector<std::vector<Cell>> rows{};  // each as long as `columns`; an empty text is "no value"
+    std::vector<std::vector<Cell>> rows{};  // each row is as long as `columns`; an empty text means "no value"
 
     void add_numbers(std::initializer_list<const char*> titles);  // adds columns of numbers
 };
@@ -62,8 +62,9 @@ struct Table {
 using Interval = std::optional<std::array<double, 2>>;
 template <typename TextOf>  // text_of(double) -> std::string
 [[nodiscard]] std::string interval_text(const Interval& ends, std::string_view between, TextOf text_of);
-[[nodiscard]] std::string interval_text(const Interval& ends, model::Unit unit);        // "1 ms to 2 ms"; empty: none
-[[nodiscard]] std::string exact_interval_text(const Interval& ends, model::Unit unit);  // as exact_text()
+// "1 ms to 2 ms"; an empty text if there is no interval.
+[[nodiscard]] std::string interval_text(const Interval& ends, model::Unit unit);
+[[nodiscard]] std::string exact_interval_text(const Interval& ends, model::Unit unit);  // with the ends as exact_text()
 
 [[nodiscard]] Cell value_cell(std::optional<double> value, model::Unit unit);
 [[nodiscard]] Cell count_cell(std::uint64_t count, Tone tone = Tone::plain);  // all digits, without separators
@@ -73,7 +74,7 @@ template <typename TextOf>  // text_of(double) -> std::string
 
 [[nodiscard]] std::string capitalised(std::string text);  // "Two cores"
 
-// Arguments as a shell would read them back.
+// Joins arguments to a command line, quoted so that a shell splits it into the same arguments.
 [[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 
 // The median of the finite values; empty: there are none.

@@ -1,4 +1,5 @@
-// Pictures of a trace: live bytes over time, of all processes and of each; the number of blocks by size and lifetime.
+// Charts of a trace: live bytes over time, for all processes together and for each one; the number of blocks by size
+// and by lifetime.
 #pragma once
 
 #include <string>

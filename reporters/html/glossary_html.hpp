@@ -1,4 +1,4 @@
-// Explains, below a page, the words of the glossary that the page uses. So the page needs no other document.
+// Explains the glossary's words at the end of each page that uses them. So the page needs no other document.
 //
 // Sources  docs/glossary.md, compiled into the program.
 #pragma once

@@ -1,4 +1,5 @@
-// A table as HTML: a caption and scoped headers, in a box that scrolls and can be reached by keyboard.
+// A table as HTML. It has a caption and scoped headers, and stands in a box that scrolls and can be reached by
+// keyboard.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ struct TableLook {
 // `id` must be unique in the page. A key that is the same in consecutive rows becomes one cell.
 [[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
-// Empty for a plain tone, else the class that the style sheet colours: "bad".
+// The CSS class of the tone, such as "bad"; empty for a plain tone.
 [[nodiscard]] std::string_view tone_class(Tone tone);
 
 }  // namespace memsweep::reporters

@@ -1,6 +1,6 @@
-// A document as one HTML file that needs no network and no font. Its own scripts draw the charts and sort the tables.
-// The file can be read where scripts are forbidden (CI artifact viewers), in light and dark, on paper and on a narrow
-// screen.
+// A document as one HTML file that loads nothing: no font, and nothing from the network. Its own scripts draw the
+// charts and sort the tables. The file can be read where scripts are forbidden (CI artifact viewers), in light and
+// dark, on paper and on a narrow screen.
 //
 // Units    as in the terminal. If a figure is rounded, the title of its cell has the exact value.
 // Errors   none: every name is escaped, and text that is not UTF-8 is repaired with U+FFFD.

@@ -1,7 +1,7 @@
 // The assets of a page: its scripts, its glossary and its style sheet. The scripts and the glossary are files that are
 // compiled into the program.
 //
-// Ownership  views of constants in the program.
+// Ownership  the functions return views of constants in the program.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace memsweep::reporters {
 // third_party/vega/vega.bundle.js: draws Vega-Lite specs, without eval.
 [[nodiscard]] std::string_view chart_library();
 
-// report_page.js: draws the page's charts and sorts its tables. The page can be read without it.
+// report_page.js: draws the page's charts and sorts its tables. The page can be read without this script.
 [[nodiscard]] std::string_view page_script();
 
 // flame_graph.js: draws the flame graph of call stacks, and its table.

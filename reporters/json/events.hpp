@@ -2,7 +2,8 @@
 // an event names its fields; docs/result-format.md lists them.
 //
 // Units    times in seconds, `t` in UTC as 2026-01-31T12:00:00.000Z.
-// Ownership  pure functions. A line ends in '\n'; the owner of the file writes each line by one write.
+// Ownership  these functions keep nothing and write no file. A line ends in '\n'; the owner of the file writes each
+//            line by one write.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace memsweep::reporters {
 
-// The fields that every line has beside its type.
+// The fields that every line has in addition to its type.
 struct EventStamp {
     std::string_view run_id;
     std::string_view t;
@@ -22,7 +23,7 @@ struct EventStamp {
 // `fields` is an object. Its members follow the type and the stamp, in their own order.
 [[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
-// The fields of a warning or an assertion, as a result has them.
+// The fields of a warning or an assertion, the same as in a result.
 [[nodiscard]] Json event_fields(const model::Warning& warning);
 [[nodiscard]] Json event_fields(const model::AssertionResult& assertion);
 

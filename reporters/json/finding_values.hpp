@@ -1,4 +1,4 @@
-// Findings for programs: the sentence that all reports show, and the values in it.
+// Findings as JSON, for other programs: the sentence that all reports show, and the values in this sentence.
 #pragma once
 
 #include "core/measure/findings.hpp"

@@ -1,5 +1,5 @@
-// Takes a result document apart while it is parsed. Its long lists become model values element by element, so that the
-// document is never in memory as one tree of JSON values.
+// Takes a result document apart while it is parsed, so that the document is never in memory as one tree of JSON values.
+// Its long lists become model values element by element.
 //
 // Cost     linear in the text.
 // Memory   the model values, and one case without its lists.
@@ -17,7 +17,7 @@
 namespace memsweep::reporters {
 
 struct ResultDocument {
-    Json rest;  // everything but the elements of `cases`
+    Json rest;  // everything except the elements of `cases`
     std::vector<model::CaseReport> cases;
     Problem problem;  // the first problem in `cases`, or the first key that is given twice
 };

@@ -1,5 +1,5 @@
-// Reads and writes the parts of a document by one list of members for each part. A member has a key; the same list
-// serves both ways.
+// Reads and writes the parts of a document. Each part has one list of its members with their keys; the same list serves
+// for reading and for writing.
 //
 // Errors   of reading: the first problem is kept, see json_node.hpp; of writing: none.
 #pragma once
@@ -48,11 +48,11 @@ template <typename Texts>  // pairs of a name and a text
 // A part defines members(io, part). It calls io(key, member, rule) for each member, in the order of the document. `io`
 // is a MemberWriter or a MemberReader.
 
-// How a member differs from one that is always present and always of its own type.
+// How a member differs from the usual one, which is always present and always has a value of its own type.
 struct MemberRule {
     bool is_null_if_empty{};  // an empty text is written as null
     bool may_be_null{};       // null is read as an empty text
-    bool may_be_missing{};    // a missing member keeps its value: an earlier version did not write it
+    bool may_be_missing{};    // a missing member keeps its value, because earlier versions did not write it
     bool is_left_out{};       // an empty member is not written
 };
 namespace member {
@@ -62,7 +62,7 @@ inline constexpr MemberRule added_nullable{.is_null_if_empty = true, .may_be_nul
 inline constexpr MemberRule left_out{.may_be_missing = true, .is_left_out = true};
 }  // namespace member
 
-template <typename Io, typename Part>  // the type of members()' argument: a part to fill, or one to write
+template <typename Io, typename Part>  // the type of the argument of members(): a part to fill, or a part to write
 using PartOf = std::conditional_t<Io::is_reading, Part, const Part>;
 
 template <typename Value>

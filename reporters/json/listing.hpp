@@ -14,11 +14,11 @@ struct Listing {
     std::vector<std::vector<model::Scalar>> rows;  // as many cells as columns; an empty text is null in JSON
 };
 
-// The columns' names come first. A text that does not fit beside the first columns wraps behind them if there is room.
-// Columns that still do not fit stand below their row, in their order. No line is wider than `columns`, except for a
+// The columns' names come first. A text that does not fit wraps within its column if there is room. Columns for which
+// there is no room stand below their row, in the order of the columns. No line is wider than `columns`, except for a
 // single long word.
 [[nodiscard]] std::string listing_text(const Listing& listing, int columns);
-// A JSON document of this format, version 1; its `rows` has one object per row.
+// A JSON document of this format, version 1. Its member "rows" has one object per row.
 [[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);
 // The first row alone, as an object of this format, version 1.
 [[nodiscard]] std::string object_json(const Listing& listing, std::string_view format);

@@ -24,8 +24,8 @@
 
 namespace memsweep::reporters {
 
-// Whether metrics that have values but no summary yet get one. Metrics have no summary while they are being measured:
-// to sum up after every repetition would take time that grows with the square of their number.
+// Whether to add a summary to metrics that have values but no summary. Metrics have none while they are measured:
+// summing up after every repetition would take time in proportion to the square of the number of repetitions.
 enum class Summaries : std::uint8_t { complete, as_they_are };
 
 // One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.

@@ -20,8 +20,8 @@ template <typename Report>
     return to_markdown(document(report));
 }
 
-// A text inside such a document, on one line and shown as it is: for paragraphs, list items and table cells. It is
-// escaped, so that Markdown, HTML and GitHub's own links (@name, #1, addresses) do not act on it.
+// A text for a paragraph, a list item or a table cell of such a document. It is on one line, and is shown as it is. It
+// is escaped, so that Markdown, HTML and GitHub's own links (@name, #1, addresses) do not act on it.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
 }  // namespace memsweep::reporters

@@ -1,5 +1,5 @@
-// The first chart of a report's page as one picture, for a README or a slide: no script, no font, nothing from outside.
-// The picture is light or dark like the reader's screen, if the viewer supports that.
+// The first chart of a report's page as one picture, for a README or a slide. It has no script and no font, and loads
+// nothing. The picture is light or dark like the reader's screen, if the viewer supports that.
 //
 // Units    pixels. A dot's value in words stands beside it.
 // Errors   none: if there is nothing to draw, the picture is a sentence that says so. Names are escaped.
@@ -11,8 +11,8 @@
 
 namespace memsweep::reporters {
 
-// Draws charts below each other: those of the first section that has a chart of dots or of tinted cells. They show the
-// time and the peak of each case, a map of a sweep, or what changed. Curves are drawn in pages only.
+// Draws the charts of one section below each other: the first section that has a chart of dots or of tinted cells. They
+// show the time and the peak of each case, a map of a sweep, or what changed. Curves are drawn in pages only.
 [[nodiscard]] std::string to_svg(const Document& content);
 
 // Takes any report that makes a document.

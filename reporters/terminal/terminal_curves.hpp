@@ -1,4 +1,5 @@
-// The working set over time, one line per case. The lines of one chart share the scales of time and height.
+// The working set over time as a curve of characters, one line per case. The curves of one chart have the same scales
+// of time and height.
 #pragma once
 
 #include <string>
@@ -9,12 +10,12 @@
 
 namespace memsweep::reporters {
 
-// Heading and lines; empty when nothing was sampled.
+// A heading and the curves; empty if nothing was sampled.
 [[nodiscard]] std::string curves_text(const Cases& cases, const TerminalStyle& style);
 
-// A curve as one line of blocks: `columns` characters from time 0 to `end`. Each is as high as the highest sample in
-// it, relative to `top`. A sample holds until the next one. Nothing is drawn before the first sample and after the
-// last, so the line may be shorter than `columns`.
+// A curve as one line of block characters, `columns` of them from time 0 to `end`. A character is as high as the
+// highest sample of its stretch of time, relative to `top`. A sample holds until the next one. Nothing is drawn before
+// the first sample and after the last, so the line may be shorter than `columns`.
 [[nodiscard]] std::string sparkline(const model::Series& series, double end, double top, int columns);
 
 }  // namespace memsweep::reporters

@@ -9,7 +9,7 @@
 namespace memsweep::reporters {
 
 struct TerminalStyle {
-    int width{80};   // longest line, at least 40; longer names are elided in the middle, numbers never
+    int width{80};   // longest line, at least 40; long names are shortened in the middle, numbers never
     bool color{};    // ANSI colours, which only repeat what words say
     bool verbose{};  // every case in every table, warm-up facts, intervals, all facts of the machine
 };

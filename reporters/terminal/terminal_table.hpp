@@ -1,8 +1,8 @@
 // A table as lines of text that fit a width.
 //
-// Names are elided in the middle, numbers never. If the columns do not fit side by side, the table continues below with
-// its key columns repeated. A key that is the same as in the row above is left blank. A key that is the same in all
-// rows and would be elided stands in full above them.
+// Long names are shortened in the middle, numbers never. If the columns do not fit side by side, the table continues
+// below with its key columns repeated. A key that is the same as in the row above is left blank. If a key is the same
+// in all rows and would be shortened, it stands in full above the rows instead.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ namespace memsweep::reporters {
 [[nodiscard]] int display_width(std::string_view text);
 
 // How elided() shortens a text to at most `width` columns. It replaces the middle by one character, because names
-// differ at their ends. between_parts keeps whole parts, if one fits: of a case's id ("churn/…/size=4096"), or of a
-// name ("working_…_delta"). anywhere keeps more letters.
+// differ at their ends. between_parts keeps whole parts of a case's id ("churn/…/size=4096") or of a name
+// ("working_…_delta"), if at least one part fits. anywhere cuts within parts, and so keeps more letters.
 enum class Cut { between_parts, anywhere };
 [[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
@@ -23,10 +23,10 @@ enum class Cut { between_parts, anywhere };
 // after_collect gives "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
-// The width of the widest part that wrapped() cuts only if a line is narrower.
+// The width of the widest part that wrapped() does not break, except in lines that are narrower than the part.
 [[nodiscard]] int longest_word(std::string_view text, std::string_view break_after = {});
 
-[[nodiscard]] std::string padded_left(const std::string& text, int width);   // text at the right edge
-[[nodiscard]] std::string padded_right(const std::string& text, int width);  // text at the left edge
+[[nodiscard]] std::string padded_left(const std::string& text, int width);   // blanks, then the text
+[[nodiscard]] std::string padded_right(const std::string& text, int width);  // the text, then blanks
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,5 @@
-// Text from outside (names, paths, arguments) made safe to put into a document: UTF-8, a page, a field of CSV.
+// Makes text from outside (names, paths, arguments) safe to put into a document: as UTF-8, in a page, in a field of
+// CSV.
 //
 // Errors   none: a byte that is not part of well-formed UTF-8 is read as U+FFFD.
 #pragma once
@@ -11,10 +12,10 @@ namespace memsweep::reporters {
 
 struct CodePoint {
     char32_t value{};
-    std::size_t length{};  // bytes it took, at least 1
+    std::size_t length{};  // bytes that it takes in the text, at least 1
 };
 
-// The first code point of text that must not be empty.
+// The first code point of the text, which must not be empty.
 [[nodiscard]] CodePoint first_code_point(std::string_view text);
 void append_utf8(std::string& out, char32_t code_point);
 
@@ -26,11 +27,11 @@ void append_utf8(std::string& out, char32_t code_point);
 // U+FFFD.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
-// The same for a text of many lines, whose line breaks are kept: so a terminal can show a format made for programs.
+// The same for a text of many lines; line breaks are kept. So a terminal can show a format that is made for programs.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
 // The text for element content and for attributes in double quotes. It is inert, and & < > " ' are written as entities.
-// So is the second of two #, because "##" could begin a command in a log (without_commands).
+// The second of two # is also written as an entity, because "##" could begin a command in a log (without_commands).
 [[nodiscard]] std::string escaped(std::string_view text);
 
 // As escaped(), for XML 1.0. U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
@@ -41,10 +42,10 @@ void append_utf8(std::string& out, char32_t code_point);
 // front. without_commands() is applied too.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
-// Puts a backslash into lines that the log of a CI service would take for commands: texts of scenarios and results are
-// printed by runs that hold secrets. Such a line begins with "::" after any Unicode white space ("::error::"), or has
-// "##", letters and "[" anywhere. The services are GitHub Actions ("::error::", "##[error]"), Azure Pipelines
-// ("##vso[") and TeamCity ("##teamcity[").
+// Keeps texts of scenarios and results from giving commands to a CI service, whose runs hold secrets. A CI service
+// takes some lines of its log for commands; this function puts a backslash into such lines. A line is such a command if
+// it begins with "::" after any Unicode white space ("::error::"), or has "##", letters and "[" anywhere. The services
+// are GitHub Actions ("::error::", "##[error]"), Azure Pipelines ("##vso[") and TeamCity ("##teamcity[").
 [[nodiscard]] std::string without_commands(std::string_view text);
 
 // Whether a line begins with "::", after any Unicode white space.

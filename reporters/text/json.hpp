@@ -1,8 +1,8 @@
-// JSON values and their text. Every writer of JSON makes its small parts of them. JsonStream writes long documents part
-// by part.
+// JSON values and their text. Every writer of JSON makes small parts from these values. JsonStream writes a long
+// document part by part.
 //
-// The type is memsweep's own: nlohmann/json takes ten seconds to compile in every file that includes it. In reporters/
-// only json_parse.cpp does.
+// The type is memsweep's own, because nlohmann/json takes ten seconds to compile in every file that includes it. In
+// reporters/ only json_parse.cpp includes it.
 //
 // Errors   none: a number that is not finite becomes null, as does an absent value. Text is repaired to UTF-8 when it
 //          is written.
@@ -33,7 +33,7 @@ class Json {
     class Item;
     enum class Kind { null, boolean, integer, unsigned_integer, real, text, array, object };
 
-    // All are defined below JsonMember, because that type must be complete where a Json is made.
+    // All constructors are defined below JsonMember, because that type must be complete where a Json is made.
     Json();
     Json(std::nullptr_t);
     Json(bool value);
@@ -45,7 +45,7 @@ class Json {
     Json(std::string text);
     template <typename Enum>
         requires std::is_enum_v<Enum>
-    Json(Enum value);  // its name in the model's tables
+    Json(Enum value);  // the value's name in the model's tables
     template <typename Value>
     Json(const std::optional<Value>& value);
     template <std::ranges::input_range Values>

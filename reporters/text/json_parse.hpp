@@ -1,9 +1,9 @@
-// Reads JSON text: as one value, or with parts taken out on the way.
+// Reads JSON text. The result is one value, or a JsonBuilder takes parts out while the text is read.
 //
 // Errors   a JsonFailure that says where; no exception leaves this file.
 // Cost     linear in the text. Nesting is not bounded here.
-// Memory   of the tree: 40 bytes an element, 72 a member with its key, and 72 more for each key of an object that is
-//          still open. The bound of JsonBuilder keeps it below 200 MB for any text of up to 10 MB.
+// Memory   the tree takes 40 bytes for each element, 72 for each member with its key, and 72 more for each key of an
+//          object that is still open. JsonBuilder's bound keeps the tree below 200 MB for any text of up to 10 MB.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace memsweep::reporters {
 
 struct JsonFailure {
     std::size_t byte{};   // the last byte that was read
-    std::string message;  // empty: the text is no JSON at `byte`
+    std::string message;  // empty: the text stops being JSON at `byte`
     bool is_too_large{};  // the tree exceeds the bound of the builder
 };
 

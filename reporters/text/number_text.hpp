@@ -1,4 +1,4 @@
-// Numbers and times of day as machines read them.
+// Numbers and times of day as text for other programs.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@ namespace memsweep::reporters {
 // value that is not finite, because JSON and CSV have no such number. The locale does not matter.
 [[nodiscard]] std::string number_text(double value);
 
-// The seconds since 1970-01-01T00:00:00Z of a time as results write it, 2026-01-31T12:00:00.000Z; empty for other
-// texts.
+// Reads a time in the form of results, 2026-01-31T12:00:00.000Z. Returns the seconds since 1970-01-01T00:00:00Z; empty
+// for other texts.
 [[nodiscard]] std::optional<double> epoch_seconds(std::string_view utc);
 
-// A time as results write it, cut to whole seconds and without its zone: 2026-01-31T12:00:00. Empty for other texts.
+// Cuts a time in the form of results to whole seconds without a time zone: 2026-01-31T12:00:00. Empty for other texts.
 [[nodiscard]] std::optional<std::string> seconds_part(std::string_view utc);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// Passes the text of a writer on piece by piece, so that a report of any length is never in memory as a whole.
+// Passes on the text of a writer piece by piece, so that even a long report is never in memory as a whole.
 //
 // Errors   a taker that returns false is not called again. Later text is dropped, and finish() returns false.
 // Memory   one piece, some 64 KiB.

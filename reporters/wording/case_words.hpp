@@ -1,4 +1,4 @@
-// Why a place in a table of cases has no value, in words.
+// Words for a table of cases that say why a cell has no value.
 #pragma once
 
 #include <string>

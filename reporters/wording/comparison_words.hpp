@@ -9,8 +9,8 @@
 
 namespace memsweep::reporters {
 
-// Explains a verdict in sentences, in the order in which it came about: the repetitions, the effect, the test, the
-// allowed change, and what would have changed the verdict. `family`: the number of noisy metrics tested together.
+// Explains in sentences how a verdict came about: the repetitions, the effect, the test, the allowed change, and what
+// would have changed the verdict. `family`: the number of noisy metrics tested together.
 [[nodiscard]] std::vector<std::string> explanation(const measure::MetricComparison& metric, std::size_t family);
 
 // "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed; page faults explain ...".

@@ -16,7 +16,7 @@ namespace memsweep::reporters {
 
 // How much of the extra time the machine explains: "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms),
 // page faults at 900.0 ns each instead of 500.0 ns explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". If the
-// parts add up to more than 120 %, the text has their times alone.
+// parts add up to more than 120 %, the text has only their times and no shares.
 [[nodiscard]] std::string machine_text(const measure::MachineContrast& machine, double base);
 
 }  // namespace memsweep::reporters

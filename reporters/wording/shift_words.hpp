@@ -15,13 +15,14 @@ namespace memsweep::reporters {
 // "1.50", "0.997", "1.0003": factors near 1 have enough digits to show a change of one page in a gigabyte.
 [[nodiscard]] std::string factor_text(double factor);
 
-// A ratio is "+5.2 %", or "3.1x" from 2 on. A difference is "+64".
+// Writes a ratio as "+5.2 %", or from a factor of 2 on as "3.1x". Writes a difference as "+64".
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
 // The estimate of a shift as signed_change(), with its interval if any: "+5.2 % (95 % interval +4.1 % to +6.0 %)".
 [[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
 
-// A ratio as a factor: "1.10x". A difference in the metric's unit: "+8 B"; also for a ratio that would read as 1.00x.
+// Writes a ratio as a factor: "1.10x". Writes a difference in the metric's unit: "+8 B". A ratio that would read as
+// 1.00x is also written as a difference.
 [[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
 
 // "300 instead of 100", or "+8 B (3.26 MiB)" if both values would read alike.

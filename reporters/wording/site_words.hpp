@@ -1,4 +1,4 @@
-// How much of a change each call site makes, as sentences and parts of them.
+// How much of a change each call site makes, as sentences and parts of sentences.
 #pragma once
 
 #include <string>
