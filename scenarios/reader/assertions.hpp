@@ -1,6 +1,7 @@
-// "assert": the claims of a scenario, parsed and checked against the axes and the points that the cases sample.
+// The key "assert": the assertions of a scenario. They are parsed, and checked against the axes and against the points
+// that the cases sample.
 //
-// Errors   into Diagnostics: mistakes of an expression, in the parser's words; unknown axes, values and points.
+// Errors   into Diagnostics: mistakes in an expression, in the parser's words; unknown axes, values and points.
 #pragma once
 
 #include <set>
@@ -16,14 +17,14 @@ struct Step;
 
 namespace memsweep::scenarios {
 
-// Reads the text of "expr" and parses it. False: one of them failed, and the mistake was reported.
+// Reads the text of "expr" and parses it. False: reading or parsing failed, and the mistake was reported.
 [[nodiscard]] bool read_expression(const Fields& fields, model::Assertion& assertion);
 
-// The names of all points that these steps take.
+// Adds the names of all points that these steps sample.
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
 
-// The same from the file itself. This includes points of steps with other mistakes, so that a claim about such a point
-// is not reported as another mistake.
+// The same for steps as they stand in the file. So points of steps with other mistakes are included, and an assertion
+// about such a point is not reported as a further mistake.
 void collect_points(const SourceNode& steps, std::set<std::string>& points);
 
 [[nodiscard]] std::vector<model::Assertion>

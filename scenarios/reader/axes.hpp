@@ -1,4 +1,5 @@
-// The axes of a scenario, the command line's changes to them, and patterns of axis values (exclude, where).
+// The axes of a scenario, the changes that the command line makes to them, and patterns of axis values (for the keys
+// "exclude" and "where").
 //
 // Errors   into Diagnostics, at the axis, the value or the flag.
 #pragma once
@@ -22,26 +23,26 @@ inline constexpr std::string_view allocator_axis = "allocator";  // reserved, li
 struct Axes {
     std::vector<model::Axis> declared;  // as the file says
     std::vector<model::Axis> used;      // after the command line
-    std::vector<std::string> broken;    // axes with mistakes, which were reported; neither declared nor used
+    std::vector<std::string> broken;    // axes with mistakes that were reported; not in `declared` or `used`
     std::map<std::string, std::set<std::string>, std::less<>> values;  // texts of declared and used values, by axis
-    Flags flags;                                                       // of axes that the command line set, by axis
+    Flags flags;  // by axis: the flag of the command line that set it
 };
 
-// `node` may be null: a scenario with a single case.
+// `node` may be null: then the scenario has no axes and a single case.
 [[nodiscard]] Axes read_axes(const SourceNode* node, const Assignments& overrides, Sources& sources,
                              const Reading& reading);
 
-// Reads a pattern such as {"mode": "pool", "size": "4KiB"}. Every name must be an axis. Every value must be one of that
-// axis, in the file or on the command line: a pattern stays valid if an override leaves out its value.
+// Reads a pattern such as {"mode": "pool", "size": "4KiB"}. Every name must be an axis. Every value must be one of its
+// axis, in the file or on the command line. So a pattern stays valid if the command line leaves out one of its values.
 [[nodiscard]] std::vector<model::Param> read_pattern(const SourceNode& node, std::string what, const Axes& axes,
                                                      const Reading& reading);
 
 [[nodiscard]] std::vector<std::string_view> axis_names(const Axes& axes);
 
-// Why no case can have this value. No message: a case can, or the axis itself has a mistake.
+// Why no case can have this value. An empty message: a case can have it, or the axis itself has a mistake.
 struct AxisMismatch {
     std::string message;
-    bool is_name{};  // the name is wrong, and not the value
+    bool is_name{};  // the name of the axis is wrong, not the value
 };
 [[nodiscard]] AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_view value);
 

@@ -1,4 +1,5 @@
-// Makes the cases of a scenario from its axes: every combination, its memory, release and steps substituted and typed.
+// Makes the cases of a scenario: one for every combination of axis values. In each case, placeholders are replaced, and
+// memory, release and steps are converted to the types of the model.
 //
 // Errors   into Diagnostics. In a scenario with errors only the first max_cases_with_errors cases are checked.
 #pragma once
@@ -17,10 +18,10 @@
 namespace memsweep::scenarios {
 
 // Reads the release block of a case. Keys of inherited profiles come first, then the keys of its profile, then its own;
-// later keys win. A profile is a file of `format: memsweep-profile`. It is named as in configs/runtimes, or by a path
-// relative to the scenario.
+// later keys win. A profile is a file of `format: memsweep-profile`. A scenario names it by its name in
+// configs/runtimes, or by a path relative to the scenario.
 //
-// Cost     each profile is read and parsed once per load.
+// Cost     each profile is read and parsed only once per load.
 class ReleaseReader {
   public:
     explicit ReleaseReader(Sources& sources) : sources_{sources} {}
@@ -37,7 +38,7 @@ class ReleaseReader {
     [[nodiscard]] static std::string path_of(const std::string& name, const Place& place, const Reading& reading);
 
     Sources& sources_;
-    std::map<std::string, const SourceNode*> opened_;  // by path; null: unreadable, which was reported
+    std::map<std::string, const SourceNode*> opened_;  // by path; null: the file is unreadable, and this was reported
     std::vector<std::string> chain_;                   // profiles that are being applied
 };
 
@@ -56,7 +57,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
                                                   const Reading& reading);
 
 // The cases of a scenario. `top` is its top level; `plan` and `axes` hold its name, requirements and axes. `reading` is
-// the scenario's; each case gets a scope of its own, with the values of its axes.
+// that of the scenario; each case gets its own scope, with the values of its axes.
 [[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                                   const model::SeriesSpec& series, Sources& sources,
                                                   const Reading& reading);

@@ -1,5 +1,5 @@
-// Makes plans and scenarios from options of commands: the plan of `memsweep run -- CMD`, and the scenario that
-// `memsweep probe` writes for transfers described in words, for users to keep, change and gate.
+// Makes plans and scenarios from the options of commands. One is the plan of `memsweep run -- CMD`. Another is the
+// scenario that `memsweep probe` writes for transfers described in words, so that users can keep, change and gate it.
 //
 // Errors   as the loader's.
 #pragma once
@@ -14,17 +14,17 @@
 
 namespace memsweep::scenarios {
 
-// A plan of one case: this program with these arguments, named after the program's file. Axes (-a NAME=VALUES) need no
-// declaration. With axes there is a case for every combination, and the words, in UTF-8, may hold ${axis.NAME}. Without
-// axes the words are taken unchanged, with any bytes. With `shell` there is a single word, a script of /bin/sh, and the
-// case is named after the script's first word.
+// A plan of one case: this program with these arguments. The case is named after the program's file. Axes (-a
+// NAME=VALUES) need no declaration. With axes there is a case for every combination; the words must be UTF-8, and may
+// hold ${axis.NAME}. Without axes the words are taken unchanged, with any bytes. With `shell` there is a single word, a
+// script of /bin/sh, and the case is named after the script's first word.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 
-// A plan that compares two programs: it has the cases of both. Their first axis is `build`, with the values `base` and
-// `candidate`. The cases are shuffled within each round.
+// A plan that compares two programs. It has the cases of both programs. Their first axis is `build`, with the values
+// `base` and `candidate`. The cases are shuffled within each round.
 //
-// Errors   also: the overrides have an axis of that name.
+// Errors   also: the overrides have an axis named `build`.
 inline constexpr std::string_view build_axis = "build";
 inline constexpr std::string_view base_build = "base";
 inline constexpr std::string_view candidate_build = "candidate";
@@ -33,8 +33,8 @@ inline constexpr std::string_view candidate_build = "candidate";
                                            const Overrides& overrides, const Surroundings& surroundings,
                                            bool shell = false);
 
-// Gives every program of such a plan this file as its standard input. The fingerprints cover the file's contents and
-// not its name: the same bytes from another file are the same measurement.
+// Gives every program of a plan made by these functions this file as its standard input. The fingerprints cover the
+// file's contents but not its name, because the same bytes from another file are the same measurement.
 void give_input(model::Plan& plan, const std::string& path, const std::string& contents);
 
 // The text of a scenario that makes these transfers of `bytes` each. It ends in a newline. `repetitions`: at least 1.

@@ -1,4 +1,4 @@
-// The block "command" of a case: a foreign program in place of steps.
+// The block "command" of a case, which runs a program instead of steps.
 //
 // Errors   into Diagnostics.
 #pragma once
@@ -10,7 +10,7 @@ namespace memsweep::scenarios {
 
 [[nodiscard]] model::CommandSpec read_command(const SourceNode& node, const Reading& reading);
 
-// Reports keys beside a command that apply to steps alone.
+// If a scenario has a command, reports its keys that only apply to steps.
 void refuse_beside_command(const Fields& top);
 
 }  // namespace memsweep::scenarios

@@ -1,4 +1,4 @@
-// Files with the criteria for results, so that a team agrees on them once.
+// Files that say when a result is good enough, so that a team can share these criteria.
 //
 // A gate says which metrics a comparison judges, and by how much they may change (`format: memsweep-gate`, version 1;
 // docs/measurement.md). Limits turn a probe into a health check: `memsweep probe --limits FILE` (`format:
@@ -22,7 +22,7 @@ namespace memsweep::scenarios {
 using LoadedGate = tl::expected<measure::Criteria, std::vector<base::Error>>;
 
 struct ProbeLimit {
-    std::string scenario;  // "probe_bandwidth": only its cases; empty: all
+    std::string scenario;  // "probe_bandwidth": the limit is for its cases only; empty: for all cases
     model::Assertion assertion;
     bool optional{};  // the limit also holds if none of its cases was measured
 };
@@ -36,7 +36,8 @@ using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Err
 [[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 
-// The text of a limits file as load_limits() reads it: the scenario, the `where` and the expression of each limit.
+// Makes the text of a limits file that load_limits() can read: the scenario, the `where` and the expression of each
+// limit.
 //
 // Errors   invalid_input: more limits than a file holds.
 [[nodiscard]] base::Expected<std::string> limits_text(const std::vector<ProbeLimit>& limits,

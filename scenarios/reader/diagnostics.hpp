@@ -1,4 +1,4 @@
-// The mistakes of a file with their places. All are collected, so that one load reports everything.
+// The mistakes in a file, with their places. All mistakes are collected, so that one load reports everything.
 //
 // Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
 // Cost       at most max_errors_kept mistakes are kept. Code that walks a long list stops once full() is true: messages
@@ -20,8 +20,8 @@
 namespace memsweep::scenarios {
 
 struct Place {
-    std::uint32_t file{};  // number of the file in the order of opening, by which messages are sorted
-    std::uint32_t line{};  // 0: not in a file; `name` is then a command-line flag
+    std::uint32_t file{};  // number of the file in the order of opening; messages are sorted by it
+    std::uint32_t line{};  // 0: the place is not in a file; `name` is then a command-line flag
     std::uint32_t column{};
     std::string_view name;
     friend auto operator<=>(const Place&, const Place&) = default;
@@ -36,7 +36,8 @@ class Diagnostics {
   public:
     void add(const Place& place, std::string message);
 
-    // Steps are typed once per case. After this call, places that earlier cases have reported are not reported again.
+    // Steps are checked again for each case. After this call, mistakes at places that earlier cases have reported are
+    // not reported again.
     void begin_case();
 
     [[nodiscard]] std::size_t count() const { return found_.size(); }

@@ -1,4 +1,5 @@
-// Reads one object of a file by its option table. Checks unknown and missing keys, types, bounds and names.
+// Reads one object of a file by its option table (option_table.hpp). Reports unknown and missing keys, and wrong types,
+// values and names.
 //
 // If a key is absent or wrong, a read leaves its target unchanged, so that the model's default remains.
 //
@@ -28,14 +29,14 @@ struct Reading {
     Diagnostics& diagnostics;
 };
 
-// The value, as the alternative of Value that belongs to the option's kind, and within the option's bounds. Empty: a
-// problem was reported. Not for objects and lists of objects.
+// Reads a value of the option's kind, within the option's bounds. Returns the alternative of Value that belongs to this
+// kind. Empty: a problem was reported. Objects and lists of objects cannot be read in this way.
 [[nodiscard]] std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading);
 
 // The number in a device's name, such as gpu0; empty for anything else.
 [[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
 
-// Checks an object that was not read from a file: returns how it violates the bounds of the rows.
+// Checks an object that was not read from a file. Returns how it violates the bounds of `options`.
 [[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
 
 // A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
@@ -46,7 +47,7 @@ struct Reading {
 [[nodiscard]] std::optional<std::string> read_text(const SourceNode& node, std::string_view what,
                                                    const Reading& reading);
 
-// The value of model::Scalar as a node that stands at `place`.
+// Makes a node at `place` from the value.
 [[nodiscard]] SourceNode node_of(const model::Scalar& value, const Place& place);
 
 // An integer that is not negative; empty for anything else.
@@ -62,13 +63,15 @@ class Fields {
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
     [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
-    // False if "format" is another one. One message then reports it, instead of one for each key.
+    // False if the object's "format" is another one. A single message reports this, instead of one message for each
+    // key.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }
-    [[nodiscard]] const Place& place(std::string_view key) const;  // the value's, or the object's
+    // The place of the value; if the key is absent, the place of the object.
+    [[nodiscard]] const Place& place(std::string_view key) const;
 
-    // Reads every key that is bound to a member, in the order of the rows.
+    // Reads every key that the table binds to a member, in the order of the table's rows.
     template <typename Object>
     void read(const OptionTable<Object>& table, Object& into) const
     {
@@ -76,7 +79,7 @@ class Fields {
     }
     void read(std::span<const OptionInfo> options, void* object) const;  // `object` has the type of the rows
 
-    // Reads a key that is in the tables of check() and is bound to no member. True: it was read.
+    // Reads a key that is in the tables of check() but is not bound to a member. True: it was read.
     template <typename Target>
     bool read(std::string_view key, Target& into) const
     {
@@ -87,7 +90,8 @@ class Fields {
         return read.has_value();
     }
 
-    [[nodiscard]] std::optional<Value> value(const OptionInfo& option) const;  // empty: absent, or reported
+    // Empty: the key is absent, or a mistake was reported.
+    [[nodiscard]] std::optional<Value> value(const OptionInfo& option) const;
 
     // Calls `visit` with every member, for maps whose keys the user chooses.
     template <typename Visit>
@@ -123,7 +127,7 @@ Fields read_object(const SourceNode& node, std::string_view key, const OptionTab
     return fields;
 }
 
-// Reads the object at `key` of another object in the same way, if there is one.
+// The same for the object that stands at `key` in another object, if there is one.
 template <typename Object>
 void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
                  Object& into)

@@ -21,7 +21,7 @@ struct OptionInfo;
 
 inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
 
-// The SHA-256 of bytes that come in pieces. Call hex() once, at the end.
+// Computes the SHA-256 of bytes that arrive in several parts. Call hex() once, at the end.
 class Digest {
   public:
     Digest();
@@ -44,9 +44,10 @@ class Digest {
 //
 // The plan's fingerprint covers its expanded content, with sorted keys: name, isolation, requirements, assertions, and
 // the parameters, memory, release, steps and series of every case. It does not depend on repetitions, warm-up, timeout,
-// seed, order, description, or the spelling of the file. A changed axis or variable changes it through the cases.
+// seed, order, description, or the spelling of the file. If an axis or a variable changes, the cases change, and so the
+// fingerprint.
 //
-// A case's fingerprint covers name, isolation, requirements and the case, without the assertions.
+// A case's fingerprint covers the plan's name, isolation and requirements and the case itself, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
 // The canonical JSON of one object, from which fingerprints are made: its rows with sorted keys, and numbers instead of

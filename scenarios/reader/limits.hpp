@@ -1,5 +1,5 @@
-// The bounds of a scenario. No sensible file reaches them. A broken or hostile file ends in an error and does not
-// exhaust the machine. A load that reaches all of them stays below 500 MB.
+// The bounds of a scenario. They turn a broken or hostile file into an error, before it can exhaust the machine. No
+// sensible file reaches them. A load that reaches all of these bounds stays below 500 MB.
 #pragma once
 
 #include <cstddef>

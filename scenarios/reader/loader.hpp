@@ -1,7 +1,7 @@
-// Loads a scenario file into a Plan whose cases are expanded, typed and checked. An accepted file cannot fail later
-// because of its contents.
+// Loads a scenario file into a Plan: expands the cases, converts them to the types of the model, and checks them. A
+// file that was accepted cannot fail later because of its contents.
 //
-// Units    the plan's; sizes and durations in the file have units of their own.
+// Units    the plan's. In the file, sizes and durations are written with their units.
 // Sources  the file, the settings it includes, the command line (Overrides) and the machine (Surroundings).
 // Cost     linear in cases x steps; at most 100,000 cases and 500,000 steps over all cases (limits.hpp).
 // Errors   all of them at once, in the order of the file, with `where` = "file:line:col", or the flag that is wrong. At
@@ -46,7 +46,7 @@ struct Overrides {
 
 using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;
 
-// Path "-" is the standard input. Places name it "<stdin>", and its includes are relative to the working directory.
+// Path "-" is the standard input. Messages name it "<stdin>", and its includes are relative to the working directory.
 [[nodiscard]] Loaded load(const std::string& path, const Overrides& overrides, const Surroundings& surroundings);
 
 // The same for text that was read already; `name` stands for the path.
@@ -73,8 +73,8 @@ struct CatalogEntry {
 struct ProfileEntry {
     std::string path;
     std::string name;    // the file's stem, by which a release's "profile" names it
-    std::string family;  // the topmost profile from which it inherits; itself if it inherits nothing
-    std::string mode;    // of its release keys, inherited ones included
+    std::string family;  // the topmost profile from which it inherits; its own name if it inherits nothing
+    std::string mode;    // the release mode, which may be inherited
     std::string description;
     bool verified{};
     std::vector<base::Error> errors;  // empty: it can be used

@@ -1,8 +1,8 @@
-// Follows the names of arrays through the steps, so that mistakes are errors before anything runs: a name that was
-// never allocated, that is already dropped, or that an earlier pass of its loop drops.
+// Follows the names of arrays through the steps, to find mistakes before anything runs. A mistake is the use of a name
+// that was never allocated, that is already dropped, or that an earlier pass of its loop drops.
 //
-// Cost     linear in steps x depth of loops. A loop is walked once: what its later passes lack follows from the names
-//          that the first pass needs and the names that it leaves.
+// Cost     linear in steps x depth of loops. A loop is walked only once: which names its later passes lack follows from
+//          the names that the first pass needs and the names that it leaves.
 // Errors   into Diagnostics, at the name.
 #pragma once
 
@@ -28,7 +28,8 @@ class NameFlow {
     explicit NameFlow(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
 
     void bind(const std::string& name, Arrays arrays);
-    const Arrays* use(const std::string& name, const Place& place);  // null: there are none, which was reported
+    // Null: the name holds no arrays, and this was reported.
+    const Arrays* use(const std::string& name, const Place& place);
     void drop(const std::string& name, const Place& place);
 
     void enter_loop();
@@ -38,7 +39,8 @@ class NameFlow {
     void enter_scope();
     void leave_scope(const Place& place);
 
-    // Call it after a step that could not be read: the step may allocate names. Unknown names are then not reported.
+    // Call this after a step that could not be read. Unknown names are no longer reported, because that step may have
+    // allocated them.
     void lose_track() { complete_ = false; }
 
   private:

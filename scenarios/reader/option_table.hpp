@@ -1,6 +1,7 @@
 // The keys of one kind of object, each bound to a member of the struct that the object is read into.
 //
-// A row names the member by pointers to members. Its default is that member of a default-constructed struct:
+// A row names its member by pointers to members. The default of a row is the member's value in a default-constructed
+// struct. Examples:
 //
 //     integer<&ReleaseSpec::finalizer_nice>("finalizer_nice", 0, 19, "niceness of these threads")
 //     size<&ReleaseSpec::managed, &ManagedBudget::tlab>("tlab", "an object larger than this ...")
@@ -45,29 +46,30 @@ enum class OptionKind : std::uint8_t {
     list,      // a list of objects
 };
 
-// A value of a file with its unit resolved: bytes, nanoseconds, the number of a device. Empty: no value, or no default.
+// A value from a file, converted to a number without a unit where it has one: bytes, nanoseconds, the number of a
+// device. monostate: no value, or no default.
 using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::uint64_t>,
                            std::vector<std::string>>;
 
 // How a key reads and writes its member. Both functions take an object of the type of the key's table.
 struct Binding {
-    Value (*get)(const void* object){};               // null: the key is bound to no member
+    Value (*get)(const void* object){};               // null: the key is not bound to a member
     void (*set)(void* object, const Value& value){};  // null: the reader handles the key itself
 };
 
 // How a key appears in the canonical form, from which fingerprints are made.
 struct Canonical {
     enum class Form : std::uint8_t {
-        unless_default,  // by name, if not the default: a new key changes no earlier fingerprint
+        unless_default,  // by name, unless it is the default: so a new key changes no earlier fingerprint
         always,          // by name
-        listed,          // in a list, by its position among the rows of that list
+        listed,          // without a name, at its position in a list of values
         left_out,
     };
     std::optional<Form> form;              // empty: as the table sets it, else unless_default
-    std::string_view name;                 // the member's, or the list's JSON pointer; empty: the key's
-    std::optional<std::size_t> position;   // in the list; empty: the next one
+    std::string_view name;                 // name of the member, or JSON pointer of the list; empty: the key
+    std::optional<std::size_t> position;   // position in the list; empty: the next one
     bool (*counts)(const void* object){};  // whether to write the key; null: always
-    Value (*get)(const void* object){};    // value to write; null: the binding's
+    Value (*get)(const void* object){};    // value to write; null: that of the binding
 };
 
 struct OptionInfo {
@@ -75,9 +77,9 @@ struct OptionInfo {
     OptionKind kind{};
     std::string_view help;
     bool required{};
-    bool nullable{};      // null in a file means none
-    bool uses_arrays{};   // names arrays that earlier steps made
-    std::uint64_t min{};  // bounds of a size, duration, integer, number; of each extent of a shape
+    bool nullable{};      // the file may say null, for "none"
+    bool uses_arrays{};   // its value names arrays that earlier steps made
+    std::uint64_t min{};  // min and max: bounds of a size, duration, integer or number, or of each extent of a shape
     std::uint64_t max{};
     std::vector<std::string_view> (*choices)(){};  // for the kinds choice and choices
     std::string default_text;                      // as a file has it, without quotes; empty: no default
@@ -96,7 +98,7 @@ unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty if ther
 // A default as a file has it, without quotes: "256MiB", "60s", "0.5"; empty: no default.
 [[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
 
-// The names of the columns that `memsweep list --json` has for a key, and the key's cells.
+// The columns of `memsweep list --json` for a key, and the cells of one key.
 inline constexpr std::array<std::string_view, 10> option_columns{"section", "key", "type", "required", "default",
                                                                  "min",     "max", "unit", "choices",  "meaning"};
 [[nodiscard]] std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option);
@@ -115,7 +117,7 @@ template <typename Object>
 
 template <typename Object>
 struct Row {
-    OptionInfo option;  // without a name, it sets the canonical form of later rows that set none
+    OptionInfo option;  // an option without a name sets the canonical form of later rows that set none
     bool default_elsewhere{};
 
     [[nodiscard]] Row required() &&
@@ -150,8 +152,8 @@ struct Row {
         return std::move(*this);
     }
 
-    // These three set how the row is written in the canonical form: under `name` if it is given, and only for objects
-    // for which `counts` is true.
+    // These three functions set how the row is written in the canonical form: under `name` if it is given, and only for
+    // objects for which `counts` returns true.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {
@@ -168,14 +170,14 @@ struct Row {
         return canonical(Canonical::Form::listed, list, counts);
     }
 
-    // Puts the row at this place of its list, instead of behind the row before.
+    // Puts the row at this position of its list, instead of behind the row before.
     [[nodiscard]] Row at(std::size_t position) &&
     {
         return with([&](OptionInfo& row) { row.canonical.position = position; });
     }
     [[nodiscard]] Row left_out() && { return std::move(*this).canonical(Canonical::Form::left_out, {}, nullptr); }
 
-    // Writes another value than the one that was read: get(object).
+    // Writes get(object) into the canonical form, instead of the value that was read.
     template <typename Get>
     [[nodiscard]] Row by(Get /*get*/) &&
     {
@@ -309,15 +311,15 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// A row without a name. The rows after it are written into a list of the canonical form, one after the other, but only
-// for objects for which `counts` is true.
+// A row without a name. The rows after it are written into this list of the canonical form, one after the other, but
+// only for objects for which `counts` returns true.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {
     return Row<Object>{}.listed(list, counts);
 }
 
-// A key that the reader handles itself: it is bound to no member.
+// A key that the reader handles itself, so it is not bound to a member.
 template <typename Object>
 Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
 {

@@ -1,4 +1,4 @@
-// The tables of keys, one per kind of object that a scenario holds, and all of them by name.
+// The option tables: one for each kind of object in a scenario. option_sections() lists all of them by name.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct TrimPolicy;
 
 namespace memsweep::scenarios {
 
-// Settings that a file may leave to the files that it includes.
+// Settings that may stand in a scenario, or in a file that it includes.
 struct RunSettings {
     model::Settings settings;
     model::SeriesSpec series;
@@ -53,10 +53,12 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // for each transfer of a step
 
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
-[[nodiscard]] std::span<const OptionInfo> allocators_options();  // a key per allocator: an object of its settings
-[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty: it has none
+// One key per allocator; its value is an object of settings.
+[[nodiscard]] std::span<const OptionInfo> allocators_options();
+// Empty: the allocator has no settings.
+[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);
 
-// The keys of an operation, bound to the alternative of model::Operation that `op` names. Empty if it has none.
+// The keys of the operation `op`, bound to its alternative of model::Operation. Empty if the operation has no keys.
 [[nodiscard]] std::span<const OptionInfo> operation_options(std::string_view op);
 
 // All of these tables by name, in the order of the documentation: "scenario", "memory", "release", "step",

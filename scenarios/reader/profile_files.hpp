@@ -1,7 +1,7 @@
-// Runtime profiles that commands make: a shipped profile with keys that override its own, and the file that holds such
+// Runtime profiles that commands make: a shipped profile whose keys are partly overridden, and the file that holds such
 // a profile.
 //
-// Errors   invalid_input: the first mistake, `where` = the flag.
+// Errors   invalid_input: the first mistake; `where` names the flag.
 #pragma once
 
 #include <string>

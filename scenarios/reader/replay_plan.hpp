@@ -1,5 +1,5 @@
 // Makes a plan from the options of `memsweep replay`: one trace on every requested allocator, pool and release mode.
-// Each case equals that of a scenario file with one replay step: the same bounds and objections hold.
+// Each case is checked like the case of a scenario file with a single replay step: the same bounds and objections hold.
 //
 // Errors   as the loader's; invalid_input: a name of --on or --release is unknown, or suits no case.
 #pragma once
@@ -26,7 +26,7 @@ struct ReplayRequest {
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::vector<std::string> without;     // names of call sites to leave out
-    std::vector<bool> left_out;           // the same by number of the call stack
+    std::vector<bool> left_out;           // the same, by the number of the call stack: true if it is left out
     std::string until;                    // where to end (trace::TraceMoment); empty: the trace's exit
     std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
     // How long a replay idles after its last event, and how long its resident memory is watched after all is freed.

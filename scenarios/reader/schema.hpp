@@ -1,5 +1,5 @@
-// The JSON Schemas (draft-07) that `memsweep schema` prints. That of scenarios is written from the option tables. The
-// others are files that are compiled into the binary.
+// The JSON Schemas (draft-07) that `memsweep schema` prints. The schema of scenarios is made from the option tables.
+// The other schemas are files that are compiled into the binary.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view explain_schema();
 [[nodiscard]] std::string_view advice_schema();
 
-// The schema of one object of a scenario, by its rows.
+// The schema of one kind of object in a scenario. `section`: the name of its option table. `options`: the rows of this
+// table.
 [[nodiscard]] std::string object_schema_text(std::string_view section, std::span<const OptionInfo> options);
 
 struct NamedSchema {

@@ -1,5 +1,5 @@
-// Reads the parts that a scenario has once: its labels, its settings with their includes, its requirements of the
-// machine, and its variables. Also applies the changes by the command line.
+// Reads the parts of a scenario that all cases share: labels, settings with their includes, requirements of the
+// machine, and variables. Also applies the changes that the command line makes.
 //
 // Errors   into Diagnostics.
 #pragma once
@@ -30,8 +30,8 @@ void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, 
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
-// `node` may be null: a scenario without variables. Values may contain the environment and reserved words. Sets
-// `flags`: the place of each override, by the variable's name.
+// `node` may be null: then the scenario has no variables. Values may contain placeholders for the environment and
+// reserved words. Puts the place of each override into `flags`, by the variable's name.
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
@@ -47,7 +47,7 @@ void override_settings(const Overrides& overrides, RunSettings& run, Sources& so
 
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
 
-// The top levels of all included files, the weakest first, without the including file itself.
+// The top levels of all included files, without `top` itself. Later ones override earlier ones.
 [[nodiscard]] std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path,
                                                                Sources& sources, const Reading& reading);
 

@@ -46,8 +46,8 @@ struct Member {
 // "an object", "the string \"8M\"", "the number -1": the end of "must be ..., not ...".
 [[nodiscard]] std::string describe(const SourceNode& node);
 
-// Empty: the text is too broken to go on. A duplicate key alone is reported, and the tree is still made. `start`: the
-// file's number and name.
+// Empty: the text is too broken to go on. If the only mistakes are duplicate keys, they are reported, and the tree is
+// still made. `start`: the file's number and name.
 [[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
                                                      Diagnostics& diagnostics);
 

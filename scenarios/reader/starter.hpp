@@ -1,6 +1,6 @@
-// The scenario files that `memsweep new` writes for editing: one that is made from a few answers, or a copy of another.
-// Comments in the file explain each part. They are the help texts of the option tables and of the tables of names, so
-// they agree with the loader.
+// The scenario files that `memsweep new` writes for editing: a file that is made from a few answers, or a copy of
+// another scenario. Comments in the file explain each part. The comments are the help texts of the option tables and of
+// the tables of names, so they agree with the loader.
 //
 // Errors   mistakes in the answers are not found here. Load the text to find them.
 #pragma once
@@ -16,12 +16,12 @@ namespace memsweep::scenarios {
 
 struct StarterAnswers {
     std::vector<std::string> release{"refcount", "finalizer"};  // modes, as an axis
-    std::vector<std::string> allocators;                        // as an axis too; empty: the process's own
+    std::vector<std::string> allocators;  // as an axis too; empty: only the process's own allocator
     std::uint64_t array_bytes{1U << 20U};
     std::uint64_t times{100};  // arrays made and dropped, one after the other
     std::uint32_t repetitions{10};
-    std::vector<std::uint64_t> threads;    // numbers of threads, as an axis; makes blocks instead of arrays
-    std::vector<std::uint64_t> mix_bytes;  // sizes that live side by side; makes blocks instead of arrays
+    std::vector<std::uint64_t> threads;    // numbers of threads, as an axis; not empty: blocks instead of arrays
+    std::vector<std::uint64_t> mix_bytes;  // sizes that live side by side; not empty: blocks instead of arrays
 };
 
 // Names in the file.

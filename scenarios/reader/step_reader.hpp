@@ -1,4 +1,5 @@
-// Reads the steps of one case: substitutes and types them, and checks them against each other and their memory.
+// Reads the steps of one case. Replaces placeholders, converts the steps to the types of the model, and checks them
+// against each other and against the case's memory.
 //
 // Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
 //          cannot be touched; loops and samples beyond limits.hpp.
@@ -19,7 +20,7 @@
 
 namespace memsweep::scenarios {
 
-// The number of steps in a list, nested ones included. Works on steps that are not typed yet.
+// The number of steps in a list, nested ones included. The steps need not have been read yet.
 [[nodiscard]] std::size_t count_steps(const SourceNode& steps);
 
 // A mistake in the value of one key.
@@ -29,7 +30,7 @@ struct KeyProblem {
 };
 
 // Completes a replay with the facts of its trace. Returns why this memory and release mode cannot replay it.
-// `touch_asked`: the user chose its touch, and did not leave that to the trace.
+// `touch_asked`: the user chose how the replay touches memory; otherwise the trace decides.
 [[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
                                                     const model::MemorySpec& memory, const model::ReleaseSpec& release,
                                                     bool touch_asked);
@@ -50,7 +51,8 @@ class StepReader {
     std::optional<model::Step> read_step(const SourceNode& node);
     std::optional<model::Operation> blank_operation(const Fields& fields);
 
-    // Checks an operation after its option rows have been read. Most operations need no check beyond their rows.
+    // Checks an operation after the keys of its option table have been read. Most operations need no check beyond the
+    // table.
     template <typename Operation>
     void check(const Fields& /*fields*/, Operation& /*step*/)
     {
@@ -75,9 +77,9 @@ class StepReader {
     void check(const Fields& fields, model::PassStep& step);
     void check(const Fields& fields, model::ThrowStep& step);
 
-    // Looks up the arrays that the rows of an operation name.
+    // Looks up the arrays that the keys of an operation name.
     void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
-    // Null: the name could not be read, or holds no arrays. Both are reported.
+    // Null: the name could not be read, or holds no arrays. Both mistakes are reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
@@ -100,11 +102,11 @@ class StepReader {
     NameFlow names_;
     NameFlow* flow_{&names_};  // a parallel block has a flow of its own
     std::uint64_t passes_{1};  // passes of the loops around the current step
-    std::uint64_t samples_{};  // in one repetition, so far
+    std::uint64_t samples_{};  // samples in one repetition, as far as the steps have been read
     std::uint64_t timed_calls_{};
     std::size_t depth_{};
-    std::size_t scopes_{};    // how many are around the current step
-    std::size_t parallel_{};  // likewise; 1 in a parallel block
+    std::size_t scopes_{};    // number of scopes around the current step
+    std::size_t parallel_{};  // number of parallel blocks around the current step: 0 or 1
 };
 
 }  // namespace memsweep::scenarios

@@ -1,11 +1,12 @@
-// Replaces ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words by their values.
+// Replaces the placeholders ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words (such as ${ncpus}) by
+// their values.
 //
 // A string that is exactly one placeholder takes the value's type ("${count}" -> 100). Inside a longer string the value
-// is text. An environment value that is the whole string is read as a JSON scalar if it is one, else as text. There is
-// no arithmetic.
+// is text. If the whole string is an environment placeholder, its value is read as a JSON scalar if it is one, else as
+// text. There is no arithmetic.
 //
 // Errors   invalid_input: an unknown name (with a suggestion), a placeholder in a wrong form, or a name that is not
-//          allowed here. An error without a message means that the named value was already reported as broken.
+//          allowed here. An error without a message: a mistake in the named value has already been reported.
 #pragma once
 
 #include <map>
@@ -21,16 +22,17 @@
 
 namespace memsweep::scenarios {
 
-using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;  // empty: reported as broken
+// By name. nullopt: the variable has a mistake that was reported.
+using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;
 
 using Flags = std::map<std::string, Place, std::less<>>;  // by name: the flag that set its value
 
-// The values of the names at one place of the file.
+// The values that names have in one part of the file.
 struct Scope {
     const Surroundings& surroundings;
-    const Variables* variables{};                   // null: variables themselves are being read
-    const std::vector<model::Param>* axes{};        // the case's; null: outside memory, release, steps, command
-    const std::vector<std::string>* broken_axes{};  // with mistakes that were reported
+    const Variables* variables{};             // null: variables themselves are being read
+    const std::vector<model::Param>* axes{};  // the axes of the case; null: outside memory, release, steps, command
+    const std::vector<std::string>* broken_axes{};  // axes with mistakes that were reported
     const Flags* variable_flags{};                  // null: the command line set none
     const Flags* axis_flags{};
 };

@@ -1,9 +1,10 @@
-// What a scenario may use of the machine that loads it: files, the environment, the reserved words, and facts of a
-// trace before it is replayed.
+// What a scenario may use of the machine that loads it: files, the environment, the reserved words, and facts about a
+// trace that it replays.
 //
 // Units    bytes and counts as named; 0: the machine was not asked.
 // Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
-// Cost     trace_facts() reads the trace, 50 ns an event, for every case that replays it; asked_once() avoids this.
+// Cost     trace_facts() reads the trace, which takes 50 ns an event. asked_once() avoids reading it again for every
+//          case that replays it.
 // Errors   io: a file cannot be opened or read. invalid_input: a file is larger than a scenario may be. trace_facts():
 //          as TraceReader::open.
 #pragma once
@@ -20,15 +21,15 @@ namespace memsweep::scenarios {
 
 inline constexpr std::uint64_t max_file_bytes = 8U << 20U;
 
-// The bytes of a file; "-" is the standard input. A file above max_file_bytes is an error, and is not read further: so
-// /dev/zero does not hang.
+// The bytes of a file; "-" is the standard input. A file above max_file_bytes is an error, and is not read further. So
+// reading /dev/zero does not hang.
 [[nodiscard]] base::Expected<std::string> read_text_file(const std::string& path);
 
 [[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
 
 struct TraceFacts {
     std::string path;
-    std::string content;  // digest of its totals, sizes and lifetimes: the same for a copy in another place
+    std::string content;  // digest of the trace's totals, sizes and lifetimes: the same for a copy under another path
     std::uint64_t events{};
     std::uint64_t threads{};
     std::uint64_t peak_live_bytes{};
@@ -44,7 +45,8 @@ inline constexpr const char* touch_fact = "touch";  // the fact of a trace that 
 
 using LookAtTrace = std::function<base::Expected<TraceFacts>(const std::string& path)>;
 
-// Reads the facts of each path once; after an error, again. Copies of the function share the facts.
+// Makes a function that reads the facts of each path only once; after an error, it reads them again. Copies of the
+// function share the facts.
 //
 // Threads  one at a time.
 [[nodiscard]] LookAtTrace asked_once(LookAtTrace look);
