@@ -54,7 +54,8 @@ class StackTable {
 
     // The node of the events that have this address as their caller and no stack. 0: there are no such events.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
-    // The result of find_caller() for a node's address. If the node is itself a caller's node, its own number.
+    // The result of find_caller() for a node's address. For a node that find_caller() can return, it is the node's own
+    // number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 

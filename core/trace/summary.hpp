@@ -163,7 +163,7 @@ struct ThreadStackTotals {
 // The totals at the end of the program's work, if the trace has a mark of it (end_mark.hpp).
 struct EndOfWorkTotals {
     std::string sign;
-    std::uint64_t events{};  // before the mark
+    std::uint64_t events{};  // number of events before the mark
     std::uint64_t ticks{};
     std::uint64_t live_bytes{};
     std::uint64_t live_blocks{};

@@ -1,5 +1,5 @@
-// A moment of a trace, as a command line names it: the end of the work, the program's exit, the peak of live bytes, a
-// time since the beginning, or a number of events since the beginning.
+// A moment of a trace, as a command line names it. It is the end of the work, the program's exit, the peak of live
+// bytes, or a time or a number of events since the beginning.
 //
 // "exit" is the end of the program. "end" is the end of the program's work, if the trace marks it (end_mark.hpp);
 // otherwise "end" means the exit.

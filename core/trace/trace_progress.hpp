@@ -26,7 +26,7 @@ namespace memsweep::trace {
 struct TraceProgress {
     // By process: how many of its images have ended. In the trace an image follows the end of the image before it.
     std::map<std::uint32_t, std::uint64_t> ended_images;
-    // By process: how far the threads of its current image are in the trace.
+    // By process: up to where the trace has the chunks of each thread of its current image.
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};

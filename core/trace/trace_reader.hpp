@@ -7,7 +7,8 @@
 // Cost     5 to 10 ns an event of one stream; some 50 ns more, for the order, if there are several streams.
 // Memory   one payload and 64 events for each stream that is being read; with several streams, also the addresses of
 //          live blocks.
-// Errors   as TraceFile; outcome() has those of reading events. Damaged chunks are left out, and damage() counts them.
+// Errors   as TraceFile; outcome() has the errors of reading events. Damaged chunks are left out, and damage() counts
+//          them.
 #pragma once
 
 #include <algorithm>

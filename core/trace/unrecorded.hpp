@@ -67,8 +67,8 @@ class TreeLooks {
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds one program for each process that `programs` lacks. If a process could not be read, for example because it
-    // changed its user, its program is added only if the process left no image (a recording).
+    // Adds one program for each process that `programs` lacks. A look may be unable to read a process, for example
+    // because it changed its user. Its program is added only if the process left no image (a recording).
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:

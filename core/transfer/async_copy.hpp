@@ -81,9 +81,9 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
 //   staged           about the square root of (the transfer's bytes times 64 KiB), between 64 KiB and 4 MiB.
 //   other strategies 4 MiB.
 // Chunks add two costs to moving the bytes. First, the driver must be called for each chunk. Second, only the processor
-// or only the link is busy during the first and the last chunk. The sum of both costs is least if a chunk has about the
-// square root of (the transfer's bytes times the bytes that a processor copies during one chunk's calls). On an H100
-// machine these calls take ten microseconds, in which a processor copies 64 KiB.
+// or only the link is busy during the first and the last chunk. Let B be the bytes that a processor copies during the
+// calls for one chunk. The sum of both costs is least if a chunk has about the square root of (the transfer's bytes
+// times B). On an H100 machine the calls take ten microseconds, and B is 64 KiB.
 [[nodiscard]] std::uint64_t chunk_bytes_of(const model::TransferJob& job, const model::TransferOptions& options,
                                            model::Strategy strategy);
 
@@ -97,8 +97,8 @@ struct Part {
 [[nodiscard]] std::vector<Part> parts_of(const model::TransferJob& job, const model::TransferOptions& options,
                                          std::uint32_t rings);
 
-// Makes a staged copy through several rings at once. Each ring has its own thread and its own part of the transfer,
-// because a single processor copies between memory and slots at only a fraction of the link's rate.
+// Makes a staged copy through several rings at once. Each ring has its own thread and its own part of the transfer.
+// They are needed because a single processor copies between memory and slots at only a fraction of the link's rate.
 //
 // Cost     one thread for each ring, asleep between turns. The threads may run on the same processors as the thread
 //          that makes the copy.
@@ -110,8 +110,8 @@ struct Part {
 
 // The limits for the rings of a staged transfer. rings_of() returns the number of rings, each with a thread. The
 // options may set it; there are never more rings than chunks. If the options do not set it, each transfer gets its
-// share of the processors, and one ring for every two of them, so that the program keeps the others. There are at most
-// 8 rings. There are fewer if a ring would have fewer chunks than slots, or if the slots would exceed slots_bytes.
+// share of the processors. It has one ring for every two of them, so that the program keeps the others. There are at
+// most 8 rings. There are fewer if a ring would have fewer chunks than slots, or if the slots would exceed slots_bytes.
 // Copies between devices and copies without a pipeline have one ring.
 struct StagingMeans {
     std::size_t processors{};         // processors that may copy for the transfer

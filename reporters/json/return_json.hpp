@@ -8,8 +8,8 @@
 
 namespace memsweep::reporters {
 
-// Puts `returns` and the other figures into the object, each with its error. If a figure is not told, puts the reason.
-// If `result` is absent, all of them are null.
+// Puts `returns` and the other figures into the object, each with its error. If a figure is not reported, puts the
+// reason. If `result` is absent, all of them are null.
 void put_return(const std::optional<measure::SiteReturn>& result, Json& object);
 
 [[nodiscard]] Json check_of_replay(const measure::ReplayCheck& check);

@@ -37,9 +37,9 @@ void append_utf8(std::string& out, char32_t code_point);
 // As escaped(), for XML 1.0. U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
 [[nodiscard]] std::string escaped_xml(std::string text);
 
-// A text from a file as a field of CSV by RFC 4180; numbers need no such care. The field is quoted if necessary. If a
-// spreadsheet would take it for a formula (it begins with = + - @, a tab or a carriage return), an apostrophe is put in
-// front. without_commands() is applied too.
+// A text from a file as a field of CSV by RFC 4180. Numbers need not pass through this function. The field is quoted if
+// necessary. An apostrophe is put in front of a field that a spreadsheet would take for a formula: one that begins with
+// = + - @, a tab or a carriage return. without_commands() is applied too.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 // Keeps texts of scenarios and results from giving commands to a CI service, whose runs hold secrets. A CI service

@@ -82,7 +82,7 @@ class Json {
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
 
-    [[nodiscard]] const Json* find(std::string_view key) const;  // nullptr: no such member
+    [[nodiscard]] const Json* find(std::string_view key) const;  // nullptr: there is none with this key
     [[nodiscard]] Json* find(std::string_view key);
     [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
 

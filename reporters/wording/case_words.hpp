@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// "the faults do not differ"; empty if the contrast has a time per fault.
+// "the faults do not differ"; empty if the contrast does have a time per fault, so that there is nothing to explain.
 [[nodiscard]] std::string no_price_text(const measure::PlacementContrast& contrast);
 
 // Why a cell has no value: "no case for this pair".

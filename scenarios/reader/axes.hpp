@@ -53,7 +53,7 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 [[nodiscard]] AxisValues read_axis_values(const SourceNode& node, const Reading& reading);
 [[nodiscard]] AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading);
 
-// Parses the text after "NAME=". An item that is a JSON scalar is read as one, any other as text.
+// Parses the text after "NAME=". An item is read as a JSON scalar if it is one, else as text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 
 }  // namespace memsweep::scenarios

@@ -36,7 +36,7 @@ enum class OptionKind : std::uint8_t {
     number,    // a decimal number
     boolean,   // true or false
     choice,    // one of a table's names
-    choices,   // a list of such names
+    choices,   // a list of names of one table
     name,      // ^[a-z][a-z0-9_]*$
     text,      // any string
     texts,     // a string or a list of strings
@@ -311,8 +311,8 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// A row without a name. The rows after it are written into this list of the canonical form, one after the other, but
-// only for objects for which `counts` returns true.
+// A row without a name. The rows after it are written into this list of the canonical form, one after the other. They
+// are left out for objects for which `counts` returns false.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {

@@ -27,10 +27,11 @@ struct ReplayRequest {
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::vector<std::string> without;     // names of call sites to leave out
     std::vector<bool> left_out;           // the same, by the number of the call stack: true if it is left out
-    std::string until;                    // where to end (trace::TraceMoment); empty: the trace's exit
-    std::uint64_t collect_every{10'000};  // for modes that collect and have no profile
-    // How long a replay idles after its last event, and how long its resident memory is watched after all is freed.
-    // Empty: 12 s of idling on allocators that return memory by time, else 1 s; the watch has its full length.
+    std::string until;                    // where the replay ends (trace::TraceMoment); empty: at "exit"
+    std::uint64_t collect_every{10'000};  // for release modes with a collector, if no profile is given
+    // How long a replay idles after its last event, and for how long at most its resident memory is watched after
+    // everything has been freed. Empty: it idles for 12 s on allocators that return memory after a delay, and for 1 s
+    // on others; the watch is not shortened.
     std::optional<std::chrono::nanoseconds> settle;
     bool latency{true};            // replay once more at the end, with every call timed
     std::uint32_t repetitions{6};  // fewer give no interval, and so no verdict

@@ -35,8 +35,9 @@ struct TraceFacts {
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
-    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // what ReplayTouch::recorded means for this trace
-    bool copies{};                                             // the trace has reallocations or transfers
+    // the touch that ReplayTouch::recorded stands for in this trace
+    model::ReplayTouch touch{model::ReplayTouch::first_byte};
+    bool copies{};  // the trace has reallocations or transfers
 };
 
 inline constexpr const char* touch_fact = "touch";  // the fact of a trace that names its ReplayTouch

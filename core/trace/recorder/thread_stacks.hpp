@@ -70,7 +70,7 @@ struct ThreadStacks {
     std::uint64_t epoch;
     ByteSampler sampler;
     Bounds own;                                 // the bounds of the thread's stack
-    Bounds other;                               // the mapping of the last other stack that it ran on
+    Bounds other;                               // mapping of the last stack, other than its own, that the thread ran on
     std::array<Frame, most_frames> remembered;  // outermost first
     Walk<most_frames> walk;
     Walk<most_nested_frames> nested;

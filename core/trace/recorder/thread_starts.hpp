@@ -1,6 +1,6 @@
 // Notes each thread and its stack when the thread starts. So threads that never allocate are known too.
 //
-// A thread's stack is the part of the kernel's mapping up to the end of the data that the C library keeps there for the
+// A thread's stack is a part of one kernel mapping. It ends with the data that the C library keeps there for the
 // thread. pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
 // /proc/self/maps for the first.
 //

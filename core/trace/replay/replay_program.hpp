@@ -3,8 +3,8 @@
 //
 // A slot holds one live block. A block that only one thread uses stays in a slot of that thread, which no other thread
 // accesses. A block that goes from one thread to another passes through a cell, which belongs to that pair of threads.
-// The giver waits until the cell is empty, the taker until it is full. Both follow the order of the recorded events, so
-// no replay can deadlock.
+// The giver waits until the cell is empty, the taker until it is full. Giver and taker follow the order of the recorded
+// events, so no replay can deadlock.
 //
 // The recorded order of all events is cut into steps (replay_steps.hpp), so that a replay needs hardly more memory than
 // the recording. Each step allocates little memory. A thread begins its part of a step when all other threads have done
@@ -16,7 +16,7 @@
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
-//          ExtendedOp, and its word has the ExtendedOp's index in place of the size.
+//          ExtendedOp. Its word then holds the index of the ExtendedOp instead of the size.
 // Sources  slots, cells and the waits at cells are as in DJ Delorie's glibc trace runner (2016).
 // Memory   8 bytes an operation, and 40 bytes more for an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
@@ -70,7 +70,7 @@ struct ExtendedOp {
     std::uint64_t old_size{};
 };
 
-inline constexpr std::uint32_t plain_alignment = 16;  // what malloc promises
+inline constexpr std::uint32_t plain_alignment = 16;  // the alignment that malloc guarantees
 inline constexpr std::uint32_t max_replay_slots = 1U << 28U;
 
 [[nodiscard]] constexpr std::uint64_t packed(ReplayOp op, std::uint32_t slot, std::uint32_t size) noexcept

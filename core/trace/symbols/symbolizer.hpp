@@ -1,6 +1,6 @@
-// Names the addresses of a trace's call stacks. Names come from the trace itself, from the files of the loaded programs
-// and libraries, or from the map that a just-in-time compiler leaves in /tmp/perf-PROCESS.map. An address without a
-// name is shown as its file and offset.
+// Names the addresses of a trace's call stacks. Names come from the trace itself or from the files of the loaded
+// programs and libraries. For code of a just-in-time compiler, they come from the map that the compiler leaves in
+// /tmp/perf-PROCESS.map. An address without a name is shown as its file and offset.
 //
 // Cost     some 10 us an address (object_symbols.hpp), once.
 // Memory   some 150 bytes an address, each text once, and what libdw keeps.
