@@ -61,7 +61,8 @@ struct Format {
     }
 };
 
-// One file that a format writes: "csv" as r.csv also writes r.summary.csv, r.series.csv and r.matrix.csv.
+// One file that a format writes. Written to r.csv, the format "csv" also writes r.summary.csv, r.series.csv and
+// r.matrix.csv.
 struct FormatFile {
     std::string path;
     Format format;

@@ -58,7 +58,7 @@ struct FoundSnapshot {
 
 // The snapshots that are complete in the trace, ordered by time.
 [[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
-// nullopt: it is malformed.
+// nullopt: the snapshot is malformed.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);
 
 }  // namespace memsweep::trace

@@ -138,7 +138,7 @@ struct ProcessSummary {
     std::uint64_t live_bytes{};  // still live after the last event; 0 if the process has ended
     std::uint64_t peak_live_bytes{};
     std::uint64_t end_live_bytes{};  // live when it ended or became another program, or when the trace ended
-    std::uint64_t first_event{};     // from 1
+    std::uint64_t first_event{};     // number of its first event, from 1
     std::uint64_t last_event{};
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};

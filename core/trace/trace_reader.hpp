@@ -132,7 +132,7 @@ class TraceReader {
         std::size_t at{};
         std::optional<Event> following;
         bool is_following_ticked{};
-        std::uint64_t until{};  // all events of the batch happened before this time
+        std::uint64_t until{};  // all events of `batch` happened before this time
         [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
         [[nodiscard]] const Event& front() const noexcept { return batch[at]; }
         [[nodiscard]] std::uint64_t due() const noexcept;

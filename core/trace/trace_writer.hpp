@@ -95,7 +95,7 @@ class TraceWriter {
     std::size_t runs_bytes_{};
     std::uint64_t skipped_{};            // number of events in the chunk before the first with a stack
     std::unique_ptr<StackWriter> tree_;  // made when it is asked for
-    Event context_;  // process, thread, space and stream of the last event; the next one states only changes
+    Event context_;  // process, thread, space and stream of the last event; the next event states only what has changed
 };
 
 }  // namespace memsweep::trace

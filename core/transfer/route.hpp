@@ -37,7 +37,7 @@ struct Route {
 [[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferJob& job,
                                                  const model::TransferOptions& options);
 
-// Copies within a device and between two have the same direction.
+// Copies within a device and copies between two devices both have the direction d2d.
 [[nodiscard]] Direction direction_of(const model::TransferSpec& spec);
 
 // "h2h", "h2d", "d2h", "d2d"

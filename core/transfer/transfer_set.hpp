@@ -16,10 +16,10 @@
 // Data     Each word of a source encodes its position and its transfer. Each destination is first filled with another
 //          pattern, so that bytes which never arrive are found.
 //
-// Errors   not_supported: a device, a kind of memory or a limit that this machine lacks. budget: more pinned memory
-//          than allowed; the message has both sizes. device: a transfer failed for good; the message has the runtime's
-//          words and the number of attempts. invalid_input: a strategy that the ends do not allow. After any error no
-//          copy is in progress.
+// Errors   not_supported: this machine lacks a device or a kind of memory, or a limit forbids it. budget: the transfers
+//          need more pinned memory than allowed; the message has both sizes. device: a transfer failed for good; the
+//          message has the runtime's words and the number of attempts. invalid_input: the ends do not allow the
+//          strategy. After any error no copy is in progress.
 //
 // Threads  one at a time.
 #pragma once

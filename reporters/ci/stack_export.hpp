@@ -1,4 +1,4 @@
-// Writes call stacks with their memory figures, for viewers of other tools.
+// Writes call stacks with their memory figures in the formats of other tools' viewers.
 //
 // Units    bytes, counts.
 // Cost     some 100 ns for each frame of each stack.

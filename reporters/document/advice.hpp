@@ -34,7 +34,7 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};          // share of resident memory that no file backs: the heap's is at most this
+    double heap_share{};          // share of resident memory without a file; the heap's share is at most this
     std::uint64_t bound_bytes{};  // the most that any setting can save
     std::string unrecorded;       // why its allocations could not be recorded; empty: they could
     std::string served;           // file of the only program that this allocator serves; empty: it serves all

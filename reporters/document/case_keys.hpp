@@ -18,7 +18,7 @@ using Cases = std::vector<const model::CaseReport*>;
 
 [[nodiscard]] Cases cases_of(const model::RunReport& report);
 
-// The item of that name. If there is none, one is appended.
+// The item with this name. If there is none, a new item with this name is appended.
 template <typename Item>
 [[nodiscard]] Item& item_named(std::vector<Item>& items, const std::string& name, std::string Item::*member)
 {

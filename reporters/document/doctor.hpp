@@ -1,4 +1,4 @@
-// The findings of `memsweep doctor`: what about the machine makes measurements worse.
+// The findings of `memsweep doctor`, which checks whether the machine is fit for measurements.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct Checkup {
 
 [[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
 
-// Checks that found something that spoils measurements come first, then lesser remarks, then the names of the checks
-// that are ok.
+// First come the checks whose result spoils measurements, then those with a lesser remark, then only the names of the
+// checks that are ok.
 [[nodiscard]] Document document(const Checkup& checkup);
 
 }  // namespace memsweep::reporters

@@ -57,7 +57,7 @@ struct Explanation {
 
 // glibc's figure for blocks that have a mapping of their own.
 inline constexpr std::string_view mapped_blocks_figure = "hblkhd";
-// What a figure counts, and why it differs from the ledger.
+// What the allocator's figure of this name counts, and why it differs from the ledger.
 [[nodiscard]] std::string_view meaning_of_figure(std::string_view name);
 
 // Three sentences. The first says what the memory is; the second, how much of it a request to the allocator returns;

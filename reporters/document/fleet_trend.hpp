@@ -1,4 +1,4 @@
-// The comparison of two runs of a fleet.
+// The comparison of runs of a fleet with a base run of the same fleet.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace memsweep::reporters {
 
 struct FleetTrendReport {
-    std::vector<measure::FleetTrend> trends;  // each candidate against the base
+    std::vector<measure::FleetTrend> trends;  // one for each run that is compared with the base
     bool only_changed{};
 };
 

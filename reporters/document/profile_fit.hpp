@@ -23,7 +23,7 @@ struct ProfileReport {
     lifetime::ProfileFit fit;
     std::vector<JudgedRecording> recordings;
 
-    [[nodiscard]] std::uint64_t recorded_collections() const;  // of the recordings used for the fit
+    [[nodiscard]] std::uint64_t recorded_collections() const;  // collections in the recordings used for the fit
 };
 
 // "managed_bytes is 18000: ..."

@@ -1,4 +1,4 @@
-// How much memory a program would need less without some of its call sites. Replays of its trace with and without these
+// How much less memory a program would need without some of its call sites. Replays of its trace with and without these
 // sites show it. `explain` reports this for the top sites, `whatif` for the sites that the user names. Inert texts
 // cannot control a terminal or a page (text/escaping.hpp).
 //

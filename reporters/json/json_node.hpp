@@ -1,4 +1,4 @@
-// A value inside a JSON document that knows its path, for strict reading with good messages.
+// A value inside a JSON document, together with its path. It serves to read strictly and with good messages.
 //
 // Errors   The first problem of a document is kept in its Problem, as "cases[3].status: ...". After it, reads return
 //          empty values and lists end, so that a reader needs no check after every field.

@@ -23,7 +23,7 @@
 
 namespace memsweep::reporters {
 
-// Each is one document that ends in a newline. The same report gives the same bytes.
+// Each function returns one document that ends in a newline. The same report gives the same bytes.
 [[nodiscard]] std::string to_json(const ComparisonReport& report);      // format memsweep-comparison, version 1
 [[nodiscard]] std::string to_json(const HistoryReport& report);         // format memsweep-history, version 1
 [[nodiscard]] std::string to_json(const FleetTrendReport& report);      // format memsweep-fleet-trend, version 1

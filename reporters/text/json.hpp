@@ -152,8 +152,8 @@ class Json::Item {
 // The text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
-// Indented by one blank per level. Some values stand on one line: an array of plain values, however long; an object of
-// plain values that is a row of an array; and any other short object of plain values.
+// The text on several lines, indented by one blank per level. These values stand on one line: an array of plain values,
+// however long; an object of plain values that is a row of an array; any other short object of plain values.
 struct PrettyPlace {
     std::size_t depth{};  // brackets that are open around the value
     bool is_row{};        // the value is a row of an array
@@ -175,7 +175,7 @@ class JsonStream {
     void open_list() { open('[', true); }
     void close();
 
-    void key(std::string_view key);  // of the next value that is opened or added
+    void key(std::string_view key);  // the key of the next value that is opened or added
     void add(const Json& value);     // to a list, or behind a key
     void add(std::string_view key_text, const Json& value);
 

@@ -7,7 +7,7 @@
 
 namespace memsweep::reporters {
 
-// "1.10x (95 % interval 1.08 to 1.12)"; of an exact counter "300 instead of 100".
+// "1.10x (95 % interval 1.08 to 1.12)"; for an exact counter "300 instead of 100".
 [[nodiscard]] std::string change_text(const measure::Trend& trend, const measure::Change& change);
 
 // The run where a change began: "run 14 of 30, 2026-01-31T12:00:00Z".

@@ -29,7 +29,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string instead_of(model::Unit unit, double base_median, double candidate_median);
 
 // "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)".
-// Without an interval, as instead_of().
+// A shift without an interval is written as by instead_of().
 [[nodiscard]] std::string shift_text(model::Unit unit, const measure::Shift& shift, double base_median,
                                      double candidate_median);
 

@@ -17,9 +17,9 @@
 
 namespace memsweep::scenarios {
 
-// Reads the release block of a case. Keys of inherited profiles come first, then the keys of its profile, then its own;
-// later keys win. A profile is a file of `format: memsweep-profile`. A scenario names it by its name in
-// configs/runtimes, or by a path relative to the scenario.
+// Reads the release block of a case. Keys of inherited profiles come first, then the keys of the block's profile, then
+// the block's own; later keys win. A profile is a file of `format: memsweep-profile`. A scenario names it by its name
+// in configs/runtimes, or by a path relative to the scenario.
 //
 // Cost     each profile is read and parsed only once per load.
 class ReleaseReader {
@@ -29,7 +29,7 @@ class ReleaseReader {
     // Fills the case's release and profile.
     void read(const SourceNode& node, const Reading& reading, model::Case& plan_case);
 
-    // Reads the keys of a profile alone. `place`: where the profile is named.
+    // Reads only the keys of a profile. `place`: where the profile is named.
     void read_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
 
   private:

@@ -50,8 +50,8 @@ class Digest {
 // A case's fingerprint covers the plan's name, isolation and requirements and the case itself, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
-// The canonical JSON of one object, from which fingerprints are made: its rows with sorted keys, and numbers instead of
-// strings with units. `plain`: a default-constructed object of the same type, to which the rows are bound.
+// The canonical JSON of one object, from which fingerprints are made. Its keys are sorted, and numbers replace strings
+// with units. `object` has the type to which `options` are bound; `plain` is a default-constructed object of this type.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

@@ -27,7 +27,7 @@ struct BadByte {
 
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// NAME=VALUE, for the place of a flag in messages: without quotes, but printable and short.
+// NAME=VALUE, as messages show a flag: without quotes, but printable and short.
 [[nodiscard]] std::string printable_assignment(std::string_view name, std::string_view value);
 
 // The name of each item, as `projection` returns it.

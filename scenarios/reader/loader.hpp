@@ -30,7 +30,7 @@ struct Plan;
 
 namespace memsweep::scenarios {
 
-// Changes by the command line. An absent value leaves that of the scenario.
+// Changes that the command line makes. An absent value leaves the scenario's value as it is.
 struct Overrides {
     std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axes.hpp
     std::vector<std::pair<std::string, std::string>> variables;  // --set NAME=VALUE: a JSON scalar, else text

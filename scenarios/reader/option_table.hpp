@@ -35,8 +35,8 @@ enum class OptionKind : std::uint8_t {
     integer,   // a whole number
     number,    // a decimal number
     boolean,   // true or false
-    choice,    // one of a table's names
-    choices,   // a list of names of one table
+    choice,    // one of the names of an enumeration
+    choices,   // a list of names of an enumeration
     name,      // ^[a-z][a-z0-9_]*$
     text,      // any string
     texts,     // a string or a list of strings
@@ -46,7 +46,7 @@ enum class OptionKind : std::uint8_t {
     list,      // a list of objects
 };
 
-// A value from a file, converted to a number without a unit where it has one: bytes, nanoseconds, the number of a
+// A value from a file. A size, a duration or a device is converted to a number: of bytes, of nanoseconds, or of the
 // device. monostate: no value, or no default.
 using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::uint64_t>,
                            std::vector<std::string>>;

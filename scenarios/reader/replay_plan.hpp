@@ -20,8 +20,8 @@ struct ReplayRequest {
     std::string trace;
     std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
                                   // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
-    model::Variables environment;        // the caller's; each allocator keeps its own variables
-    std::vector<std::string> release;    // modes, or MODE:PROFILE
+    model::Variables environment;        // the caller's; each allocator gets the variables that are meant for it
+    std::vector<std::string> release;    // release modes, or MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};

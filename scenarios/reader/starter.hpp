@@ -26,19 +26,19 @@ struct StarterAnswers {
 
 // Names in the file.
 struct StarterLabels {
-    std::string name;         // the scenario's; empty for a copy, which keeps its name
+    std::string name;         // the scenario's name; empty for a copy, which keeps its own name
     std::string file;         // the file's name in commands
     std::string schema_path;  // where editors find the schema of scenarios
 };
 
-// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator. With threads or a
-// mix of sizes, it is instead one in which threads allocate and free blocks of these sizes, under every allocator.
+// A scenario in which arrays are made, written and dropped in a loop, under every mode and allocator. If the answers
+// have threads or a mix of sizes, threads allocate and free blocks of these sizes instead, under every allocator.
 [[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
 
 // A copy of `text`, the contents of `path`. Its paths are rewritten, so that they lead to the same files from the
 // folder of `labels.file`.
 //
-// Errors   invalid_input: no JSON object; `where` = "file:line:col".
+// Errors   invalid_input: `text` is no JSON object; `where` = "file:line:col".
 [[nodiscard]] base::Expected<std::string> scenario_copy(const std::string& path, std::string_view text,
                                                         const StarterLabels& labels);
 

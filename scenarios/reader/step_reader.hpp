@@ -1,8 +1,8 @@
 // Reads the steps of one case. Replaces placeholders, converts the steps to the types of the model, and checks them
 // against each other and against the case's memory.
 //
-// Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
-//          cannot be touched; loops and samples beyond limits.hpp.
+// Errors   into Diagnostics: mistakes in keys and values; names that hold no arrays; arrays too large for 64 bits;
+//          memory that cannot be touched; loops and samples beyond limits.hpp.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct KeyProblem {
     std::string why;
 };
 
-// Completes a replay with the facts of its trace. Returns why this memory and release mode cannot replay it.
-// `touch_asked`: the user chose how the replay touches memory; otherwise the trace decides.
+// Completes a replay with the facts of its trace. Returns why this memory and release mode cannot replay it; empty if
+// they can. `touch_asked`: the user chose how the replay touches memory; otherwise the trace decides.
 [[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
                                                     const model::MemorySpec& memory, const model::ReleaseSpec& release,
                                                     bool touch_asked);

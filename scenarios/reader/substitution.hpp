@@ -45,7 +45,7 @@ struct Scope {
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
 // The node itself, or `storage` with the resulting value if the node is a string with placeholders. If a flag set the
-// value of the first placeholder, the place in `storage` is that flag. Null: a mistake, which was reported.
+// value of the first placeholder, the place in `storage` is that flag. Null: there was a mistake, and it was reported.
 [[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
                                         Diagnostics& diagnostics);
 

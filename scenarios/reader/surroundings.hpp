@@ -1,8 +1,9 @@
 // What a scenario may use of the machine that loads it: files, the environment, the reserved words, and facts about a
 // trace that it replays.
 //
-// Units    bytes and counts as named; 0: the machine was not asked.
-// Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
+// Units    bytes and counts, as the names of the members say; 0: the machine was not asked.
+// Sources  commands fill Surroundings from core/sys. Tests and the fuzzer pass fixed ones, so that a load is
+//          repeatable.
 // Cost     trace_facts() reads the trace, which takes 50 ns an event. asked_once() avoids reading it again for every
 //          case that replays it.
 // Errors   io: a file cannot be opened or read. invalid_input: a file is larger than a scenario may be. trace_facts():
@@ -35,7 +36,7 @@ struct TraceFacts {
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
-    // the touch that ReplayTouch::recorded stands for in this trace
+    // What ReplayTouch::recorded means for this trace.
     model::ReplayTouch touch{model::ReplayTouch::first_byte};
     bool copies{};  // the trace has reallocations or transfers
 };

@@ -38,7 +38,8 @@ struct RealCalls {
     void (*leave)(int);  // _exit; null until it is found
 };
 
-// Filled by find_real_calls(). Before that, calling any entry but `leave` calls find_real_calls() first.
+// find_real_calls() fills this table. Until then, every entry except `leave` is a function that calls find_real_calls()
+// first.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) RealCalls real;
 void find_real_calls() noexcept;

@@ -2,7 +2,7 @@
 //
 // Errors   a negative errno, as the kernel gives it; errno may change.
 // Memory   none: nothing here allocates.
-// Threads  create(): with a lock held. Other functions: any.
+// Threads  call create() with a lock held. Any thread may call the other functions.
 // Ownership  in a forked child, this is still the parent's file. The child unmaps it when it creates its own.
 #pragma once
 
@@ -51,7 +51,7 @@ long kernel(long number, Arguments... arguments) noexcept
 inline constexpr std::size_t max_path_bytes = 4096;
 inline constexpr unsigned max_images = 10'000;  // of one process
 
-// Makes <folder>/<process>.<number><ending>; false: it does not fit.
+// Makes <folder>/<process>.<number><ending>; false: the path does not fit.
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
                              unsigned number, const char* ending) noexcept;
 

@@ -61,7 +61,7 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint64_t window_end;  // words before this one are events or zeroes
     Slot* slot;
     std::uint32_t thread;
-    std::uint32_t number;  // of this log among the image's logs
+    std::uint32_t number;  // number of this log among the image's logs
     bool is_taken;
     bool takes_inline;          // the inline code may write, so `next` is the end of the recorded words
     std::uint64_t noted_begin;  // begin of the object that contained the caller that was noted last

@@ -1,4 +1,4 @@
-// The operations of each replaying thread, while a trace is compiled for replay.
+// Collects the operations of each replaying thread while a trace is compiled for replay.
 //
 // Threads  one.
 #pragma once
