@@ -144,9 +144,12 @@ base::Expected<LeftRecordings> recordings_in(const std::string& folder, const tr
     for (const trace::RecordedImage& image : found.images) {
         begun.push_back({image.facts.process, image.facts.pid_namespace, image.facts.start_nanoseconds});
     }
-    if (found.refused == 0 && found.not_read.empty()) {  // otherwise it is not known whose they would be
-        found.unrecorded = trace::unrecorded_programs(trace::read_starts(folder, found.not_noted), begun);
+    const std::vector<trace::StartEntry> starts = trace::read_starts(folder, found.not_noted);
+    if (found.refused == 0 && found.not_read.empty()) {
+        found.unrecorded = trace::unrecorded_programs(starts, begun);
         looks.add_to(found.unrecorded, begun);
+    } else {  // whose the images would be that are missing is not known
+        found.unrecorded = trace::unrecorded_processes(starts);
     }
     for (const trace::RecordedImage& image : found.images) {
         if (image.facts.foreign_malloc != 0) {

@@ -41,6 +41,11 @@ std::string text_of(const char (&text)[size])
     return {text, ::strnlen(text, size)};
 }
 
+UnrecordedProgram program_of(const StartEntry& entry)
+{
+    return {entry.process, entry.obstacle, text_of(entry.program), text_of(entry.command)};
+}
+
 std::string link_text(const std::string& path)
 {
     std::error_code problem;
@@ -155,7 +160,9 @@ std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& no
         entries.clear();
     }
     not_noted = header.taken - std::min(header.taken, header.entries);
-    std::erase_if(entries, [](const StartEntry& one) { return one.state != StartState::begun || one.process == 0; });
+    std::erase_if(entries, [](const StartEntry& one) {
+        return (one.state != StartState::begun && one.state != StartState::unrecorded) || one.process == 0;
+    });
     return entries;
 }
 
@@ -170,10 +177,16 @@ std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>
     std::ranges::sort(images, by_time);
     std::map<Process, std::vector<std::uint64_t>> times;
     for (const StartEntry& entry : entries) {
-        times[process_of(entry)].push_back(entry.nanoseconds);
+        if (entry.state == StartState::begun) {
+            times[process_of(entry)].push_back(entry.nanoseconds);
+        }
     }
     std::vector<UnrecordedProgram> programs;
     for (const StartEntry& entry : entries) {
+        if (entry.state == StartState::unrecorded) {
+            programs.push_back(program_of(entry));
+            continue;
+        }
         std::uint64_t next = UINT64_MAX;
         for (const std::uint64_t time : times[process_of(entry)]) {
             next = time > entry.nanoseconds ? std::min(next, time) : next;
@@ -183,10 +196,21 @@ std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>
         // What cannot load the recorder has not: an image that follows is of a program that took its process over.
         const bool cannot = entry.obstacle != PreloadObstacle::none && entry.obstacle != PreloadObstacle::privileges;
         if (cannot || image == images.end() || process_of(*image) != process_of(entry) || image->nanoseconds >= next) {
-            programs.push_back({entry.process, entry.obstacle, text_of(entry.program), text_of(entry.command)});
+            programs.push_back(program_of(entry));
         }
     }
     return programs;
+}
+
+std::vector<UnrecordedProgram> unrecorded_processes(const std::vector<StartEntry>& entries)
+{
+    std::vector<UnrecordedProgram> processes;
+    for (const StartEntry& entry : entries) {
+        if (entry.state == StartState::unrecorded) {
+            processes.push_back(program_of(entry));
+        }
+    }
+    return processes;
 }
 
 void TreeLooks::look(const std::vector<pid_t>& processes)
@@ -264,7 +288,7 @@ std::vector<UnrecordedProgram> take_unrecorded(Facts& facts)
         const auto process = base::parse_number(base::take_until(rest, '\t'));
         const auto obstacle = base::parse_number(base::take_until(rest, '\t'));
         const std::string_view program = base::take_until(rest, '\t');
-        const bool is_known = obstacle && *obstacle <= static_cast<std::uint32_t>(PreloadObstacle::own_malloc);
+        const bool is_known = obstacle && *obstacle <= static_cast<std::uint32_t>(PreloadObstacle::no_file);
         programs.push_back({static_cast<std::uint32_t>(process.value_or(0)),
                             is_known ? static_cast<PreloadObstacle>(*obstacle) : PreloadObstacle::none,
                             std::string{program}, std::string{rest}});

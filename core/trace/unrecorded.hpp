@@ -55,10 +55,12 @@ void make_starts(const std::string& folder);
 // the file had no space.
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
-// The programs that ran without the recorder, in the order of the entries: programs that cannot load it, and programs
-// that left no image (a recording).
+// The programs that ran without the recorder, in the order of the entries: programs that cannot load it, programs that
+// left no image (a recording), and processes that noted themselves that they are not recorded.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
+// Of these, the processes that noted it themselves. That they are missing is certain, whatever became of the images.
+[[nodiscard]] std::vector<UnrecordedProgram> unrecorded_processes(const std::vector<StartEntry>& entries);
 
 // Looks at the processes of a tree from outside, and remembers which programs ran without the recorder.
 class TreeLooks {

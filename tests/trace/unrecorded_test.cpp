@@ -2,10 +2,16 @@
 
 #include <array>
 #include <csignal>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "core/sys/left_behind.hpp"
+#include "core/trace/format/start_layout.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::trace {
@@ -53,6 +59,47 @@ TEST_CASE("a look finds a program that was started without the recorder", "[unit
     REQUIRE(programs.size() == 1);
     CHECK(programs[0].process == static_cast<std::uint32_t>(child));
     CHECK(programs[0].command == "/bin/sleep 60");
+}
+
+TEST_CASE("a process that notes itself that it is not recorded is told beside the programs without an image", "[unit]")
+{
+    constexpr sys::PassingShape shape{.before = "memsweep-starts-", .after = "", .tells_boot = false, .digits = 6};
+    const auto made = sys::PassingFolder::make(shape);
+    REQUIRE(made);
+    const std::string folder = made->path();
+    make_starts(folder);
+    const auto entry = [](StartState state, std::uint32_t process, PreloadObstacle obstacle) {
+        StartEntry one{.state = state, .process = process, .nanoseconds = 5, .obstacle = obstacle};
+        std::memcpy(one.program, "/bin/server", sizeof "/bin/server");
+        return one;
+    };
+    const std::array<StartEntry, 4> entries{
+        entry(StartState::begun, 7, PreloadObstacle::none), entry(StartState::unrecorded, 8, PreloadObstacle::no_file),
+        entry(StartState::failed, 9, PreloadObstacle::none), entry(StartState::begun, 10, PreloadObstacle::none)};
+    std::fstream file{starts_in(folder), std::ios::in | std::ios::out | std::ios::binary};
+    StartsHeader header;
+    REQUIRE(file.read(reinterpret_cast<char*>(&header), sizeof header));
+    header.taken = header.entries + 3;
+    REQUIRE(file.seekp(0).write(reinterpret_cast<const char*>(&header), sizeof header));
+    REQUIRE(file.seekp(starts_offset).write(reinterpret_cast<const char*>(entries.data()), sizeof entries));
+    file.close();
+
+    std::uint64_t not_noted = 0;
+    const std::vector<StartEntry> read = read_starts(folder, not_noted);
+    CHECK(not_noted == 3);
+    const std::vector<UnrecordedProgram> certain = unrecorded_processes(read);
+    REQUIRE(certain.size() == 1);
+    CHECK(describe(certain[0]) ==
+          "/bin/server (process 8): can make no file where it is recorded: it has become another user, or sees other "
+          "files (chroot, mount namespace)");
+    const std::vector<UnrecordedProgram> all = unrecorded_programs(read, {{7, 0, 6}, {8, 0, 4}});
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].process == 8);
+    CHECK(all[1].process == 10);
+
+    Facts facts;
+    put_unrecorded(certain, facts);
+    CHECK(describe(take_unrecorded(facts)) == describe(certain));
 }
 
 }  // namespace

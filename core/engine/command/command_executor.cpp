@@ -190,8 +190,10 @@ std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorS
             return serves(one.program, "that of " + base::printable(one.library));
         }
     }
-    const auto none = trace::PreloadObstacle::none;  // it may have been served all the same
-    const auto other = std::ranges::find_if(tree.unrecorded, [&](const auto& one) { return one.obstacle != none; });
+    const auto has_other = [](const trace::UnrecordedProgram& one) {  // none: it may have been served all the same
+        return one.obstacle != trace::PreloadObstacle::none && one.obstacle != trace::PreloadObstacle::no_file;
+    };
+    const auto other = std::ranges::find_if(tree.unrecorded, has_other);
     return other == tree.unrecorded.end() ? "" : serves(other->program, trace::reason_of(*other));
 }
 

@@ -20,6 +20,7 @@ enum class PreloadObstacle : std::uint32_t {
     other_loader,   // the dynamic linker of another C library, such as musl
     privileges,     // set-user-ID, set-group-ID or file capabilities
     own_malloc,  // the program has its own malloc, so the recorder sees no calls; never returned by preload_obstacle()
+    no_file,     // a forked process that could make no file to record in; never returned by preload_obstacle() either
 };
 
 [[nodiscard]] PreloadObstacle preload_obstacle(const char* path) noexcept;

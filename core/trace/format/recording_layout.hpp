@@ -16,7 +16,9 @@
 // same sequence number, and readers count the chunk once.
 //
 // If the file of an image cannot be made, a symbolic link <process>.<number>.refused takes its place, and the target of
-// the link is the errno. A link needs no descriptor and, on most file systems, no disk block.
+// the link is the errno. A link needs no descriptor and, on most file systems, no disk block. A process may be unable to
+// make the link either, for example after setuid(2) or chroot(2). It then adds an entry to the file "starts"
+// (start_layout.hpp).
 //
 // Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once

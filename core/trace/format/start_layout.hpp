@@ -1,13 +1,15 @@
 // The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
-// have started. The file is made together with the folder, at its full size. A process maps the file as soon as it has
-// loaded the recorder. So it can add an entry later without a descriptor, even if it may no longer open the file.
+// have started, and forked processes that could make neither their own file nor the link that says why. The file is
+// made together with the folder, at its full size. A process maps the file as soon as it has loaded the recorder. So it
+// can add an entry later without a descriptor, even if it may no longer open the file. A forked child keeps the mapping.
 //
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order in which processes took them
 //
 // If the started program ran with the recorder, it has a process image (recording_layout.hpp) in the entry's process
 // and namespace. That image begins at the entry's time or later, and before the time of the next entry of the same
-// process. If there is no such image, the program ran without the recorder.
+// process. If there is no such image, the program ran without the recorder. An entry of state `unrecorded` is not a
+// start: its process runs on without being recorded.
 //
 // Memory   none. This file needs no library, because the recorder includes it.
 #pragma once
@@ -20,7 +22,7 @@
 namespace memsweep::trace {
 
 inline constexpr const char* starts_name = "starts";
-inline constexpr std::uint64_t starts_magic = 0x317374726174534DULL;  // "MStarts1"
+inline constexpr std::uint64_t starts_magic = 0x327374726174534DULL;  // "MStarts2"
 inline constexpr std::uint32_t starts_offset = 4096;
 inline constexpr std::uint32_t max_starts = 16'384;  // entries that fit; further starts are only counted
 
@@ -30,7 +32,7 @@ struct StartsHeader {
     std::uint64_t taken{};    // starts, including those for which there was no room
 };
 
-enum class StartState : std::uint32_t { empty = 0, begun = 1, failed = 2 };
+enum class StartState : std::uint32_t { empty = 0, begun = 1, failed = 2, unrecorded = 3 };
 
 struct StartEntry {
     StartState state{};

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/recorder/start_notes.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
@@ -206,6 +207,9 @@ void RecordingFile::note_refusal(const char* folder, std::uint32_t process, long
         outcome = make_path(path, folder, process, number, refusal_ending)
                       ? kernel(SYS_symlinkat, cause.data(), AT_FDCWD, path.data())
                       : -ENAMETOOLONG;
+    }
+    if (outcome != 0) {
+        note_unrecorded(process);
     }
 }
 

@@ -87,8 +87,8 @@ class RecordingFile {
     // fails, leaves only a symbolic link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
-    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create().
-    // `problem`: a negative errno.
+    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create(). If
+    // the link cannot be made, adds an entry to the file "starts". `problem`: a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
     // Unmaps and closes the file in a forked child. Only the given bytes stay mapped, as zeroed memory without a file.

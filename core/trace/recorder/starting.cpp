@@ -1,7 +1,6 @@
 #include "core/trace/recorder/starting.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -18,10 +17,9 @@
 #include <unistd.h>
 
 #include "core/trace/format/recording_layout.hpp"
-#include "core/trace/format/start_layout.hpp"
-#include "core/trace/format/ticks.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/recording_file.hpp"
+#include "core/trace/recorder/start_notes.hpp"
 
 #define MEMSWEEP_PRELOADED extern "C" __attribute__((visibility("default")))
 
@@ -47,7 +45,6 @@ constexpr std::size_t max_stack_entries = 2048;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
 StartingCalls next{};
-StartsHeader* starts;                                  // shared with all processes; null: nothing is noted
 std::array<char, max_path_bytes> library;              // ours, as it is preloaded
 std::array<char, max_path_bytes + 32> folder_setting;  // NAME=VALUE
 std::array<char, 256> options_setting;                 // likewise; empty: there are none
@@ -72,30 +69,6 @@ void keep_setting(std::array<char, size>& into, const char* name) noexcept
     std::memcpy(into.data(), name, length);
     into[length] = '=';
     std::memcpy(into.data() + length + 1, value, std::strlen(value) + 1);
-}
-
-StartsHeader* map_starts(const char* folder) noexcept
-{
-    std::array<char, max_path_bytes> path{};
-    const std::size_t length = std::strlen(folder);
-    if (length + 1 + std::strlen(starts_name) >= path.size()) {
-        return nullptr;
-    }
-    std::memcpy(path.data(), folder, length);
-    path[length] = '/';
-    std::memcpy(path.data() + length + 1, starts_name, std::strlen(starts_name));
-    const long fd = kernel(SYS_openat, AT_FDCWD, path.data(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        return nullptr;
-    }
-    StartsHeader header;
-    const long got = kernel(SYS_pread64, fd, &header, sizeof header, 0);
-    const bool is_one = got == static_cast<long>(sizeof header) && header.magic == starts_magic;
-    const long at =
-        is_one ? kernel(SYS_mmap, nullptr, starts_bytes(header.entries), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-               : -EINVAL;
-    kernel(SYS_close, fd);
-    return at < 0 ? nullptr : reinterpret_cast<StartsHeader*>(at);  // NOLINT(performance-no-int-to-ptr): what mmap gave
 }
 
 bool begins(const char* text, const char* with) noexcept
@@ -125,70 +98,6 @@ const char* find_in_path(const char* name, std::array<char, max_path_bytes>& roo
         folder += length + 1;
     }
     return name;
-}
-
-// Its end, where it is too long.
-template <std::size_t size>
-void put_end(char (&into)[size], const char* path) noexcept
-{
-    const std::size_t length = std::strlen(path);
-    const std::size_t cut = length < size ? 0 : length - size + 1;
-    std::memcpy(into, path + cut, length - cut);
-}
-
-template <std::size_t size>
-void put_words(char (&into)[size], Texts words) noexcept
-{
-    std::size_t at = 0;
-    for (; words != nullptr && *words != nullptr && at + 1 < size; ++words) {
-        if (at != 0) {
-            into[at++] = ' ';
-        }
-        const std::size_t length = std::strlen(*words);
-        const std::size_t taken = length < size - 1 - at ? length : size - 1 - at;
-        std::memcpy(into + at, *words, taken);
-        at += taken;
-    }
-}
-
-// `process`: 0: not known yet. Null: nothing is noted.
-StartEntry* note_start(std::uint32_t process, const char* file, PreloadObstacle obstacle, Texts words) noexcept
-{
-    if (starts == nullptr) {
-        return nullptr;
-    }
-    const std::uint64_t number = std::atomic_ref{starts->taken}.fetch_add(1, std::memory_order_relaxed);
-    if (number >= starts->entries) {
-        return nullptr;
-    }
-    auto* const entries = reinterpret_cast<StartEntry*>(reinterpret_cast<unsigned char*>(starts) + starts_offset);
-    StartEntry& entry = entries[number];
-    entry = {};
-    entry.process = process;
-    entry.nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
-    entry.obstacle = obstacle;
-    entry.pid_namespace = own_pid_namespace();
-    put_end(entry.program, file);
-    put_words(entry.command, words);
-    std::atomic_ref{entry.state}.store(StartState::begun, std::memory_order_release);
-    return &entry;
-}
-
-// `process`: 0: the start has failed. A shell tries every folder of PATH: its entry goes again if it is the last.
-void settle(StartEntry* entry, std::uint32_t process) noexcept
-{
-    if (entry == nullptr) {
-        return;
-    }
-    entry->process = process;
-    std::atomic_ref{entry->state}.store(process == 0 ? StartState::failed : StartState::begun,
-                                        std::memory_order_release);
-    if (process == 0) {
-        const auto offset = reinterpret_cast<unsigned char*>(entry) - reinterpret_cast<unsigned char*>(starts);
-        const std::uint64_t number = (static_cast<std::uint64_t>(offset) - starts_offset) / sizeof(StartEntry);
-        std::uint64_t behind = number + 1;
-        std::atomic_ref{starts->taken}.compare_exchange_strong(behind, number, std::memory_order_relaxed);
-    }
 }
 
 // Whether a list as in LD_PRELOAD names our library.
@@ -358,7 +267,7 @@ int become(const char* file, Texts words, Texts environment, const Exec& exec) n
     errno = before;
     const int result = with_environment(obstacle, environment, exec);
     const int problem = errno;
-    settle(entry, 0);
+    settle_start(entry, 0);
     errno = problem;
     return result;
 }
@@ -376,7 +285,7 @@ int spawn(Spawn* real_spawn, const char* file, pid_t* pid, const char* path, con
     if (problem == 0 && pid != nullptr) {
         *pid = child;
     }
-    settle(entry, problem == 0 ? static_cast<std::uint32_t>(child) : 0);
+    settle_start(entry, problem == 0 ? static_cast<std::uint32_t>(child) : 0);
     return problem;
 }
 
@@ -456,7 +365,7 @@ void begin_noting_starts() noexcept
     std::memcpy(library.data(), us.dli_fname, std::strlen(us.dli_fname) + 1);
     keep_setting(folder_setting, recording_folder_variable);
     keep_setting(options_setting, recording_options_variable);
-    starts = map_starts(folder);
+    map_starts(folder);
 }
 
 namespace {
