@@ -32,6 +32,7 @@
 #include "core/sys/process_probe.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/stopped_end.hpp"
+#include "core/trace/file_lender.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_reader.hpp"
@@ -403,6 +404,7 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(environment.error());
     }
     trace::make_starts(folder);
+    trace::FileLender lender{folder};
     RecordingClock clock{folder};
     trace::TreeLooks looks{MEMSWEEP_TRY(recorder_library())};
     std::optional<GrowingTrace> trace;
@@ -428,6 +430,7 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(ended.error());
     }
     const int status = sys::shell_status(end.finish(*ended));
+    lender.finish();
     clock.finish();
     const sys::StopSignals signals;  // those that come from here on are for us
     trace::TraceProgress progress = sealing->finish();

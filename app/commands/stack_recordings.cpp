@@ -11,6 +11,7 @@
 #include "core/engine/command/supervision.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
+#include "core/trace/file_lender.hpp"
 #include "core/trace/unrecorded.hpp"
 
 namespace memsweep::app {
@@ -54,12 +55,14 @@ base::Expected<void> StackRecordings::run(const RecordedProgram& program, const 
         return base::fail(base::os_error("cannot make a folder", errno, sys::PassingFolder::parent()));
     }
     trace::make_starts(folder->path());
+    trace::FileLender lender{folder->path()};
     RecordingClock recording_clock{folder->path()};
     trace::TreeLooks looks{library_};
     engine::Supervision supervision{clock_, signals_, program.timeout};
     supervision.record_with(library_, folder->path(), fmt::format("namespace={},stacks", own_pid_namespace()), looks);
     engine::ProgramEnd end =
         supervision.run(command, command.run, program.allocator, program.output, {}, nullptr, [](int /*pid*/) {});
+    lender.finish();
     recording_clock.finish();
     const std::string why = engine::judge(end, command.exit_code, program.timeout);
     if (end.ending != engine::Ending::finished) {

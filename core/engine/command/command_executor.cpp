@@ -17,6 +17,7 @@
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/left_behind.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/trace/file_lender.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -227,6 +228,7 @@ base::Expected<Moment> CommandExecutor::run_recorded(const CompiledCase& compile
 {
     const model::CommandSpec& command = compiled.command();
     trace::make_starts(folder);
+    const trace::FileLender lender{folder};
     Attempt attempt;
     Moment moment;
     prepare(compiled, limits, attempt);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/trace/format/lent_file.hpp"
 #include "core/trace/format/preload_obstacle.hpp"
 
 namespace memsweep::trace {
@@ -30,7 +31,9 @@ struct StartsHeader {
     std::uint64_t magic{starts_magic};
     std::uint64_t entries{};  // entries that the file has room for
     std::uint64_t taken{};    // starts, including those for which there was no room
+    Lending lending{};        // while memsweep records or counts
 };
+static_assert(sizeof(StartsHeader) <= starts_offset);
 
 enum class StartState : std::uint32_t { empty = 0, begun = 1, failed = 2, unrecorded = 3 };
 

@@ -41,8 +41,8 @@ void copy_path(const char* path, RecordedModule& module) noexcept
     std::array<char, max_path_bytes> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): written where it is used
     std::size_t length = 0;
     if (path == nullptr || *path == '\0') {
-        const long got = kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", room.data(), room.size());
-        length = got > 0 ? static_cast<std::size_t>(got) : 0;
+        length = std::strlen(own_program());
+        std::memcpy(room.data(), own_program(), length);
     } else {
         if (*path != '/' && std::strchr(path, '/') != nullptr) {
             const long got = kernel(SYS_getcwd, room.data(), room.size());  // with the zero behind

@@ -13,6 +13,7 @@
 
 #include "core/trace/format/count_layout.hpp"
 #include "core/trace/format/ticks.hpp"
+#include "core/trace/recorder/lent_file.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
 
@@ -100,7 +101,7 @@ CountFile* make_file(std::uint32_t process) noexcept
     long fd = -EEXIST;
     for (unsigned number = 0; number < max_images && fd == -EEXIST; ++number) {
         fd = make_path(path, count_folder.data(), process, number, count_ending)
-                 ? kernel(SYS_openat, AT_FDCWD, path.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+                 ? open_in_folder(path.data(), true)
                  : -ENAMETOOLONG;
     }
     if (fd < 0) {
@@ -119,7 +120,7 @@ CountFile* make_file(std::uint32_t process) noexcept
     file->process = process;
     file->pid_namespace = own_pid_namespace();
     file->start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC);
-    kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", file->program, sizeof file->program - 1);
+    std::memcpy(file->program, own_program(), std::min(std::strlen(own_program()), sizeof file->program - 1));
     std::memcpy(file->served_by, served_by.data(), served_by.size());
     note_address_limit(*file);
     std::atomic_ref{file->magic}.store(count_magic, std::memory_order_release);

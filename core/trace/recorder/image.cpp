@@ -110,15 +110,10 @@ Image* make_image() noexcept
 
 void find_program(ImageFacts& facts) noexcept
 {
-    std::array<char, 4096> path{};
-    const long length = kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path.data(), path.size());
-    if (length <= 0) {
-        return;
-    }
-    const char* const end = path.data() + length;
-    const void* const slash = ::memrchr(path.data(), '/', static_cast<std::size_t>(length));
-    const char* const name = slash == nullptr ? path.data() : static_cast<const char*>(slash) + 1;
-    std::memcpy(facts.program, name, std::min(static_cast<std::size_t>(end - name), sizeof facts.program - 1));
+    const char* const path = own_program();
+    const char* const slash = std::strrchr(path, '/');
+    const char* const name = slash == nullptr ? path : slash + 1;
+    std::memcpy(facts.program, name, std::min(std::strlen(name), sizeof facts.program - 1));
 }
 
 void put_server(ImageFacts& facts) noexcept

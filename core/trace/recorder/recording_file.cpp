@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/recorder/lent_file.hpp"
 #include "core/trace/recorder/start_notes.hpp"
 
 namespace memsweep::trace::recorder {
@@ -18,6 +19,9 @@ namespace {
 constexpr std::array<int, 2> lowest_descriptors = {512, 3};
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): outlives a fork
+std::array<char, max_path_bytes> program_path;
 
 char* append_number(char* at, std::uint64_t number) noexcept
 {
@@ -75,6 +79,14 @@ std::uint32_t own_pid_namespace() noexcept
     return outcome == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
 }
 
+const char* own_program() noexcept
+{
+    if (program_path[0] == '\0') {
+        kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program_path.data(), program_path.size() - 1);
+    }
+    return program_path.data();
+}
+
 bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process, unsigned number,
                const char* ending) noexcept
 {
@@ -95,7 +107,7 @@ bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::
 
 long KeptFile::create() noexcept
 {
-    const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const long fd = open_in_folder(path_.data(), true);
     if (fd < 0) {
         return fd;
     }
@@ -134,7 +146,7 @@ void KeptFile::close() noexcept
 int KeptFile::usable_fd() noexcept
 {
     if (!is_ours()) {
-        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CLOEXEC);
+        const long fd = open_in_folder(path_.data(), false);
         if (fd < 0) {
             return static_cast<int>(fd);
         }

@@ -48,6 +48,9 @@ long kernel(long number, Arguments... arguments) noexcept
 // The inode of /proc/self/ns/pid, which identifies this process's PID namespace (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
 
+// The path of this process's program; empty: not known. It is kept over a fork, for children that see no /proc.
+[[nodiscard]] const char* own_program() noexcept;
+
 inline constexpr std::size_t max_path_bytes = 4096;
 inline constexpr unsigned max_images = 10'000;  // of one process
 
@@ -61,7 +64,8 @@ inline constexpr unsigned max_images = 10'000;  // of one process
 // Errors   a negative errno.
 class KeptFile {
   public:
-    // Creates the file at path(). -EEXIST: a file exists there already.
+    // Creates the file at path(). -EEXIST: a file exists there already. If this process may not create it, memsweep does
+    // (lent_file.hpp).
     [[nodiscard]] long create() noexcept;
     [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
     // A valid descriptor of the file, or a negative errno.

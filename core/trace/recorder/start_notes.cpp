@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "core/trace/format/ticks.hpp"
@@ -67,18 +66,6 @@ void show(StartEntry& entry, StartState state) noexcept
     std::atomic_ref{entry.state}.store(state, std::memory_order_release);
 }
 
-// With another root there may be no /proc: then the program is known as it was started.
-void put_own_program(StartEntry& entry) noexcept
-{
-    std::array<char, max_path_bytes> path{};
-    if (kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path.data(), path.size() - 1) > 0) {
-        put_end(entry.program, path.data());
-    } else if (const unsigned long started_as = ::getauxval(AT_EXECFN); started_as != 0) {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): what the kernel gave
-        put_end(entry.program, reinterpret_cast<const char*>(started_as));
-    }
-}
-
 }  // namespace
 
 void map_starts(const char* folder) noexcept
@@ -134,11 +121,17 @@ void settle_start(StartEntry* entry, std::uint32_t process) noexcept
     }
 }
 
+const Lending* lending_memsweep() noexcept
+{
+    return starts != nullptr && starts->lending.name_bytes - 1 < sizeof starts->lending.name ? &starts->lending
+                                                                                             : nullptr;
+}
+
 bool note_unrecorded(std::uint32_t process) noexcept
 {
     if (StartEntry* const entry = take_entry(process)) {
         entry->obstacle = PreloadObstacle::no_file;
-        put_own_program(*entry);
+        put_end(entry->program, own_program());
         show(*entry, StartState::unrecorded);
     }
     return starts != nullptr;

@@ -22,6 +22,9 @@ StartEntry* note_start(std::uint32_t process, const char* file, PreloadObstacle 
 // `process`: 0: the start has failed.
 void settle_start(StartEntry* entry, std::uint32_t process) noexcept;
 
+// Who opens files for processes that may not; null: nobody.
+[[nodiscard]] const Lending* lending_memsweep() noexcept;
+
 // Notes that this process, which is so called in its namespace, is not recorded. False: there is no file.
 bool note_unrecorded(std::uint32_t process) noexcept;
 
