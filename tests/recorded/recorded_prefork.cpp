@@ -6,8 +6,8 @@
 //   network        has a network of its own
 //   descriptors    closes all descriptors but the standard output
 //
-// Four workers allocate, two by two at the same time, and each forks one that allocates too. Each process writes a
-// line: its number, that of its parent, and its descriptors.
+// Then it allocates. Four workers allocate, two by two at the same time, and each forks one that allocates too. Each
+// process writes a line: its number, that of its parent, and its descriptors.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -101,9 +101,10 @@ int main(int /*argc*/, char** argv)
         }
     }
     tell();
+    work(12'000);  // more than it has a file open for
     for (int worker = 0; worker < 4; ++worker) {
         if (fork() == 0) {
-            serve(3'000 + worker);
+            serve(12'000 + worker);
         }
         if (worker % 2 == 1) {
             wait(nullptr);

@@ -100,9 +100,8 @@ CountFile* make_file(std::uint32_t process) noexcept
     std::array<char, max_path_bytes> path{};
     long fd = -EEXIST;
     for (unsigned number = 0; number < max_images && fd == -EEXIST; ++number) {
-        fd = make_path(path, count_folder.data(), process, number, count_ending)
-                 ? open_in_folder(path.data(), true)
-                 : -ENAMETOOLONG;
+        fd = make_path(path, count_folder.data(), process, number, count_ending) ? open_in_folder(path.data(), true)
+                                                                                 : -ENAMETOOLONG;
     }
     if (fd < 0) {
         RecordingFile::note_refusal(count_folder.data(), process, fd);

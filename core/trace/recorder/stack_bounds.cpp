@@ -13,6 +13,10 @@
 namespace memsweep::trace::recorder {
 namespace {
 
+// The thread's own. A forked child goes on on it, and may see no /proc.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+__thread Bounds known_bounds __attribute__((tls_model("initial-exec")));
+
 // Empty: it lies in none that is known.
 Bounds mapping_of(std::uint64_t address, std::span<char> room) noexcept
 {
@@ -59,7 +63,10 @@ Bounds thread_bounds(std::uint64_t at, std::span<char> room) noexcept
     if (bounds.holds(own_data) && own_data > at) {
         bounds.high = own_data;
     }
-    return bounds;
+    if (bounds.holds(at)) {
+        known_bounds = bounds;
+    }
+    return known_bounds.holds(at) ? known_bounds : Bounds{};
 }
 
 Bounds other_bounds(Bounds& mapping, std::uint64_t at, std::span<char> room) noexcept
