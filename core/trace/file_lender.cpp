@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -58,21 +59,17 @@ bool is_lent(std::string_view name)
     return take_digits(name) && (name == recording_ending || name == stacks_ending || name == count_ending);
 }
 
-FileLender::FileLender(const std::string& folder)
-    : folder_{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)},
-      starts_{::open(starts_in(folder).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)}
+FileLender::FileLender(const std::string& folder) : folder_{folder}
 {
-    if (!folder_.valid() || !starts_.valid() || !listen()) {
+    if (!listen()) {
+        socket_.reset();
         return;
     }
     const sys::AllSignalsBlocked blocked;
     try {
-        thread_ = std::thread{[this] { work(); }};
+        thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
     } catch (const std::system_error&) {
-        return;
-    }
-    if (!show(lending_)) {
-        finish();
+        socket_.reset();
     }
 }
 
@@ -92,37 +89,39 @@ bool FileLender::listen()
     }
     lending_.name_bytes = bytes - nameless;
     std::memcpy(lending_.name, address.sun_path, lending_.name_bytes);
-    return fill_with_chance(lending_.asking) && fill_with_chance(lending_.answering);
+    return fill_with_chance(lending_.asking) && fill_with_chance(lending_.answering) && show();
 }
 
-bool FileLender::show(const Lending& lending) const
+bool FileLender::show() const
 {
-    return ::pwrite(starts_.get(), &lending, sizeof lending, offsetof(StartsHeader, lending)) ==
-           static_cast<ssize_t>(sizeof lending);
+    const sys::UniqueFd file{::open(starts_in(folder_).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)};
+    return ::pwrite(file.get(), &lending_, sizeof lending_, offsetof(StartsHeader, lending)) ==
+           static_cast<ssize_t>(sizeof lending_);
 }
 
 void FileLender::finish()
 {
     if (thread_.joinable()) {
-        static_cast<void>(show(Lending{}));
+        thread_.request_stop();
         ::shutdown(socket_.get(), SHUT_RDWR);  // accept ends
         thread_.join();
     }
     socket_.reset();
 }
 
-void FileLender::work()
+void FileLender::work(const std::stop_token& stop)
 {
-    for (;;) {
+    while (!stop.stop_requested()) {
         sys::UniqueFd connection{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
-        if (connection.valid()) {
-            answer(sys::Channel{std::move(connection)});
-        } else if (errno == EINVAL) {
-            return;  // shut down
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-            constexpr std::chrono::milliseconds pause{10};
-            std::this_thread::sleep_for(pause);  // no descriptor or memory, for the moment
+        try {
+            if (connection.valid()) {
+                answer(sys::Channel{std::move(connection)});
+                continue;
+            }
+        } catch (const std::bad_alloc&) {  // then that one gets no answer
         }
+        constexpr std::chrono::milliseconds pause{10};
+        std::this_thread::sleep_for(pause);  // no descriptor or memory, for the moment
     }
 }
 
@@ -146,14 +145,13 @@ void FileLender::answer(sys::Channel channel) const
 
 sys::UniqueFd FileLender::open(const FileRequest& request) const
 {
-    std::array<char, sizeof request.name + 1> name{};
-    std::memcpy(name.data(), request.name, sizeof request.name);
-    if (!is_lent(name.data())) {
+    const std::string name{request.name, ::strnlen(request.name, sizeof request.name)};
+    if (!is_lent(name)) {
         errno = EINVAL;
         return {};
     }
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (request.is_new != 0 ? O_CREAT | O_EXCL : 0);
-    return sys::UniqueFd{::openat(folder_.get(), name.data(), flags, 0600)};
+    return sys::UniqueFd{::open((folder_ + "/" + name).c_str(), flags, 0600)};
 }
 
 }  // namespace memsweep::trace

@@ -2,11 +2,12 @@
 // (format/lent_file.hpp): a server's workers, after the server has become another user.
 //
 // Sources  SCM_RIGHTS of unix(7), between processes of one network namespace.
-// Cost     a thread that waits; some 50 us for each file.
+// Cost     a thread that waits, and a descriptor; some 50 us for each file.
 // Errors   none: without the file "starts", a socket or a thread nothing is lent, and such processes are not recorded.
 // Threads  its own, in which no signal arrives.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -30,16 +31,15 @@ class FileLender {
 
   private:
     [[nodiscard]] bool listen();
-    [[nodiscard]] bool show(const Lending& lending) const;
-    void work();
+    [[nodiscard]] bool show() const;
+    void work(const std::stop_token& stop);
     void answer(sys::Channel channel) const;
     [[nodiscard]] sys::UniqueFd open(const FileRequest& request) const;
 
-    sys::UniqueFd folder_;
-    sys::UniqueFd starts_;
+    std::string folder_;
     sys::UniqueFd socket_;
     Lending lending_;
-    std::thread thread_;
+    std::jthread thread_;
 };
 
 // Whether a recorder has files of that name: no other is lent.

@@ -1,6 +1,7 @@
 #include "core/trace/file_lender.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -128,7 +129,6 @@ TEST_CASE("whoever knows the secret gets a file, made or opened again", "[unit]"
     CHECK(!std::filesystem::exists(folder->path() + "/9.0.mst"));
 
     lender.finish();
-    CHECK(lending_in(folder->path()).name_bytes == 0);
     CHECK(!connect_to(lending));
 }
 
@@ -147,6 +147,25 @@ TEST_CASE("who connects and asks nothing holds up nobody for long", "[unit]")
     const auto made = ask(lending, lending.asking, "7.0.count", true);
     REQUIRE(made);
     CHECK(made->problem == 0);
+}
+
+TEST_CASE("who has no descriptor left lends nothing, and ends", "[unit]")
+{
+    const auto folder = sys::PassingFolder::make(lending_folders);
+    REQUIRE(folder);
+    make_starts(folder->path());
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    {
+        FileLender lender{folder->path()};
+        const sys::UniqueFd next{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+        rlimit none = before;
+        none.rlim_cur = static_cast<rlim_t>(next.get());
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+        CHECK(::open("/dev/null", O_RDONLY | O_CLOEXEC) == -1);
+        lender.finish();
+    }
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
 
 TEST_CASE("without the file of the starts nothing is lent", "[unit]")
