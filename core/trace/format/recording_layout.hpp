@@ -16,8 +16,8 @@
 // same sequence number, and readers count the chunk once.
 //
 // If the file of an image cannot be made, a symbolic link <process>.<number>.refused takes its place, and the target of
-// the link is the errno. A link needs no descriptor and, on most file systems, no disk block. A process may be unable to
-// make either, for example after setuid(2) or chroot(2). Then memsweep opens the file for it (lent_file.hpp). If that
+// the link is the errno. A link needs no descriptor and, on most file systems, no disk block. Some processes may make
+// neither, for example after setuid(2) or chroot(2). Then memsweep opens the file for them (lent_file.hpp). If that
 // fails too, the process adds an entry to the file "starts" (start_layout.hpp).
 //
 // Memory   none. The recorder includes this header, so the header needs no library.

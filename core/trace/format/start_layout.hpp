@@ -1,7 +1,8 @@
 // The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
 // have started, and forked processes that could make neither their own file nor the link that says why. The file is
 // made together with the folder, at its full size. A process maps the file as soon as it has loaded the recorder. So it
-// can add an entry later without a descriptor, even if it may no longer open the file. A forked child keeps the mapping.
+// can add an entry later without a descriptor, even if it may no longer open the file. A forked child has the mapping
+// too.
 //
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order in which processes took them

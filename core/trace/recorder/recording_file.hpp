@@ -64,8 +64,8 @@ inline constexpr unsigned max_images = 10'000;  // of one process
 // Errors   a negative errno.
 class KeptFile {
   public:
-    // Creates the file at path(). -EEXIST: a file exists there already. If this process may not create it, memsweep does
-    // (lent_file.hpp).
+    // Creates the file at path(). -EEXIST: a file exists there already. If this process may not create it, memsweep
+    // does (lent_file.hpp).
     [[nodiscard]] long create() noexcept;
     [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
     // A valid descriptor of the file, or a negative errno.
@@ -91,8 +91,8 @@ class RecordingFile {
     // fails, leaves only a symbolic link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
-    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create(). If
-    // the link cannot be made, adds an entry to the file "starts". `problem`: a negative errno.
+    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create().
+    // If the link cannot be made, adds an entry to the file "starts". `problem`: a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
     // Unmaps and closes the file in a forked child. Only the given bytes stay mapped, as zeroed memory without a file.
