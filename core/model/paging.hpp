@@ -15,36 +15,36 @@ enum class TrimHow : std::uint8_t { none, soft, dontneed, free, cold, pageout, c
 
 template <>
 inline constexpr auto name_table<TrimHow> = std::to_array<Named<TrimHow>>({
-    {TrimHow::none, "none", "nothing is taken: what the others are measured against; contents kept"},
+    {TrimHow::none, "none", "no page is taken: the baseline of the other mechanisms; contents kept"},
     {TrimHow::soft, "soft",
-     "page-table entries dropped, pages left in the page cache; contents kept, a minor fault per page written "
-     "next"},
+     "page-table entries are dropped, and pages stay in the page cache; contents kept; the next write to each page is "
+     "a minor fault"},
     {TrimHow::dontneed, "dontneed",
-     "pages given back to the system (MADV_DONTNEED); contents lost, a minor fault per page touched next"},
+     "pages are returned to the system (MADV_DONTNEED); contents lost; the next touch of each page is a minor fault"},
     {TrimHow::free, "free",
-     "pages given back when memory runs short (MADV_FREE); contents lost, or kept until then, page by page"},
+     "pages are returned once memory runs short (MADV_FREE); until then each page keeps its contents"},
     {TrimHow::cold, "cold",
-     "pages first in line when memory runs short (MADV_COLD); contents kept, no fault until then"},
+     "pages are the first to be reclaimed once memory runs short (MADV_COLD); contents kept, and no fault until then"},
     {TrimHow::pageout, "pageout",
-     "pages written to swap (MADV_PAGEOUT); contents kept, a fault per page touched next, a major one when it has "
-     "to be read back"},
+     "pages are written to swap (MADV_PAGEOUT); contents kept; the next touch of each page is a fault, and a major one "
+     "if the page must be read back"},
     {TrimHow::cgroup, "cgroup",
-     "the control group gives up as many bytes, of whatever it holds (memory.reclaim); contents kept"},
+     "the control group reclaims as many bytes from any of its memory (memory.reclaim); contents kept"},
 });
 
 enum class PrefetchHow : std::uint8_t { none, willneed, populate_read, populate_write };
 
 template <>
 inline constexpr auto name_table<PrefetchHow> = std::to_array<Named<PrefetchHow>>({
-    {PrefetchHow::none, "none", "nothing is asked for: what the others are measured against"},
+    {PrefetchHow::none, "none", "nothing is requested: the baseline of the other ways"},
     {PrefetchHow::willneed, "willneed",
      "pages of files, of shared memory and of swap are read in the background (MADV_WILLNEED); the first use still "
      "faults"},
     {PrefetchHow::populate_read, "populate_read",
-     "every page can be read without a fault (MADV_POPULATE_READ, Linux 5.14); with most kernels fresh private pages "
-     "are the shared zero page until they are written"},
+     "every page can be read without a fault (MADV_POPULATE_READ, Linux 5.14); on most kernels a fresh private page is "
+     "the shared zero page until it is written"},
     {PrefetchHow::populate_write, "populate_write",
-     "every page is there, to be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
+     "every page can be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
 });
 
 // The state of an array's contents after its pages have been removed.

@@ -18,7 +18,7 @@ inline constexpr auto name_table<PoolKind> = std::to_array<Named<PoolKind>>({
     {PoolKind::none, "none", "no pool: every array comes from the resource and goes back to it"},
     {PoolKind::classes, "classes", "idle blocks by size class, kept by threads, depots and a common store"},
     {PoolKind::best_fit, "best_fit", "ranges cut from chunks: the smallest that fits; neighbours coalesce"},
-    {PoolKind::tlsf, "tlsf", "the same ranges, found in constant time by two levels of bitmaps"},
+    {PoolKind::tlsf, "tlsf", "ranges as of best_fit, found in constant time by two levels of bitmaps (TLSF)"},
 });
 
 enum class ClassScheme : std::uint8_t {
@@ -48,7 +48,7 @@ enum class PoolTopology : std::uint8_t { tiered, striped };
 template <>
 inline constexpr auto name_table<PoolTopology> = std::to_array<Named<PoolTopology>>({
     {PoolTopology::tiered, "tiered", "each thread's own cache, then a depot per class, then a common store"},
-    {PoolTopology::striped, "striped", "buckets by thread number: the own one first, then the others"},
+    {PoolTopology::striped, "striped", "buckets by thread number: a thread looks in its own first, then in the others"},
 });
 
 // Which idle block is removed if a pool is full or must shrink.
@@ -56,10 +56,10 @@ enum class Eviction : std::uint8_t { returned, lru, lfu, fifo, largest };
 
 template <>
 inline constexpr auto name_table<Eviction> = std::to_array<Named<Eviction>>({
-    {Eviction::returned, "returned", "the block that comes back"},
-    {Eviction::lru, "lru", "the oldest block of the class that was used longest ago"},
+    {Eviction::returned, "returned", "the block that is being returned"},
+    {Eviction::lru, "lru", "the oldest block of the least recently used class"},
     {Eviction::lfu, "lfu", "the oldest block of the class with the fewest hits"},
-    {Eviction::fifo, "fifo", "the block that came first"},
+    {Eviction::fifo, "fifo", "the block that was returned first"},
     {Eviction::largest, "largest", "the oldest of the largest blocks"},
 });
 
@@ -68,9 +68,9 @@ enum class ZeroRule : std::uint8_t { on_take, on_return, fresh };
 
 template <>
 inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
-    {ZeroRule::on_take, "on_take", "written when a reused block is to read as zeros"},
-    {ZeroRule::on_return, "on_return", "written whenever a block comes back"},
-    {ZeroRule::fresh, "fresh", "never written: who asks for zeros gets fresh memory"},
+    {ZeroRule::on_take, "on_take", "zeros are written when a reused block must read as zeros"},
+    {ZeroRule::on_return, "on_return", "zeros are written whenever a block is returned"},
+    {ZeroRule::fresh, "fresh", "zeros are never written: a request for zeros gets fresh memory"},
 });
 
 struct PoolSpec {

@@ -16,7 +16,8 @@ enum class Order : std::uint8_t { interleaved, sequential, shuffled };
 
 template <>
 inline constexpr auto name_table<Order> = std::to_array<Named<Order>>({
-    {Order::interleaved, "interleaved", "repetitions go round-robin over the cases, so that drift hits all alike"},
+    {Order::interleaved, "interleaved",
+     "repetitions go round-robin over the cases, so that drift affects all cases alike"},
     {Order::sequential, "sequential", "all repetitions of a case, then the next case"},
     {Order::shuffled, "shuffled", "round-robin, each round in a seeded random order"},
 });
@@ -36,8 +37,8 @@ template <>
 inline constexpr auto name_table<Placement> = std::to_array<Named<Placement>>({
     {Placement::alone, "alone", "a worker process of its own for every repetition of a case"},
     {Placement::sweep, "sweep",
-     "all cases of a mode in one worker, in the order of the file: each meets what those before it left"},
-    {Placement::drain, "drain", "as sweep, but what was left is collected and drained before the next case"},
+     "all cases of a mode in one worker, in the order of the file: each case finds the memory that earlier ones left"},
+    {Placement::drain, "drain", "as sweep, but memory left by a case is collected and drained before the next"},
 });
 
 // What a replay writes into the blocks that it allocates.
@@ -45,7 +46,7 @@ enum class ReplayTouch : std::uint8_t { recorded, none, first_byte, all };
 
 template <>
 inline constexpr auto name_table<ReplayTouch> = std::to_array<Named<ReplayTouch>>({
-    {ReplayTouch::recorded, "recorded", "as first-byte: no trace says yet what was written"},
+    {ReplayTouch::recorded, "recorded", "as first-byte, because traces do not yet record what was written"},
     {ReplayTouch::none, "none", "nothing is written"},
     {ReplayTouch::first_byte, "first-byte", "the first byte of the block and of each further page"},
     {ReplayTouch::all, "all", "every byte"},
@@ -55,8 +56,8 @@ enum class ReplaySpeed : std::uint8_t { maximum, original };
 
 template <>
 inline constexpr auto name_table<ReplaySpeed> = std::to_array<Named<ReplaySpeed>>({
-    {ReplaySpeed::maximum, "maximum", "one event after the other"},
-    {ReplaySpeed::original, "original", "no event before its time in the recording"},
+    {ReplaySpeed::maximum, "maximum", "each event follows the one before at once"},
+    {ReplaySpeed::original, "original", "no event happens before its time in the recording"},
 });
 
 struct SeriesSpec {

@@ -44,25 +44,28 @@ inline constexpr auto name_table<ResourceKind> = std::to_array<Named<ResourceKin
     {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
     {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
     {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
-    {ResourceKind::memfd, "memfd", "a shared mapping per allocation that nobody else maps: what a soft trim needs"},
-    {ResourceKind::shm, "shm", "shared memory by name in /dev/shm, reserved before it is mapped"},
-    {ResourceKind::file, "file", "a mapping of a file of its own in the folder `path`, which has no name there"},
+    {ResourceKind::memfd, "memfd",
+     "a shared mapping per allocation, which no other process maps; a soft trim needs it"},
+    {ResourceKind::shm, "shm", "named shared memory in /dev/shm, reserved before it is mapped"},
+    {ResourceKind::file, "file", "a mapping of a new unnamed file in the folder `path`, per allocation"},
     {ResourceKind::pmr_new_delete, "pmr_new_delete",
      "the standard library's std::pmr::new_delete_resource: operator new"},
     {ResourceKind::pmr_monotonic, "pmr_monotonic",
-     "std::pmr::monotonic_buffer_resource over it: nothing is freed before the end; one thread"},
+     "std::pmr::monotonic_buffer_resource over pmr_new_delete: nothing is freed before the end; one thread"},
     {ResourceKind::pmr_unsync_pool, "pmr_unsync_pool",
-     "std::pmr::unsynchronized_pool_resource over it: small blocks are kept; one thread"},
-    {ResourceKind::pmr_sync_pool, "pmr_sync_pool", "std::pmr::synchronized_pool_resource over it"},
-    {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
-    {ResourceKind::pinned, "pinned", "page-locked host memory of a device's driver, a call of it per allocation"},
-    {ResourceKind::write_combined, "write_combined", "the same, uncached by the processor: CUDA alone has it"},
-    {ResourceKind::mapped, "mapped", "host memory that kernels of the device reach; arrays must not be touched"},
-    {ResourceKind::managed, "managed", "one address for the processor and the device, moved on demand"},
+     "std::pmr::unsynchronized_pool_resource over pmr_new_delete: small blocks are kept; one thread"},
+    {ResourceKind::pmr_sync_pool, "pmr_sync_pool",
+     "std::pmr::synchronized_pool_resource over pmr_new_delete: small blocks are kept"},
+    {ResourceKind::null, "null",
+     "no memory at all, to measure the cost of the harness itself; arrays must not be touched"},
+    {ResourceKind::pinned, "pinned",
+     "page-locked host memory from a device's driver, with one driver call per allocation"},
+    {ResourceKind::write_combined, "write_combined", "as pinned, but not cached by the processor (CUDA only)"},
+    {ResourceKind::mapped, "mapped", "host memory that kernels of the device can access; arrays must not be touched"},
+    {ResourceKind::managed, "managed", "memory with one address for processor and device, whose pages move on demand"},
     {ResourceKind::device, "device", "the device's own memory; arrays must not be touched"},
     {ResourceKind::stream_ordered, "stream_ordered",
-     "the same from the driver's own pool, in the order of a stream: CUDA alone has it; arrays must not be "
-     "touched"},
+     "the device's own memory from the driver's pool, in stream order (CUDA only); arrays must not be touched"},
 });
 
 enum class PageKind : std::uint8_t { system, small, thp, huge_2m, huge_1g };
@@ -71,16 +74,16 @@ template <>
 inline constexpr auto name_table<PageKind> = std::to_array<Named<PageKind>>({
     {PageKind::system, "system", "as the machine's transparent-huge-page setting decides"},
     {PageKind::small, "4k", "base pages only (MADV_NOHUGEPAGE)"},
-    {PageKind::thp, "thp", "transparent huge pages asked for (MADV_HUGEPAGE)"},
+    {PageKind::thp, "thp", "transparent huge pages are requested (MADV_HUGEPAGE)"},
     {PageKind::huge_2m, "2MiB", "huge pages of 2 MiB that the machine has reserved (MAP_HUGETLB)"},
-    {PageKind::huge_1g, "1GiB", "the same of 1 GiB"},
+    {PageKind::huge_1g, "1GiB", "huge pages of 1 GiB that the machine has reserved (MAP_HUGETLB)"},
 });
 
 enum class NumaPolicy : std::uint8_t { none, bind, preferred, interleave, weighted };
 
 template <>
 inline constexpr auto name_table<NumaPolicy> = std::to_array<Named<NumaPolicy>>({
-    {NumaPolicy::none, "none", "as the process's own policy has it: where the first touch comes from"},
+    {NumaPolicy::none, "none", "the process's own policy: by default, the node whose processor first touches a page"},
     {NumaPolicy::bind, "bind", "on these nodes only"},
     {NumaPolicy::preferred, "preferred", "on the first of these nodes as long as it has room"},
     {NumaPolicy::interleave, "interleave", "page by page over these nodes"},
@@ -97,10 +100,10 @@ enum class Accounting : std::uint8_t { exact, off };
 
 template <>
 inline constexpr auto name_table<Accounting> = std::to_array<Named<Accounting>>({
-    {Accounting::exact, "exact", "every allocation and every free is counted, and what is live of them"},
+    {Accounting::exact, "exact", "every allocation and free is counted, and the bytes that are live"},
     {Accounting::off, "off",
-     "nothing is counted, so that an operation costs less beyond its memory: allocations, their bytes and live bytes "
-     "are then absent from results"},
+     "nothing is counted, so that an operation has less overhead; results then lack allocations, their bytes and live "
+     "bytes"},
 });
 
 struct MemorySpec {
@@ -146,29 +149,31 @@ enum class ReleaseMode : std::uint8_t {
 
 template <>
 inline constexpr auto name_table<ReleaseMode> = std::to_array<Named<ReleaseMode>>({
-    {ReleaseMode::immediate, "immediate", "freed at the drop; no handle is counted atomically"},
-    {ReleaseMode::refcount, "refcount", "freed by whoever drops the last reference, at once (CPython)"},
-    {ReleaseMode::cycle, "cycle", "caught in reference cycles: freed by a count-triggered collection (CPython)"},
+    {ReleaseMode::immediate, "immediate", "freed at the drop; reference counts are not atomic"},
+    {ReleaseMode::refcount, "refcount", "freed at once, by the thread that drops the last reference (CPython)"},
+    {ReleaseMode::cycle, "cycle",
+     "held in reference cycles, and freed by a collection that a count triggers (CPython)"},
     {ReleaseMode::finalizer, "finalizer",
      "found unreachable by a collection, freed later by a finalizer thread (.NET, Mono)"},
     {ReleaseMode::cleaner, "cleaner",
-     "found by a collection, freed by a reference handler; allocations wait at a cap (JVM direct buffers)"},
+     "found unreachable by a collection, freed by a reference handler; allocations wait at a cap (JVM direct buffers)"},
     {ReleaseMode::sweep, "sweep", "freed inside a stop-the-world sweep, by the allocating thread (Julia)"},
-    {ReleaseMode::explicit_free, "explicit", "freed by the program; what it forgets is lost"},
+    {ReleaseMode::explicit_free, "explicit", "freed by the program; memory that it forgets to free is lost"},
     {ReleaseMode::must_free, "must_free", "freed by the program; an error while other handles exist"},
     {ReleaseMode::unsafe_free, "unsafe_free", "freed early by the program, best effort; a collector frees the rest"},
-    {ReleaseMode::finalize_now, "finalize_now", "the finalizer run by the program, at once"},
-    {ReleaseMode::arena, "arena", "bumped from slabs, all freed when the scope ends (Bumper.jl)"},
+    {ReleaseMode::finalize_now, "finalize_now", "freed at once, as the program runs the finalizer itself"},
+    {ReleaseMode::arena, "arena", "bump-allocated from slabs, and all freed when the scope ends (Bumper.jl)"},
     {ReleaseMode::arena_autoscale, "arena_autoscale",
-     "bumped from one buffer that grows to what the last scopes used (AllocArrays.jl)"},
-    {ReleaseMode::arena_checked, "arena_checked", "as arena, and every access asks whether its scope still lives"},
-    {ReleaseMode::pool, "pool", "returned to a pool of power-of-two classes, reused from there"},
-    {ReleaseMode::preallocated, "preallocated", "kept for ever and handed out again for the same size"},
-    {ReleaseMode::tls_cache, "tls_cache", "returned to a bounded cache of the thread, by exact size"},
-    {ReleaseMode::forward, "forward", "the last buffer dropped is the next one made, if its size fits exactly"},
+     "bump-allocated from one buffer, which grows to the size that the last scopes used (AllocArrays.jl)"},
+    {ReleaseMode::arena_checked, "arena_checked", "as arena, and every access checks that its scope has not ended"},
+    {ReleaseMode::pool, "pool", "returned to a pool with power-of-two size classes, and reused from it"},
+    {ReleaseMode::preallocated, "preallocated", "never freed, and handed out again for requests of the same size"},
+    {ReleaseMode::tls_cache, "tls_cache",
+     "returned to the thread's bounded cache, and reused for exactly the same size"},
+    {ReleaseMode::forward, "forward", "the buffer dropped last is reused for the next array, if the sizes are equal"},
     {ReleaseMode::deferred_batch, "deferred_batch", "freed in batches of N drops, by the dropping thread"},
-    {ReleaseMode::stack, "stack", "bumped from a stack and popped at the drop: the floor"},
-    {ReleaseMode::leak, "leak", "never freed: the upper bound"},
+    {ReleaseMode::stack, "stack", "bump-allocated from a stack, and popped at the drop: the lower bound of the cost"},
+    {ReleaseMode::leak, "leak", "never freed: the upper bound of memory"},
 });
 
 // Groups of modes that free in the same way.
@@ -215,7 +220,7 @@ enum class Fallback : std::uint8_t { none, finalizer, cleaner, sweep, cycle };
 
 template <>
 inline constexpr auto name_table<Fallback> = std::to_array<Named<Fallback>>({
-    {Fallback::none, "none", "nobody: it is lost"},
+    {Fallback::none, "none", "nothing frees them: their memory is lost"},
     {Fallback::finalizer, "finalizer", "a collection and a finalizer thread"},
     {Fallback::cleaner, "cleaner", "a collection and a reference handler"},
     {Fallback::sweep, "sweep", "the sweep of a collection"},
@@ -227,8 +232,12 @@ enum class PressureRule : std::uint8_t { none, coreclr, cuda };
 template <>
 inline constexpr auto name_table<PressureRule> = std::to_array<Named<PressureRule>>({
     {PressureRule::none, "none", "native memory triggers nothing (Mono)"},
-    {PressureRule::coreclr, "coreclr", "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
-    {PressureRule::cuda, "cuda", "live bytes against the device's capacity, at a bounded share of time (CUDA.jl)"},
+    {PressureRule::coreclr, "coreclr",
+     "bytes added since the last collection are held against a budget, and collections may take only a bounded share "
+     "of time (GC.AddMemoryPressure)"},
+    {PressureRule::cuda, "cuda",
+     "live bytes are held against the device's capacity, and collections may take only a bounded share of time "
+     "(CUDA.jl)"},
 });
 
 // How a use of freed memory is noticed.
@@ -236,10 +245,11 @@ enum class Detection : std::uint8_t { off, null, flag, quarantine, unmap };
 
 template <>
 inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
-    {Detection::off, "off", "a use after free goes where it goes"},
+    {Detection::off, "off", "a use after free is not detected"},
     {Detection::null, "null", "a manual free clears the name's pointer"},
-    {Detection::flag, "flag", "every access looks whether its buffer is freed"},
-    {Detection::quarantine, "quarantine", "freed memory is poisoned and held back; broken poison is a write"},
+    {Detection::flag, "flag", "every access checks whether its buffer has been freed"},
+    {Detection::quarantine, "quarantine",
+     "freed memory is poisoned and kept from reuse; a changed poison byte reveals a write"},
     {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
 });
 

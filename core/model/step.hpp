@@ -40,8 +40,9 @@ struct OperationInfo {
 // Allocates `count` arrays under one name. If the name is in use, it is rebound as in Python: the new arrays are made
 // first, then the old ones are dropped.
 struct AllocStep {
-    static constexpr OperationInfo info{"alloc",
-                                        "allocate arrays under a name; a name in use is rebound, new arrays first"};
+    static constexpr OperationInfo info{
+        "alloc",
+        "allocate arrays under a name; if the name is in use, the new arrays are made before the old ones are dropped"};
     static constexpr bool is_for_threads = true;
     std::string as;
     std::uint64_t count{1};
@@ -54,9 +55,8 @@ struct AllocStep {
 // Allocates a block from the memory resource and frees it, and repeats that `times` times. The step makes no array,
 // uses no release mode and writes nothing.
 struct AllocFreeStep {
-    static constexpr OperationInfo info{"alloc_free",
-                                        "allocate a block and free it at once, so many times, with nothing between the "
-                                        "two calls: no array, no release mode"};
+    static constexpr OperationInfo info{
+        "alloc_free", "allocate a block and free it at once, `times` times, with no array or release mode in between"};
     static constexpr bool keeps_no_array = true;
     static constexpr bool is_for_threads = true;
     std::uint64_t bytes{};
@@ -82,7 +82,7 @@ using WriteStep = Write<std::string>;
 // Reads every byte into the repetition's checksum.
 template <typename Name>
 struct Read {
-    static constexpr OperationInfo info{"read", "read every byte of the arrays of a name, into the checksum"};
+    static constexpr OperationInfo info{"read", "read every byte of the arrays of a name, and add it to the checksum"};
     static constexpr bool holds_nothing = true;
     static constexpr bool is_for_threads = true;
     Name target{};
@@ -117,7 +117,7 @@ struct ConcatCase;
 // and live until the repetition ends. Each result is dropped right after its call; it is never freed by hand.
 struct ConcatStep {
     static constexpr OperationInfo info{
-        "concat", "call a case of the concatenation sweep, each call timed by itself, and check its result"};
+        "concat", "run a case of the concatenation sweep, time each call by itself, and check the result"};
     const ConcatCase* what{};
     std::uint64_t warmup{};  // untimed calls before the timed ones
     std::uint64_t calls{};   // timed calls
@@ -129,7 +129,7 @@ struct ConcatStep {
 template <typename Name>
 struct View {
     static constexpr OperationInfo info{
-        "view", "take rows of the arrays of a name under another: a view that shares their memory, or a copy"};
+        "view", "give rows of a name's arrays another name: as a view that shares their memory, or as a copy"};
     Name as{};
     Name of{};
     std::uint64_t start{};
@@ -185,7 +185,7 @@ struct CollectStep {
 };
 
 struct DrainStep {
-    static constexpr OperationInfo info{"drain", "wait until everything found has been released"};
+    static constexpr OperationInfo info{"drain", "wait until every array that a collection found has been released"};
 };
 
 // Removes resident pages of the arrays; the arrays themselves remain.
@@ -193,7 +193,7 @@ template <typename Name>
 struct Trim {
     static constexpr OperationInfo info{
         "trim",
-        "take the resident pages of the arrays of a name away, by one of the mechanisms below; contents may be lost"};
+        "take away the resident pages of a name's arrays, by one of the mechanisms below; contents may be lost"};
     static constexpr bool holds_nothing = true;
     Name target{};
     TrimHow how{TrimHow::soft};
@@ -204,8 +204,8 @@ using TrimStep = Trim<std::string>;
 
 template <typename Name>
 struct Prefetch {
-    static constexpr OperationInfo info{
-        "prefetch", "bring the pages of the arrays of a name in before they are used; contents kept"};
+    static constexpr OperationInfo info{"prefetch",
+                                        "bring in the pages of a name's arrays before they are used; contents kept"};
     static constexpr bool holds_nothing = true;
     static constexpr bool is_for_threads = true;
     Name target{};
@@ -230,8 +230,8 @@ using MigrateStep = Migrate<std::string>;
 // Reads or writes the arrays of a name once, chunk by chunk, and requests the next chunks in advance.
 template <typename Name>
 struct Stream {
-    static constexpr OperationInfo info{
-        "stream", "go once through the arrays of a name in chunks, the next ones on their way, the last ones dropped"};
+    static constexpr OperationInfo info{"stream", "go once through the arrays of a name in chunks, while the next "
+                                                  "chunks are read ahead and the last ones dropped"};
     Name target{};
     std::uint64_t chunk_bytes{8U << 20U};
     std::uint64_t ahead{1};  // number of chunks requested in advance
@@ -248,7 +248,7 @@ using StreamStep = Stream<std::string>;
 // Sends data to a second process through named shared memory: one process writes, the other reads and checks.
 struct ShareStep {
     static constexpr OperationInfo info{
-        "share", "named shared memory with a second process: what one writes the other reads and checks"};
+        "share", "share named memory with a second process, which reads and checks what this one writes"};
     std::uint64_t bytes{16U << 20U};
     std::uint64_t rounds{16};
 };
@@ -256,13 +256,15 @@ struct ShareStep {
 // Runs several transfers at the same time, and repeats that TransferOptions::times times.
 struct TransferStep {
     static constexpr OperationInfo info{
-        "transfer", "move bytes between places, several at once, by a way chosen or asked for; every byte is checked"};
+        "transfer",
+        "move bytes between places, several transfers at once, by a given or chosen strategy; every byte is checked"};
     std::vector<TransferJob> jobs;  // run at the same time
     TransferOptions options;
 };
 
 struct SampleStep {
-    static constexpr OperationInfo info{"sample", "take a named point: live bytes, working set, faults, queue depth"};
+    static constexpr OperationInfo info{"sample",
+                                        "record a named point: live bytes, working set, faults and queue depth"};
     static constexpr bool holds_nothing = true;
     std::string name;
     bool counters_only{};  // reads nothing from /proc, so that it is cheap enough for every iteration of a loop
@@ -275,7 +277,7 @@ struct SampleStep {
 // With any other mode each block has a handle, which the recorded free drops.
 struct ReplayStep {
     static constexpr OperationInfo info{
-        "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};
+        "replay", "allocate and free as a recorded program did, thread by thread, and free the rest at the end"};
     std::string trace;        // path of the file
     std::string content;      // checksum of the file's bytes
     std::uint32_t threads{};  // number of threads that share the recorded threads' events; 0: one per recorded thread
@@ -292,8 +294,8 @@ struct ReplayStep {
 };
 
 struct PurgeStep {
-    static constexpr OperationInfo info{
-        "purge", "ask the allocator and the pool to give back to the system what they hold idle"};
+    static constexpr OperationInfo info{"purge",
+                                        "ask the allocator and the pool to return their idle memory to the system"};
 };
 
 struct IdleStep {
@@ -315,14 +317,15 @@ struct RepeatStep {
 // the memory allocated in it.
 struct ScopeStep {
     static constexpr OperationInfo info{
-        "scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"};
+        "scope",
+        "run nested steps as a block; names first allocated in it end with the block, and so does an arena's memory"};
     std::vector<Step> steps;
 };
 
 // Runs its steps in several threads at once. Each thread has its own names, which end with the block.
 struct ParallelStep {
     static constexpr OperationInfo info{"parallel",
-                                        "run nested steps in several threads at once, each with names of its own"};
+                                        "run nested steps in several threads at once; each thread has its own names"};
     std::uint64_t threads{2};
     std::vector<Step> steps;
 };
@@ -332,7 +335,7 @@ struct ParallelStep {
 template <typename Name>
 struct Pass {
     static constexpr OperationInfo info{
-        "pass", "in a parallel block: hand the arrays of a name to the next thread, take those of the one before"};
+        "pass", "in a parallel block: hand a name's arrays to the next thread, and take those of the previous thread"};
     static constexpr bool holds_nothing = true;
     static constexpr bool is_for_threads = true;
     Name target{};
@@ -345,7 +348,7 @@ using PassStep = Pass<std::string>;
 // scope lose their references without a manual free.
 struct ThrowStep {
     static constexpr OperationInfo info{
-        "throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"};
+        "throw", "every Nth time, leave the innermost scope by an exception, which skips its manual frees"};
     static constexpr bool holds_nothing = true;
     std::uint64_t every{1};
 };

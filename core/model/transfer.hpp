@@ -45,15 +45,16 @@ enum class HostKind : std::uint8_t {
 
 template <>
 inline constexpr auto name_table<HostKind> = std::to_array<Named<HostKind>>({
-    {HostKind::ordinary, "ordinary", "memory as a program gets it, on huge pages where there are any"},
-    {HostKind::pinned, "pinned", "locked: it never leaves, and beside a device its driver may read it directly"},
-    {HostKind::small, "4k", "base pages alone"},
+    {HostKind::ordinary, "ordinary", "memory as a program gets it, on huge pages if there are any"},
+    {HostKind::pinned, "pinned", "locked in memory; a device's driver can read it directly"},
+    {HostKind::small, "4k", "base pages only"},
     {HostKind::thp, "thp", "transparent huge pages"},
     {HostKind::hugetlb_2m, "hugetlb_2m", "reserved huge pages of 2 MiB"},
     {HostKind::hugetlb_1g, "hugetlb_1g", "reserved huge pages of 1 GiB"},
-    {HostKind::registered, "registered", "a program's own memory, made known to a device's driver afterwards"},
-    {HostKind::write_combined, "write_combined", "pinned and not cached: written straight on, slow to read"},
-    {HostKind::mapped, "mapped", "pinned and seen by the device at an address of its own"},
+    {HostKind::registered, "registered",
+     "a program's own memory, registered with a device's driver after it was allocated"},
+    {HostKind::write_combined, "write_combined", "pinned and not cached by the processor: fast to write, slow to read"},
+    {HostKind::mapped, "mapped", "pinned, and mapped into the device's address space"},
     {HostKind::managed, "managed", "moved between host and device by the driver, page by page, on demand"},
 });
 
@@ -123,16 +124,17 @@ enum class Strategy : std::uint8_t { automatic, host, local, p2p, pinned, staged
 template <>
 inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
     {Strategy::automatic, "auto",
-     "the first of the next five that both ends allow, but direct for less than 4 MiB of ordinary memory where no "
-     "chunk is named; the report says which, and why"},
+     "the first of the next five strategies that both ends allow; but direct for less than 4 MiB of ordinary memory if "
+     "no chunk is given; the report says which, and why"},
     {Strategy::host, "host", "a processor copies between host memory and host memory"},
     {Strategy::local, "local", "a copy within one device"},
-    {Strategy::p2p, "p2p", "one copy between two devices that reach each other's memory; staged where they do not"},
+    {Strategy::p2p, "p2p", "one copy between two devices that can access each other's memory; staged if they cannot"},
     {Strategy::pinned, "pinned", "one copy between a device and host memory that its driver reads directly"},
     {Strategy::staged, "staged", "chunk by chunk through rings of pinned slots on the host"},
     {Strategy::registered, "registered",
-     "ordinary host memory made known to the driver before each copy, and given back after it"},
-    {Strategy::direct, "direct", "one copy, whatever memory it is from or to: what staging is measured against"},
+     "one copy from or to ordinary host memory, which is registered with the driver before it and unregistered after "
+     "it"},
+    {Strategy::direct, "direct", "one copy between any memory: the baseline of staging"},
 });
 
 struct TransferJob {

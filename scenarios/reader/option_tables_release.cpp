@@ -35,18 +35,21 @@ const OptionTable<model::ReleaseSpec>& release_table()
         return model::is_collected(release) || has_cache(release);
     };
     static const OptionTable<R> table{
-        choice<&R::mode>("mode", "who frees, and when").always(),
+        choice<&R::mode>("mode", "the release mode: who frees, and when").always(),
         key<R>("profile", OptionKind::text,
                "a runtime profile: a name in configs/runtimes, or a path; keys given here win"),
-        choice<&R::fallback>("fallback", "manual modes: who frees what the program did not").always({}, manual),
-        flag<&R::atomic>("atomic", "handles may be shared between threads: their count takes locked instructions")
+        choice<&R::fallback>("fallback", "manual modes: who frees the arrays that the program did not free")
+            .always({}, manual),
+        flag<&R::atomic>("atomic",
+                         "handles may be shared between threads, so that counting them takes atomic instructions")
             .unless_default({}, counted),
 
         listed_below<R>("/triggers/gc", triggered),
-        integer<&R::collect_every>(
-            "collect_every", 0, thousand_million,
-            "collect before an allocation when this many were made since the last; 0: only by other triggers"),
-        flag<&R::gated>("gated", "finalizer: the allocation that triggers a collection waits until it is drained"),
+        integer<&R::collect_every>("collect_every", 0, thousand_million,
+                                   "a collection runs before an allocation once this many were made since the last; 0: "
+                                   "only other triggers apply"),
+        flag<&R::gated>("gated",
+                        "finalizer: an allocation that triggers a collection waits until all that it found is freed"),
         duration<&R::gc_pause_ns>("gc_pause", 0, 10'000 * millisecond, "a collection stops the program for this long"),
         duration<&R::gc_duration_ns>(
             "gc_duration", 0, 10'000 * millisecond,
@@ -54,26 +57,29 @@ const OptionTable<model::ReleaseSpec>& release_table()
 
         listed_below<R>("/triggers/managed", triggered),
         size<&R::managed, &Managed::bytes_per_array>(
-            "managed_bytes", "managed bytes of small objects that each array brings: wrappers, strings"),
-        size<&R::managed, &Managed::garbage>("garbage", "one managed object more per array, of this size"),
-        size<&R::managed, &Managed::header>("garbage_header", "of that object"),
+            "managed_bytes", "managed bytes of the small objects that come with each array: wrappers, strings"),
+        size<&R::managed, &Managed::garbage>("garbage", "size of one more managed object per array"),
+        size<&R::managed, &Managed::header>("garbage_header", "size of that object's header"),
         size<&R::managed, &Managed::steady>("nursery", "managed bytes between two collections; 0: they trigger none")
             .at(5),
         size<&R::managed, &Managed::first>("nursery_first",
-                                           "before the first collection, where it differs; 0: it does not")
+                                           "nursery before the first collection, if it differs; 0: it does not")
             .at(3),
-        size<&R::managed, &Managed::second>("nursery_second", "before the second, where it differs; 0: it does not")
+        size<&R::managed, &Managed::second>("nursery_second",
+                                            "nursery before the second collection, if it differs; 0: it does not")
             .at(4),
-        size<&R::managed, &Managed::used_at_start>("nursery_used", "used before the first array is made"),
+        size<&R::managed, &Managed::used_at_start>("nursery_used",
+                                                   "bytes of the nursery in use before the first array is made"),
         size<&R::managed, &Managed::tlab>(
             "tlab", "of the nursery, garbage larger than this leaves as much unused, smaller half of it"),
         size<&R::managed, &Managed::region>("region", "objects do not cross regions of this size; 0: there are none"),
         size<&R::managed, &Managed::large_from>("large_from",
-                                                "objects from this size on are counted apart; 0: none are"),
-        size<&R::managed, &Managed::large>("large_budget",
-                                           "of these: a collection once it is passed; 0: they trigger none"),
+                                                "objects of this size and more are counted apart; 0: none are"),
+        size<&R::managed, &Managed::large>(
+            "large_budget", "a collection runs once such large objects exceed this; 0: they trigger none"),
         size<&R::managed, &Managed::promoted>(
-            "promoted", "survives the first collection of the nursery, and counts with the large objects"),
+            "promoted",
+            "bytes that survive the first collection of the nursery, and then count with the large objects"),
         size<&R::managed, &Managed::heap, &Heap::initial>(
             "heap_initial",
             "of a JVM: the nursery follows from it, by G1's rules with a region, else by Serial's; 0: it does not")
@@ -86,77 +92,85 @@ const OptionTable<model::ReleaseSpec>& release_table()
 
         listed_below<R>("/triggers/pressure", triggered),
         choice<&R::pressure, &Pressure::rule>("pressure", "what native memory triggers"),
-        size<&R::pressure, &Pressure::min_budget>("min_budget", "coreclr: gross additions that are always allowed"),
+        size<&R::pressure, &Pressure::min_budget>("min_budget",
+                                                  "coreclr: bytes that may always be added between collections"),
         number<&R::pressure, &Pressure::max_ratio>(
-            "max_ratio", 0, 1000, "coreclr: additions over removals beyond which the budget grows no more"),
+            "max_ratio", 0, 1000, "coreclr: the budget stops growing once additions exceed removals by this factor"),
         size<&R::pressure, &Pressure::managed_heap>(
-            "managed_heap", "coreclr: size of the managed heap, of which a share is a budget too"),
-        number<&R::pressure, &Pressure::heap_share>("heap_share", 0, 1, "coreclr: that share"),
-        number<&R::pressure, &Pressure::duty>("duty", 0, 1000,
-                                              "coreclr: collections lie this many times their duration apart"),
+            "managed_heap", "coreclr: size of the managed heap; a share of it (heap_share) is a budget, too"),
+        number<&R::pressure, &Pressure::heap_share>("heap_share", 0, 1,
+                                                    "coreclr: share of managed_heap that is a budget"),
+        number<&R::pressure, &Pressure::duty>(
+            "duty", 0, 1000, "coreclr: least time between two collections, as a multiple of their duration"),
         flag<&R::pressure, &Pressure::counts_idle>(
-            "pressure_on_idle", "pool: what is returned is registered again, as if it were live: a mistake")
+            "pressure_on_idle",
+            "pool: memory returned to the pool is registered as live again, which is a mistake to study")
             .listed("/cache", has_cache)
             .at(2),
         size<&R::pressure, &Pressure::capacity>("capacity", "cuda: memory of the device; 0: nothing triggers"),
         number<&R::pressure, &Pressure::threshold>("threshold", 0, 1,
-                                                   "cuda: live share of it from which collections come"),
+                                                   "cuda: collections start once this share of the capacity is live"),
         number<&R::pressure, &Pressure::max_gc_share>("max_gc_share", 0, 1,
-                                                      "cuda: share of the time that they may take"),
+                                                      "cuda: largest share of the time that collections may take"),
 
         listed_below<R>("/triggers/cap", triggered),
-        size<&R::cap, &Cap::bytes>("cap", "cleaner: most bytes at once; an allocation above it waits; 0: no cap"),
+        size<&R::cap, &Cap::bytes>("cap",
+                                   "cleaner: most live bytes; an allocation that would exceed it waits; 0: no cap"),
         flag<&R::cap, &Cap::explicit_gc>("explicit_gc", "cleaner: an allocation at the cap may ask for a collection"),
         integer<&R::cap, &Cap::sleeps>("sleeps", 0, 20, "cleaner: sleeps at the cap before the allocation is refused"),
         duration<&R::cap, &Cap::first_sleep_ns>("first_sleep", 0, 10'000 * millisecond,
-                                                "cleaner: the first of them; each is twice the one before"),
+                                                "cleaner: length of the first sleep; each is twice the one before"),
 
         listed_below<R>("/triggers/target", triggered),
         size<&R::target, &Target::initial>("initial_target",
-                                           "sweep: heap at which the first collection comes; 0: no such trigger"),
+                                           "sweep: heap size that triggers the first collection; 0: no such trigger"),
         number<&R::target, &Target::min_growth>("min_growth", 0, 100,
-                                                "sweep: the next target lies at least this share of the heap higher"),
-        size<&R::target, &Target::min_bytes>("min_bytes", "sweep: and at least so much"),
+                                                "sweep: each target exceeds the heap by at least this share of it"),
+        size<&R::target, &Target::min_bytes>("min_bytes",
+                                             "sweep: each target exceeds the heap by at least this many bytes"),
         number<&R::target, &Target::tuning>("tuning", 0, thousand_million, "sweep: factor of the square-root rule"),
         number<&R::target, &Target::smooth_alloc>("smooth_alloc", 0, 1,
                                                   "sweep: weight of the past in the allocation rate"),
         number<&R::target, &Target::smooth_gc>("smooth_gc", 0, 1, "sweep: weight of the past in the collection rate"),
-        size<&R::target, &Target::max_heap>("max_heap", "sweep: bound of the target; 0: none"),
+        size<&R::target, &Target::max_heap>("max_heap", "sweep: upper bound of the target; 0: none"),
         size<&R::target, &Target::counts_from>("counts_from",
                                                "sweep: smaller arrays lie in the managed heap and are not counted"),
 
         listed_below<R>("/triggers/cycle", triggered),
-        integer<&R::cycle, &Cycle::generation0>(
-            "threshold0", 0, thousand_million,
-            "cycle: containers allocated less those freed that trigger a collection; 0: no such trigger"),
-        integer<&R::cycle, &Cycle::generation1>("threshold1", 0, thousand_million,
-                                                "cycle: collections before the second generation is looked at"),
-        integer<&R::cycle, &Cycle::generation2>("threshold2", 0, thousand_million, "cycle: and before the oldest is"),
+        integer<&R::cycle, &Cycle::generation0>("threshold0", 0, thousand_million,
+                                                "cycle: a collection runs once containers allocated minus containers "
+                                                "freed exceed this; 0: no such trigger"),
+        integer<&R::cycle, &Cycle::generation1>(
+            "threshold1", 0, thousand_million,
+            "cycle: collections of the youngest generation before the second is collected too"),
+        integer<&R::cycle, &Cycle::generation2>(
+            "threshold2", 0, thousand_million,
+            "cycle: collections of the second generation before the oldest is collected too"),
         integer<&R::cycle, &Cycle::containers_per_array>("containers", 0, thousand_million,
                                                          "cycle: container objects per array"),
         integer<&R::cycle, &Cycle::temporary_containers>("temporary_containers", 0, thousand_million,
-                                                         "cycle: more of them while an array is made"),
+                                                         "cycle: temporary container objects while an array is made"),
         integer<&R::cycle, &Cycle::containers_at_start>("containers_at_start", 0, thousand_million,
-                                                        "cycle: counted before the first array"),
+                                                        "cycle: container objects counted before the first array"),
         integer<&R::cycle, &Cycle::containers_beside>(
             "containers_beside", 0, thousand_million,
-            "cycle: made after each array; they live until those of the next array are made")
+            "cycle: container objects made after each array; they live until those of the next array are made")
             .unless_default({}, triggered),
-        integer<&R::cycle, &Cycle::free_list>(
-            "container_free_list", 0, thousand_million,
-            "cycle: containers freed that are kept for reuse, neither counted when made again nor when freed")
+        integer<&R::cycle, &Cycle::free_list>("container_free_list", 0, thousand_million,
+                                              "cycle: freed containers kept for reuse; they count neither when they "
+                                              "are made again nor when they are freed")
             .unless_default({}, triggered),
         integer<&R::cycle, &Cycle::long_lived>("containers_long_lived", 0, thousand_million,
-                                               "cycle: alive since before the program; the oldest generation is "
-                                               "looked at once a quarter as many came to it")
+                                               "cycle: containers alive before the program starts; the oldest "
+                                               "generation is collected once a quarter as many have joined it")
             .unless_default({}, triggered),
         number<&R::cycle, &Cycle::cyclic_fraction>("cyclic_fraction", 0, 1,
-                                                   "cycle: share of the arrays that are caught in cycles"),
+                                                   "cycle: share of the arrays that are held in cycles"),
 
         listed_below<R>("/triggers/finalizer", triggered),
         integer<&R::finalizer_threads>("finalizer_threads", 1, 64, "finalizer, cleaner: threads that free"),
         integer<&R::finalizer_objects>("finalizer_objects", 1, 16, "finalizable objects per array"),
-        integer<&R::finalizer_nice>("finalizer_nice", 0, 19, "niceness of these threads"),
+        integer<&R::finalizer_nice>("finalizer_nice", 0, 19, "niceness of the threads that free"),
         duration<&R::release_cost_ns>("release_cost", 0, 10'000 * millisecond,
                                       "busy time added to each release, for finalizers that do more than free"),
         integer<&R::resurrect_every>("resurrect_every", 0, thousand_million,
@@ -169,23 +183,27 @@ const OptionTable<model::ReleaseSpec>& release_table()
 
         listed_below<R>("/arena", has_arena),
         size<&R::arena, &Arena::slab_bytes>("slab", 4096, any_size, "arena: size of a slab"),
-        size<&R::arena, &Arena::alignment>("bump_alignment", 1, 4096, "arena: largest alignment that is kept"),
+        size<&R::arena, &Arena::alignment>("bump_alignment", 1, 4096, "arena: largest alignment that is honoured"),
         flag<&R::arena, &Arena::restore_on_throw>("restore_on_throw",
-                                                  "arena: an exception that leaves a scope restores it too"),
-        size<&R::arena, &Arena::initial_bytes>("initial", 4096, any_size, "arena_autoscale: the main buffer"),
-        integer<&R::arena, &Arena::history>("history", 1, 1000, "arena_autoscale: scopes that its size follows"),
-        number<&R::arena, &Arena::headroom>("headroom", 0, 100, "arena_autoscale: how much more than they used"),
+                                                  "arena: a scope left by an exception frees its memory, too"),
+        size<&R::arena, &Arena::initial_bytes>("initial", 4096, any_size,
+                                               "arena_autoscale: initial size of the main buffer"),
+        integer<&R::arena, &Arena::history>("history", 1, 1000,
+                                            "arena_autoscale: number of last scopes that set the buffer's size"),
+        number<&R::arena, &Arena::headroom>(
+            "headroom", 0, 100, "arena_autoscale: how much larger the buffer is than those scopes needed, as a share"),
 
         listed_below<R>("/cache", has_cache),
         integer<&R::cache, &Cache::per_size>("cache_per_size", 0, thousand_million,
-                                             "pool, tls_cache: arrays kept of one size")
+                                             "pool, tls_cache: most arrays of one size that are kept")
             .at(0),
-        size<&R::cache, &Cache::limit_bytes>("cache_limit", "pool, tls_cache: bytes kept in all").at(1),
+        size<&R::cache, &Cache::limit_bytes>("cache_limit", "pool, tls_cache: most bytes that are kept").at(1),
 
         listed_below<R>("/window", has_window),
-        size<&R::cache, &Cache::from_bytes>("cache_from", 0, any_size, "pool: smaller arrays bypass it"),
-        size<&R::cache, &Cache::below_bytes>("cache_below", "pool: and so do arrays of this size and more; 0: none do"),
-        size<&R::cache, &Cache::stack_bytes>("stack", 4096, any_size, "stack: the region")
+        size<&R::cache, &Cache::from_bytes>("cache_from", 0, any_size, "pool: smaller arrays bypass the pool"),
+        size<&R::cache, &Cache::below_bytes>("cache_below",
+                                             "pool: arrays of this size and more bypass the pool; 0: none do"),
+        size<&R::cache, &Cache::stack_bytes>("stack", 4096, any_size, "stack: size of its region")
             .always("stack_bytes", on_stack),
     };
     return table;

@@ -50,20 +50,22 @@ OptionTable<model::AllocStep> keys_of(Of<model::AllocStep> /*operation*/)
 {
     using A = model::AllocStep;
     auto shape = rows::bounded<&A::shape>("shape", OptionKind::shape, 1, any_size, "extents, slowest-varying first");
-    auto bytes = rows::key<A>("bytes", OptionKind::size, "instead of dtype and shape: a uint8 array of this size");
-    return {rows::name<&A::as>("as", "name of the new arrays; a name in use is rebound, new arrays first").required(),
+    auto bytes = rows::key<A>("bytes", OptionKind::size, "size of a uint8 array, instead of dtype and shape");
+    return {rows::name<&A::as>("as",
+                               "name of the new arrays; if it is in use, they are made before the old ones are dropped")
+                .required(),
             rows::integer<&A::count>("count", 1, thousand_million, "how many arrays"),
             rows::choice<&A::dtype>("dtype", "element type"),
             std::move(shape),
             std::move(bytes).within(1, any_size),
             rows::choice<&A::fill>("fill", "what the elements hold"),
-            rows::choice<&A::touch>("touch", "what is written at once")};
+            rows::choice<&A::touch>("touch", "what is written right after the allocation")};
 }
 
 OptionTable<model::AllocFreeStep> keys_of(Of<model::AllocFreeStep> /*operation*/)
 {
     using A = model::AllocFreeStep;
-    return {rows::size<&A::bytes>("bytes", 1, any_size, "of the block").required(),
+    return {rows::size<&A::bytes>("bytes", 1, any_size, "size of the block").required(),
             rows::integer<&A::times>("times", 1, thousand_million, "how often it is allocated and freed")};
 }
 
@@ -72,7 +74,7 @@ OptionTable<model::WriteStep> keys_of(Of<model::WriteStep> /*operation*/)
     using W = model::WriteStep;
     return {arrays<W>(), rows::choice<&W::touch>("touch", "what is written"),
             rows::size<&W::overrun_bytes>("overrun", 0, 4096,
-                                          "written past the end as well: a planted mistake, for guard pages to catch")
+                                          "bytes written past the end, too: a planted mistake that guard pages catch")
                 .unless_default("overrun_bytes")};
 }
 
@@ -100,22 +102,22 @@ OptionTable<model::ConcatStep> keys_of(Of<model::ConcatStep> /*operation*/)
         [](C& step, const Value& text) { step.what = model::find_concat_case(std::get<std::string>(text)); });
     return {std::move(label).one_of(model::concat_labels).required(),
             rows::integer<&C::warmup>("warmup", 0, 100'000,
-                                      "calls before those that are timed; default: 20 as the original, 1 in mode leak")
+                                      "untimed calls first; default: 20, as in the original, and 1 in mode leak")
                 .without_default(),
             rows::integer<&C::calls>("calls", 1, 100'000,
-                                     "timed calls; default: as the original, 30 to 500 by case, 3 in mode leak")
+                                     "timed calls; default: 30 to 500 by case, as in the original, and 3 in mode leak")
                 .without_default(),
-            rows::name<&C::out>("out", "name for the array that results are written to, of a case that has one")};
+            rows::name<&C::out>("out", "name of the array that results are written to, for a case that has one")};
 }
 
 OptionTable<model::ViewStep> keys_of(Of<model::ViewStep> /*operation*/)
 {
     using V = model::ViewStep;
     return {rows::name<&V::as>("as", "name of the views or copies").required(),
-            rows::name<&V::of>("of", "name of the arrays that they are of").required(),
+            rows::name<&V::of>("of", "name of the arrays that they view or copy").required(),
             rows::integer<&V::start>("start", 0, any_size, "first row, along the first dimension"),
             rows::integer<&V::stop>("stop", 1, any_size, "row after the last").required(),
-            rows::flag<&V::copy>("copy", "memory of its own instead of a view")};
+            rows::flag<&V::copy>("copy", "make a copy instead of a view")};
 }
 
 OptionTable<model::FreeStep> keys_of(Of<model::FreeStep> /*operation*/)
@@ -157,18 +159,19 @@ OptionTable<model::StreamStep> keys_of(Of<model::StreamStep> /*operation*/)
 {
     using S = model::StreamStep;
     return {
-        arrays<S>(), rows::size<&S::chunk_bytes>("chunk", 4096, any_size, "gone through at a time; whole pages"),
-        rows::integer<&S::ahead>("ahead", 0, 1024, "chunks that are asked for before they are needed (MADV_WILLNEED)"),
-        rows::flag<&S::drop_behind>("drop_behind", "what has been gone through leaves memory (MADV_PAGEOUT; written to "
-                                                   "its file before); resource file"),
-        rows::flag<&S::write>("write", "write instead of reading into the checksum")};
+        arrays<S>(), rows::size<&S::chunk_bytes>("chunk", 4096, any_size, "bytes of a chunk; whole pages"),
+        rows::integer<&S::ahead>("ahead", 0, 1024, "chunks requested ahead of use (MADV_WILLNEED)"),
+        rows::flag<&S::drop_behind>(
+            "drop_behind",
+            "chunks leave memory after use (MADV_PAGEOUT; they are written to their file first); resource file only"),
+        rows::flag<&S::write>("write", "write the chunks instead of reading them into the checksum")};
 }
 
 OptionTable<model::ShareStep> keys_of(Of<model::ShareStep> /*operation*/)
 {
     using S = model::ShareStep;
-    return {rows::size<&S::bytes>("bytes", 4096, any_size, "of the shared memory"),
-            rows::integer<&S::rounds>("rounds", 1, 1'000'000, "how often all of it is written and read")};
+    return {rows::size<&S::bytes>("bytes", 4096, any_size, "size of the shared memory"),
+            rows::integer<&S::rounds>("rounds", 1, 1'000'000, "number of times that all of it is written and read")};
 }
 
 OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
@@ -176,58 +179,63 @@ OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
     using T = model::TransferStep;
     using Options = model::TransferOptions;
     return {
-        rows::key<T>("transfers", OptionKind::list, "which, at once; at most 64").required(),
-        rows::choice<&T::options, &Options::strategy>("strategy", "which way they take"),
+        rows::key<T>("transfers", OptionKind::list, "the transfers, which run at once; at most 64").required(),
+        rows::choice<&T::options, &Options::strategy>("strategy", "how the transfers are carried out"),
         rows::listed_below<T>("/options"),
         rows::integer<&T::options, &Options::times>("times", 1, 1'000'000,
-                                                    "turns in which all of them are carried out"),
-        rows::integer<&T::options, &Options::pieces>("pieces", 1, 1'000'000, "copies that each is cut into"),
+                                                    "number of turns; each carries out all transfers"),
+        rows::integer<&T::options, &Options::pieces>("pieces", 1, 1'000'000,
+                                                     "number of copies that each transfer is cut into"),
         rows::flag<&T::options, &Options::batch>(
-            "batch", "pieces are gathered in pinned memory, and moved by one copy; from host memory to a device"),
+            "batch", "pieces are gathered in pinned memory and moved by one copy; only from host memory to a device"),
         rows::flag<&T::options, &Options::sync_each>("sync_each",
                                                      "the program waits for each piece before it asks for the next"),
         rows::size<&T::options, &Options::chunk_bytes>(
             "chunk", 0, 1ULL << 32U,
-            "staged: of each slot of a ring, from 4KiB; 0: 64KiB of 64KiB, twice that of four times as many bytes, and "
-            "so on, 4MiB at most"),
-        rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: slots of the ring"),
+            "staged: size of each slot of a ring, from 4KiB; 0: 64KiB for a transfer of 64KiB, and twice as much for "
+            "every four times as many bytes, up to 4MiB"),
+        rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: number of slots in the ring"),
         rows::integer<&T::options, &Options::threads>(
             "threads", 0, 64,
-            "staged: that copy at once, each a part of the bytes through a ring of its own; 0: one for every two "
-            "processors beside the device, 8 at most")
+            "staged: threads that copy at once, each its part of the bytes through its own ring; 0: one for every two "
+            "processors near the device, at most 8")
             .unless_default(),
         rows::flag<&T::options, &Options::pipeline>(
             "pipeline", "staged: a slot is filled while others are on their way; false: one slot alone"),
         rows::flag<&T::options, &Options::adaptive>(
-            "adaptive", "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\", or 4MiB "
-                        "where that is 0"),
+            "adaptive",
+            "staged: chunks grow and shrink with the measured rate, from 64KiB to \"chunk\", or to 4MiB if that is 0"),
         rows::integer<&T::options, &Options::concurrency>("concurrency", 0, 64,
-                                                          "transfers under way at a time; 0: all"),
+                                                          "most transfers under way at one time; 0: all"),
         rows::size<&T::options, &Options::offset_bytes>("offset", 0, 1ULL << 20U,
-                                                        "both ends begin so far into their memory"),
-        rows::integer<&T::options, &Options::retries>("retries", 0, 30, "of a transfer, after a fault of the driver"),
+                                                        "bytes by which both ends start into their memory"),
+        rows::integer<&T::options, &Options::retries>("retries", 0, 30,
+                                                      "most retries of a transfer after an error of the driver"),
         rows::duration<&T::options, &Options::retry_delay>(
-            "retry_delay", 0, 60'000 * millisecond, "before the first of them; doubles from one to the next, to 1 s"),
+            "retry_delay", 0, 60'000 * millisecond,
+            "delay before the first retry; it doubles with each retry, up to 1 s"),
         rows::size<&T::options, &Options::pinned_budget_bytes>(
-            "pinned_budget", "memory that may be pinned, more is refused; 0: a quarter of what is available"),
+            "pinned_budget", "most memory that may be pinned; more is refused; 0: a quarter of the available memory"),
         rows::flag<&T::options, &Options::fresh>("fresh",
-                                                 "the memory of both ends is made and given back in every turn"),
-        rows::integer<&T::options, &Options::chain>(
-            "chain", 0, 10'000,
-            "kernels that the device runs, one after the other, on what arrived; the result comes back"),
-        rows::flag<&T::options, &Options::keep>(
-            "keep", "chain: what the kernels share stays on the device; false: it goes there and back for each"),
-        rows::size<&T::options, &Options::work_bytes>("work", "that the program reads itself in every turn"),
+                                                 "the memory of both ends is allocated and freed in every turn"),
+        rows::integer<&T::options, &Options::chain>("chain", 0, 10'000,
+                                                    "number of kernels that the device runs, one after the other, on "
+                                                    "the data that arrived; the result is copied back"),
+        rows::flag<&T::options, &Options::keep>("keep", "chain: data that the kernels share stay on the device; false: "
+                                                        "they go to the device and back for each kernel"),
+        rows::size<&T::options, &Options::work_bytes>("work", "bytes that the program itself reads in every turn"),
         rows::flag<&T::options, &Options::blocking>(
-            "blocking", "the program works once the transfers are done; false: where it would wait for them")};
+            "blocking",
+            "the program does its own reads (`work`) after the transfers; false: while it would wait for them")};
 }
 
 OptionTable<model::SampleStep> keys_of(Of<model::SampleStep> /*operation*/)
 {
     using S = model::SampleStep;
-    return {rows::name<&S::name>("name", "of the point").required(),
-            rows::flag<&S::counters_only>("counters_only", "only the exact counters, no resident set: cheap enough for "
-                                                           "every turn of a loop")
+    return {rows::name<&S::name>("name", "name of the point").required(),
+            rows::flag<&S::counters_only>(
+                "counters_only",
+                "record only the exact counters, not the resident set: cheap enough for every turn of a loop")
                 .unless_default()};
 }
 
@@ -241,7 +249,7 @@ OptionTable<model::IdleStep> keys_of(Of<model::IdleStep> /*operation*/)
 OptionTable<model::RepeatStep> keys_of(Of<model::RepeatStep> /*operation*/)
 {
     using R = model::RepeatStep;
-    return {rows::integer<&R::times>("times", 1, thousand_million, "how often").required(),
+    return {rows::integer<&R::times>("times", 1, thousand_million, "number of times").required(),
             steps_key<R>("what is repeated; at most 8 levels deep")};
 }
 
@@ -258,8 +266,9 @@ OptionTable<model::ParallelStep> keys_of(Of<model::ParallelStep> /*operation*/)
                    std::views::transform(&model::OperationInfo::name);
         return fmt::format("what each thread does: {}", fmt::join(can, ", "));
     }();
-    return {rows::integer<&P::threads>("threads", 1, 64, "how many; pinned to the processors in turn"),
-            steps_key<P>(steps_help)};
+    return {
+        rows::integer<&P::threads>("threads", 1, 64, "number of threads; they are pinned to the processors in turn"),
+        steps_key<P>(steps_help)};
 }
 
 OptionTable<model::PassStep> keys_of(Of<model::PassStep> /*operation*/)
@@ -276,18 +285,18 @@ OptionTable<model::ThrowStep> keys_of(Of<model::ThrowStep> /*operation*/)
 OptionTable<model::ReplayStep> keys_of(Of<model::ReplayStep> /*operation*/)
 {
     using R = model::ReplayStep;
-    return {
-        rows::text<&R::trace>("trace", "the .mst file; relative to the scenario's folder")
-            .required()
-            .by([](const R& step) { return Value{step.content}; }),
-        rows::integer<&R::threads>("threads", 0, 1024, "the recorded threads are dealt out to so many; 0: to one each"),
-        rows::choice<&R::touch>("touch", "what is written into each block"),
-        rows::choice<&R::speed>("speed", "how fast events follow"),
-        rows::flag<&R::latency>("latency", "every call is timed by itself, for the times by size; no part of "
-                                           "time_per_event"),
-        rows::duration<&R::settle>("settle", 0, hour,
-                                   "how long it is idle after the last event, before it frees what is left")
-            .unless_default()};
+    return {rows::text<&R::trace>("trace", "the .mst file; relative to the scenario's folder")
+                .required()
+                .by([](const R& step) { return Value{step.content}; }),
+            rows::integer<&R::threads>(
+                "threads", 0, 1024,
+                "number of threads that the recorded ones are divided among; 0: as many as were recorded"),
+            rows::choice<&R::touch>("touch", "what is written into each block"),
+            rows::choice<&R::speed>("speed", "how fast events follow"),
+            rows::flag<&R::latency>("latency", "time every call of this step by itself, to report times by size; the "
+                                               "step does not count in time_per_event"),
+            rows::duration<&R::settle>("settle", 0, hour, "idle time after the last event, before the rest is freed")
+                .unless_default()};
 }
 
 std::vector<std::string_view> operation_names()
@@ -320,8 +329,10 @@ const OptionTable<model::Step>& step_table()
             .required()
             .always()
             .by([](const S& step) { return Value{std::string{model::operation_name(step.operation)}}; }),
-        rows::name<&S::phase>("phase", "what reports group it by; default: the operation").always(),
-        rows::flag<&S::timed>("timed", "wall_time covers the steps marked so; when none is, all but samples").always(),
+        rows::name<&S::phase>("phase", "name by which reports group the step; default: the operation").always(),
+        rows::flag<&S::timed>("timed",
+                              "wall_time covers the steps marked so; if none is marked, it covers all but samples")
+            .always(),
     };
     return table;
 }
@@ -330,11 +341,11 @@ const OptionTable<model::TransferJob>& transfer_table()
 {
     using J = model::TransferJob;
     static const OptionTable<J> table{
-        rows::key<J>("src", OptionKind::text, "from where, in the words of transfers").required(),
-        rows::key<J>("exe", OptionKind::text, "by whom").required(),
-        rows::key<J>("dst", OptionKind::text, "to where").required(),
-        rows::size<&J::bytes>("bytes", 1, any_size, "that are moved"),
-        rows::integer<&J::priority>("priority", 0, 10, "transfers of a higher one begin first"),
+        rows::key<J>("src", OptionKind::text, "source, as in a transfer's text: host:pinned@node0").required(),
+        rows::key<J>("exe", OptionKind::text, "executor: who moves the bytes, such as cpu or gpu0.ce").required(),
+        rows::key<J>("dst", OptionKind::text, "destination, such as gpu0").required(),
+        rows::size<&J::bytes>("bytes", 1, any_size, "number of bytes to move"),
+        rows::integer<&J::priority>("priority", 0, 10, "transfers of higher priority begin first"),
     };
     return table;
 }
