@@ -11,6 +11,7 @@
 //            leak does not free them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -52,6 +53,24 @@ struct DisciplineStats {
     std::uint64_t cache_misses{};
     std::uint64_t idle_bytes{};  // kept for reuse
     LatencySummary release_latency;
+
+    static const std::array<std::uint64_t DisciplineStats::*, 13> sums;  // the fields that count what has happened
+};
+
+inline constexpr std::array<std::uint64_t DisciplineStats::*, 13> DisciplineStats::sums{
+    &DisciplineStats::collections,
+    &DisciplineStats::collections_avoided,
+    &DisciplineStats::pause_ns,
+    &DisciplineStats::stalls,
+    &DisciplineStats::stall_ns,
+    &DisciplineStats::finalizers_registered,
+    &DisciplineStats::freed_early,
+    &DisciplineStats::escapes,
+    &DisciplineStats::skipped_restores,
+    &DisciplineStats::bumped_bytes,
+    &DisciplineStats::slabs,
+    &DisciplineStats::cache_hits,
+    &DisciplineStats::cache_misses,
 };
 
 // The outcome of a manual free.

@@ -96,6 +96,17 @@ Costs Stopwatch::costs_of_thread() const
     return costs;
 }
 
+// From the sums alone: what is highest, or is at a time, stays.
+void Accounts::take_away(const Counts& part, lifetime::DisciplineStats& discipline, memory::PoolStats& pool)
+{
+    for (const auto field : lifetime::DisciplineStats::sums) {
+        discipline.*field -= part.discipline.*field;
+    }
+    for (const auto field : memory::PoolStats::sums) {
+        pool.*field -= part.pool.*field;
+    }
+}
+
 Accounts::Accounts(const RunRegion& region, CaseMemory& memory, sys::ProcessProbe& probe, Stopwatch& stopwatch)
     : region_{region}, record_{region.header->record}, memory_{memory}, probe_{probe}, stopwatch_{stopwatch}
 {
@@ -128,15 +139,37 @@ bool Accounts::take_baseline()
     return true;
 }
 
+Accounts::Counts Accounts::counts() const
+{
+    return {memory_.counters.allocations(), memory_.counters.allocated_bytes(), memory_.heap.stats(),
+            memory_.stack.pool_stats()};
+}
+
+void Accounts::leave_out_since(const Counts& before)
+{
+    Counts now = counts();
+    take_away(before, now.discipline, now.pool);
+    left_out_.arrays += now.arrays - before.arrays;
+    left_out_.bytes += now.bytes - before.bytes;
+    for (const auto field : lifetime::DisciplineStats::sums) {
+        left_out_.discipline.*field += now.discipline.*field;
+    }
+    for (const auto field : memory::PoolStats::sums) {
+        left_out_.pool.*field += now.pool.*field;
+    }
+}
+
 bool Accounts::take_end()
 {
     const auto peak = probe_.peak_bytes();
     const auto snapshot = probe_.snapshot();
     record_.live_bytes_peak = std::max(memory_.counters.live_bytes_peak(), record_.replay.direct_live_peak);
-    record_.arrays = memory_.counters.allocations() - allocations_before_ + record_.replay.direct_allocations;
-    record_.allocated_bytes = memory_.counters.allocated_bytes() - bytes_before_ + record_.replay.direct_bytes;
-    record_.discipline = memory_.heap.stats();
+    const Counts all = counts();
+    record_.arrays = all.arrays - allocations_before_ - left_out_.arrays + record_.replay.direct_allocations;
+    record_.allocated_bytes = all.bytes - bytes_before_ - left_out_.bytes + record_.replay.direct_bytes;
+    record_.discipline = all.discipline;
     record_.pool = pool_stats();
+    take_away(left_out_, record_.discipline, record_.pool);
     record_.stray_releases = memory_.heap.stray_releases() - strays_before_;
     count_outstanding();
     if (!snapshot || !peak) {

@@ -97,8 +97,21 @@ class Accounts {
     // `gives_back`). No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
+    // What a replay that only times its calls does between these two is in no count of arrays, bytes, collections or
+    // pools: the replay before it did the same.
+    struct Counts {
+        std::uint64_t arrays{};
+        std::uint64_t bytes{};
+        lifetime::DisciplineStats discipline;
+        memory::PoolStats pool;
+    };
+    [[nodiscard]] Counts counts() const;
+    void leave_out_since(const Counts& before);
+
   private:
     [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const;
+
+    static void take_away(const Counts& part, lifetime::DisciplineStats& discipline, memory::PoolStats& pool);
 
     // Also updates the highest fragmentation. So call it at every sample and at the end.
     [[nodiscard]] memory::PoolStats pool_stats();
@@ -115,6 +128,7 @@ class Accounts {
     sys::ProcessProbe& probe_;
     Stopwatch& stopwatch_;
     std::uint64_t allocations_before_{};
+    Counts left_out_;
     std::uint64_t bytes_before_{};
     std::uint64_t strays_before_{};
     std::int64_t began_ns_{};  // on the steady clock, which also stamps the drops of blocks

@@ -262,8 +262,12 @@ class Interpreter {
 
     Flow execute(const Replay& replay)
     {
+        const auto before = replay.latency ? std::optional{accounts_.counts()} : std::nullopt;
         const trace::ReplayRun run = replays_.run(
             replay, [&] { accounts_.look_at_replay(nanoseconds{replay.settle_ns}, replay.gives_back, clock_); });
+        if (before) {
+            accounts_.leave_out_since(*before);
+        }
         return run.refused ? refused({memory::AllocStatus::out_of_memory, run.refused_bytes}) : Flow::done;
     }
 

@@ -66,7 +66,7 @@ trace::ReplayRun Replays::run(const Replay& step, const std::function<void()>& a
     static const std::function<void()> nothing;
     const trace::ReplayRun run =
         replay(replayer, touch_of(step.touch, memory_.spec), {times, step.latency ? nothing : at_end});
-    if (is_direct()) {
+    if (is_direct() && !step.latency) {
         count_direct_calls(replayer);
     }
     std::uint64_t& bound = region_.header->record.replay.live_bound;
