@@ -58,6 +58,11 @@ bool is_from_driver(ResourceKind resource)
     return resource >= ResourceKind::pinned;  // as the enumeration says
 }
 
+bool is_shared(ResourceKind resource)
+{
+    return resource == ResourceKind::memfd || resource == ResourceKind::shm;
+}
+
 DriverMemoryName driver_memory_name(std::string_view text)
 {
     DriverMemoryName name;

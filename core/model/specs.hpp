@@ -410,6 +410,7 @@ struct ReleaseSpec {
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
+[[nodiscard]] bool is_shared(ResourceKind resource);  // a shared mapping that lies in no file: memfd, shm
 
 // The parts of a name of driver memory: KIND or POOL@KIND, optionally followed by @gpuN. Parts that are not in the name
 // are absent or empty. The caller must check that the pool, the kind and the device exist.

@@ -99,7 +99,7 @@ bool trims(const StepProgram& program)
 
 bool is_shared(const StepProgram& program)
 {
-    return program.memory.resource == model::ResourceKind::memfd;
+    return model::is_shared(program.memory.resource);
 }
 
 bool may_have_huge_pages(const StepProgram& program)

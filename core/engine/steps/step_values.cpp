@@ -21,6 +21,9 @@ FaultKinds fault_kinds(const StepContext& context, std::uint64_t minor_faults, c
     const auto faults = static_cast<double>(minor_faults);
     const double fresh_pages =
         static_cast<double>(std::max(costs.pages_touched, costs.allocated_bytes / context.pages.bytes));
+    if (context.work.memory.resource == model::ResourceKind::shm) {
+        return {.shared_again = faults};  // it is reserved, so that its pages are in the page cache
+    }
     if (context.work.memory.resource == model::ResourceKind::memfd) {
         const double first = std::min(faults, fresh_pages);
         return {.shared = first, .shared_again = faults - first};

@@ -148,7 +148,7 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
     FaultCosts& costs = header.record.fault_costs;
     const model::MemorySpec& memory = header.order.terms.memory;
     measure(FaultKind::small_page, costs.small_page);
-    if (memory.resource == model::ResourceKind::memfd || memory.resource == model::ResourceKind::shm) {
+    if (model::is_shared(memory.resource)) {
         measure(FaultKind::shared_page, costs.shared_page);
         measure(FaultKind::shared_again, costs.shared_again);
     } else if (memory.pages == model::PageKind::thp || memory.huge_pages_from_bytes != 0) {
