@@ -46,8 +46,8 @@ CgroupLevel read_level(const std::string& directory, bool v2)
     const std::string stat = read_kernel_text(directory + "/memory.stat").value_or("");
     CgroupLevel level{directory, read_limit(directory + (v2 ? "/memory.max" : "/memory.limit_in_bytes")), std::nullopt};
     const Bytes used = base::parse_number(read_word(directory + (v2 ? "/memory.current" : "/memory.usage_in_bytes")));
-    const Bytes stalls_at = v2 ? read_limit(directory + "/memory.high") : std::nullopt;
-    level.headroom_bytes = headroom(tighter(level.limit_bytes, stalls_at), used,
+    level.slow_from_bytes = v2 ? read_limit(directory + "/memory.high") : std::nullopt;
+    level.headroom_bytes = headroom(tighter(level.limit_bytes, level.slow_from_bytes), used,
                                     find_counter(stat, v2 ? "inactive_file" : "total_inactive_file"));
     return level;
 }
@@ -273,8 +273,9 @@ std::optional<double> cgroup_share_used(const std::string& root)
 {
     std::optional<double> most;
     for (const CgroupLevel& level : cgroup_memory(root).levels) {
-        if (level.limit_bytes && level.headroom_bytes && *level.limit_bytes != 0) {
-            const double free = static_cast<double>(*level.headroom_bytes) / static_cast<double>(*level.limit_bytes);
+        const Bytes limit = tighter(level.limit_bytes, level.slow_from_bytes);
+        if (limit && level.headroom_bytes && *limit != 0) {
+            const double free = static_cast<double>(*level.headroom_bytes) / static_cast<double>(*limit);
             most = std::max(most.value_or(0), 1 - free);
         }
     }

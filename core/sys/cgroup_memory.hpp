@@ -20,10 +20,10 @@ namespace memsweep::sys {
 
 struct CgroupLevel {
     std::string directory;
-    std::optional<std::uint64_t> limit_bytes;  // beyond it the out-of-memory killer acts; absent: no limit is set
-    // How much more memory may be charged until the lower of two limits is reached: limit_bytes, or memory.high. Above
-    // memory.high the kernel slows tasks down. Page cache that can be dropped at once does not count as charged.
-    // Absent: neither limit is set.
+    std::optional<std::uint64_t> limit_bytes;        // beyond it the out-of-memory killer acts; absent: no limit is set
+    std::optional<std::uint64_t> slow_from_bytes{};  // memory.high, beyond which the kernel slows tasks down
+    // How much more memory may be charged until one of these two is reached. Page cache that can be dropped at once does
+    // not count as charged. Absent: neither limit is set.
     std::optional<std::uint64_t> headroom_bytes;
 };
 
@@ -90,7 +90,8 @@ struct CgroupMount {
 // source is avg10 of "some" in /proc/pressure. Absent: the kernel keeps no such figures.
 [[nodiscard]] std::optional<double> stalled_percent(const std::string& root, const std::string& resource);
 
-// The used share, from 0 to 1, of the control group that is closest to its limit: 1 - headroom_bytes / limit_bytes.
+// The used share, from 0 to 1, of the control group that is closest to its limit: 1 - headroom_bytes divided by
+// limit_bytes or slow_from_bytes, whichever is smaller.
 // Absent: no group has a limit.
 [[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 
