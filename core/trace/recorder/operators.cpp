@@ -24,7 +24,10 @@ using namespace memsweep::trace::recorder;
 constexpr std::size_t asked(std::size_t bytes, std::size_t alignment) noexcept
 {
     const std::size_t some = bytes == 0 ? 1 : bytes;
-    return alignment == 0 ? some : (some + alignment - 1) & ~(alignment - 1);
+    if (alignment == 0 || some > SIZE_MAX - alignment) {
+        return some;  // so large that no malloc grants it
+    }
+    return (some + alignment - 1) & ~(alignment - 1);
 }
 
 std::size_t alignment_of() noexcept
