@@ -133,11 +133,14 @@ void decide(ReplayVerdict& verdict)
 {
     for (const WeighedReplay& one : verdict.replays) {
         const model::Summary& time = summary_of(one, replay_time);
-        const model::Summary& bytes = summary_of(one, verdict.memory.front());
-        if (!time.ci95 || !bytes.ci95) {
+        std::vector<const model::Summary*> judged{&time};
+        for (const std::string_view metric : verdict.memory) {
+            judged.push_back(&summary_of(one, metric));
+        }
+        if (std::ranges::any_of(judged, [](const model::Summary* part) { return !part->ci95; })) {
             verdict.answer = ReplayAnswer::too_few_repetitions;
             verdict.short_of = one.report;
-            verdict.repetitions = std::min(time.n, bytes.n);
+            verdict.repetitions = (*std::ranges::min_element(judged, {}, &model::Summary::n))->n;
             return;
         }
     }

@@ -55,10 +55,12 @@ bool EventDecoder::next(Event& event) noexcept
         if (opcode == Opcode::realloc) {
             event.kind = EventKind::realloc;
             if (!address(event.old_address)) {
+                damaged_ = true;
                 break;
             }
         }
         if (!number(event.size)) {
+            damaged_ = true;
             break;
         }
         return true;

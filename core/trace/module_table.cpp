@@ -10,17 +10,20 @@ bool ModuleTable::take(std::vector<std::uint8_t> payload, std::uint32_t process,
 {
     payloads_.push_back(std::move(payload));
     ModulesDecoder decoder{payloads_.back()};
-    std::vector<LoadedModule>& modules = modules_[{process, decoder.image()}];
+    const StackImage image{process, decoder.image()};
+    std::vector<LoadedModule>& modules = modules_[image];
     LoadedModule module;
-    while (decoder.next(module) && ++held <= most_held) {
+    while (decoder.next(module)) {
+        if (++held > most_held) {
+            return false;
+        }
         // What was said before of the same module is said again when it is gone.
-        const auto same = std::ranges::find_if(modules, [&](const LoadedModule& other) {
-            return other.begin == module.begin && other.first_ticks == module.first_ticks && other.path == module.path;
-        });
-        if (same != modules.end()) {
-            *same = module;
-        } else {
+        const auto [place, is_new] =
+            places_.try_emplace({image, module.begin, module.first_ticks, module.path}, modules.size());
+        if (is_new) {
             modules.push_back(module);
+        } else {
+            modules[place->second] = module;
         }
     }
     return !decoder.damaged();

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/trace/format/stack_layout.hpp"
@@ -23,7 +25,10 @@ class ModuleTable {
     [[nodiscard]] const std::vector<LoadedModule>& of(const StackImage& image) const;
 
   private:
+    using Key = std::tuple<StackImage, std::uint64_t, std::uint64_t, std::string_view>;  // begin, first ticks, path
+
     std::map<StackImage, std::vector<LoadedModule>> modules_;
+    std::map<Key, std::size_t> places_;                // of each module in its image's list
     std::vector<std::vector<std::uint8_t>> payloads_;  // the modules' texts point into them
 };
 
