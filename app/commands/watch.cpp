@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -90,11 +91,22 @@ class Watching {
         report.run.scenario_fingerprint = fingerprint(command, spec.end);
         report.run.scenario_sha256 = report.run.scenario_fingerprint;
         watched_.fingerprint = report.run.scenario_fingerprint;
+        if (!is_good_end(status)) {
+            watched_.status = model::Status::error;
+            watched_.reason = status.describe();
+        }
         report.cases.push_back(std::move(watched_));
         return report;
     }
 
   private:
+    // Whoever watches a service ends it by one of these signals.
+    static bool is_good_end(const sys::ExitStatus& status)
+    {
+        const bool was_ended = status.signal == SIGTERM || status.signal == SIGINT || status.signal == SIGHUP;
+        return was_ended || (status.signal == 0 && status.code == 0);
+    }
+
     // It is the only repetition of a case that runs a program. Nothing counts instructions of a program in the
     // foreground, so the case has no such metrics.
     void take_values(const model::CommandSpec& command, const sys::ExitStatus& status, std::chrono::nanoseconds wall,
@@ -325,20 +337,21 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
 
 void add_watch(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("watch", "Working set, faults and memory pressure of a program over time");
+    Command& command = root.command("watch", "Show working set, faults and memory pressure of a program over time");
     auto& watch = arguments_of<WatchCommand>(command, global, execute);
     command.positional("command CMD", value::command(watch.command), "The program and its arguments, behind --");
     command.option("-i,--interval DUR", value::defaulting(value::duration(watch.interval), "50ms"),
-                   "From sample to sample");
+                   "Time between two samples");
     command.format_option(watch.format,
                           value::offering(value::text(watch.format), value::names_in(reporters::formats())),
                           "text, or any format of a result: see memsweep list formats");
-    command.option("--end-when SIGN", end_of_work(watch.end),
-                   "Watch until the work is done, and measure what is resident then (working_set_end): exit; "
-                   "file:PATH, which the program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in "
-                   "MEMSWEEP_PID. A program that goes on is asked to end 2 s later");
+    command.option(
+        "--end-when SIGN", end_of_work(watch.end),
+        "Watch until the work is done, and measure the memory that is resident then (working_set_end). SIGN is exit; "
+        "file:PATH (the program makes this file); line:REGEX (it prints such a line); or signal (it sends SIGUSR1 to "
+        "the pid in MEMSWEEP_PID). A program that is still running 2 s later is asked to end");
     command.option("-o,--out FILE", value::text(watch.out),
-                   "Where the result goes, as -f has it (json); without -f text goes to stderr beside it");
+                   "File for the result, in the format of -f (json); without -f, text also goes to stderr");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be run, or the "
         "output cannot be written.";

@@ -58,6 +58,13 @@ class Watch(CliTest):
 
     def test_statuses(self):
         self.expect(128 + signal.SIGKILL, "watch", "--", "sh", "-c", "kill -9 $$")
+        for end, code, status, reason in (("exit 3", 3, "error", "exit code 3"), ("kill -6 $$", 134, "error", "SIGABRT"),
+                                          ("kill -15 $$", 143, "ok", None), ("exit 0", 0, "ok", None)):
+            with self.subTest(end):
+                self.expect(code, "watch", "-f", "json", "-o", "w.json", "--", "sh", "-c", end)
+                case = self.case(self.result("w.json"), "watch")
+                self.assertEqual(case["status"], status)
+                self.assertIn(reason or "", case["reason"] or "")
         self.assertIn("No such file", self.expect(2, "watch", "--", "no-such-program").errors)
         self.expect(2, "watch", "-f", "no-such-format", "--", "true")
         self.expect(2, "watch", "-i", "0s", "--", "true")
