@@ -10,6 +10,7 @@
 #include "core/trace/trace_reader.hpp"
 #include "reporters/ci/stack_export.hpp"
 #include "reporters/ci/trace_export.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -76,6 +77,9 @@ base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptio
     MEMSWEEP_TRY(exported);
     MEMSWEEP_TRY(reader.outcome());
     MEMSWEEP_TRY(output.commit());
+    for (const std::string& gap : reporters::gaps_of(reader.facts())) {
+        print_note(command.trace + ": " + gap);
+    }
     return note_damage(command.trace, reader.damage());
 }
 

@@ -20,6 +20,7 @@
 #include "reporters/html/html_writer.hpp"
 #include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -177,6 +178,9 @@ void add_caveats(const trace::PlacementOps& ops, const trace::Facts& facts, Repo
         least(counted(ops.unknown_frees, "free is of a block", "frees are of blocks") +
               " whose allocation is not in the trace");
     }
+    for (std::string& gap : reporters::gaps_of(facts)) {
+        least(std::move(gap));
+    }
     if (const std::uint64_t bad = count_in(facts, trace::bad_lines_fact); bad != 0) {
         least(counted(bad, "line of the log", "lines of the log") + " could not be read");
     }
@@ -319,7 +323,8 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
 
 void add_fit(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
+    Command& command =
+        root.command("fit", "The smallest capacity that a trace needs under each placement policy; needs no GPU");
     auto& fit = arguments_of<FitCommand>(command, global, execute);
     command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
     command.group = "Fitting";

@@ -14,13 +14,14 @@
 #include "core/trace/trace_reader.hpp"
 #include "reporters/document/call_sites.hpp"
 #include "reporters/document/trace_summary.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::app {
 void add_debuginfod(Command& command, bool& may_fetch)
 {
     command.flag("--debuginfod", may_fetch,
-                 "Fetch debugging information that this machine lacks from the servers that DEBUGINFOD_URLS names; "
-                 "else nothing is fetched");
+                 "Fetch missing debugging information from the servers in DEBUGINFOD_URLS; without this option nothing "
+                 "is fetched");
 }
 
 base::Expected<trace::DebugFiles> debug_files(bool may_fetch)
@@ -61,6 +62,7 @@ base::Expected<ExitCode> report_call_sites(const std::string& trace, const trace
                                             .source = source == reader.facts().end() ? trace : source->second,
                                             .top = top,
                                             .damage = reader.damage(),
+                                            .gaps = reporters::gaps_of(reader.facts()),
                                             .up_to = mark ? mark->sign : ""};
     const ExitCode code = note_damage(trace, reader.damage());
     return worse(code, write_document(report, to.format, to.path, global));

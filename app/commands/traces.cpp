@@ -1,14 +1,19 @@
 #include "app/commands/traces.hpp"
 
 #include <cerrno>
+#include <set>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "app/cli/console.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/trace/trace_reader.hpp"
 #include "core/trace/unseen_blocks.hpp"
 #include "reporters/document/trace_charts.hpp"
 #include "reporters/document/trace_summary.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -18,7 +23,37 @@ base::Expected<void> written(int problem, const std::string& path)
     return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
 }
 
+void add_traces(const std::vector<model::Step>& steps, std::set<std::string>& paths)
+{
+    for (const model::Step& step : steps) {
+        if (const auto* replay = std::get_if<model::ReplayStep>(&step.operation)) {
+            paths.insert(replay->trace);
+        } else if (const model::Nested inner = model::nested(step.operation); inner.steps != nullptr) {
+            add_traces(*inner.steps, paths);
+        }
+    }
+}
+
 }  // namespace
+
+std::vector<model::Warning> warnings_of_traces(const model::Plan& plan)
+{
+    std::set<std::string> paths;
+    for (const model::Case& one : plan.cases) {
+        if (one.command() == nullptr) {
+            add_traces(one.steps(), paths);
+        }
+    }
+    std::vector<model::Warning> warnings;
+    for (const std::string& path : paths) {
+        const auto reader = trace::TraceReader::open(path);
+        for (const std::string& gap : reader ? reporters::gaps_of(reader->facts()) : std::vector<std::string>{}) {
+            warnings.push_back({"trace-incomplete", fmt::format("{}: {}", base::printable(path), gap),
+                                "what is replayed is smaller than the program that was recorded"});
+        }
+    }
+    return warnings;
+}
 
 ExitCode note_damage(const std::string& path, const trace::Damage& damage)
 {

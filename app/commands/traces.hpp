@@ -6,8 +6,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/cli/command_line.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/report.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/symbols/call_sites.hpp"
@@ -26,6 +29,9 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
 
 // Prints what is damaged in a trace. Returns ExitCode::finding if anything is, else ExitCode::done.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
+
+// The gaps of the traces that a plan replays: a warning for each.
+[[nodiscard]] std::vector<model::Warning> warnings_of_traces(const model::Plan& plan);
 
 // Prints a note with the names of the processes that held much more memory than their recordings show.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);

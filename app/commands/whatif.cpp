@@ -24,6 +24,7 @@
 #include "core/trace/symbols/site_names.hpp"
 #include "core/trace/trace_moment.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/trace_words.hpp"
 #include "scenarios/reader/replay_plan.hpp"
 
 namespace memsweep::app {
@@ -122,6 +123,7 @@ struct Asked {
     std::optional<std::uint32_t> process;  // absent: the trace has only one
     std::string program;
     std::string served_by;
+    std::vector<std::string> gaps;  // gaps_of() the trace
     AskedTicks moment;
     std::uint64_t most_events{};
 };
@@ -170,6 +172,7 @@ base::Expected<Asked> look_at(const WhatIfCommand& command)
                               (std::holds_alternative<trace::TraceExit>(moment) && !mark),
                     .ticks = trace::ticks_of(reader, moment, asked.most_events, asked.process)};
     MEMSWEEP_TRY(reader.outcome());
+    asked.gaps = reporters::gaps_of(reader.facts());
     return asked;
 }
 
@@ -187,6 +190,7 @@ base::Expected<WhatIfReport> answer(const WhatIfCommand& command, const sys::Sto
     if (!is_named && asked.served_by.empty()) {
         warnings.emplace_back("The trace does not say which allocator served the program: glibc's is replayed.");
     }
+    std::ranges::transform(asked.gaps, std::back_inserter(warnings), reporters::sentence_of);
     const std::string served_by = asked.served_by.empty() ? "libc.so.6" : asked.served_by;
     model::AllocatorSpec allocator =
         MEMSWEEP_TRY(is_named ? named_allocator(command) : allocator_to_replay(served_by, {}));
@@ -260,28 +264,27 @@ base::Expected<ExitCode> execute(const WhatIfCommand& command, const GlobalOptio
 
 void add_whatif(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("whatif", "What a program would hold without some of its call sites");
+    Command& command = root.command("whatif", "Say what a program would hold without some of its call sites");
     auto& whatif = arguments_of<WhatIfCommand>(command, global, execute);
     command.positional("trace FILE", value::text(whatif.trace), "A trace (.mst) with stacks (record --stacks)");
-    command.required_option("--without SITE", value::texts(whatif.without, Arity::each_time),
-                            "A call site, as info --by site names it: its function, FILE:LINE or file; * and ? stand "
-                            "for letters (repeatable)");
+    command.required_option(
+        "--without SITE", value::texts(whatif.without, Arity::each_time),
+        "A call site as info --by site names it: a function, FILE:LINE or a file; * and ? are wildcards (repeatable)");
     command.option("--until MOMENT", value::offering(value::text(whatif.until), {"end", "exit", "peak"}),
-                   "When: end (default; of the work, if the trace was recorded with --end-when), exit, peak (of live "
+                   "The moment to answer for: end (of the work, if recorded with --end-when), exit, peak (of live "
                    "bytes), a time as in 12.5s, or a number of events");
     command.option("--process N", value::number(whatif.process, 0, UINT32_MAX),
-                   "Of a trace of several processes the one that is replayed; default: the only one that calls the "
-                   "sites");
+                   "The process to replay, if the trace has several; default: the only one that calls the sites");
     command.option("--on ALLOCATOR", value::offering(value::text(whatif.on), value::names_in(model::allocators())),
-                   "The allocator to replay on, with settings too ('jemalloc{dirty_decay=0s}'); default: that of the "
-                   "recording");
+                   "The allocator to replay on, possibly with settings ('jemalloc{dirty_decay=0s}'); default: the "
+                   "recorded program's");
     command.format_option(whatif.format, value::word(whatif.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(whatif.out), "Where to write (default stdout)");
-    command.footer =
-        "The trace is replayed with and without the blocks that were born at the sites, three times each, and the "
-        "allocator is asked to give back before anything else is freed. Exit codes: 0 done; 2 unreadable, without "
-        "stacks, or no such site; 3 a replay crashed, timed out or ran out of memory.";
+    command.footer = "The trace is replayed three times with and three times without the blocks that the sites "
+                     "allocated. Before the remaining blocks are freed, the allocator is asked to return memory. Exit "
+                     "codes: 0 done; 2 unreadable, without "
+                     "stacks, or no such site; 3 a replay crashed, timed out or ran out of memory.";
 }
 
 }  // namespace memsweep::app

@@ -11,6 +11,7 @@
 #include "core/trace/symbols/site_names.hpp"
 #include "reporters/document/trace_summary.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -249,6 +250,9 @@ Document document(const CallSitesReport& report)
         document.add(Paragraph{fmt::format("Up to the end of the work ({}): what the program did then is not counted.",
                                            inert_text(report.up_to)),
                                Tone::muted});
+    }
+    for (const std::string& gap : report.gaps) {
+        document.add(Paragraph{sentence_of(gap), Tone::caution});
     }
     for (const std::string& note : sites.notes()) {
         document.add(Paragraph{inert_text(note), Tone::caution});

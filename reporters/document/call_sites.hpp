@@ -16,6 +16,7 @@ struct CallSitesReport {
     std::string source;  // the recorded command, or the trace's file
     std::size_t top{};   // how many sites are named; 0: all
     trace::Damage damage;
+    std::vector<std::string> gaps{};  // gaps_of() the trace
     std::string up_to{};  // sign of the work's end, after which no event is counted; empty: all are counted
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "reporters/document/trace_charts.hpp"
 #include "reporters/text/escaping.hpp"
+#include "reporters/wording/trace_words.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -221,6 +222,9 @@ Document document(const trace::TraceSummary& summary)
     document.add(Opening{.headline = {trace_headline(summary), Tone::plain}});
     for (const auto& [name, value] : summary.facts) {
         document.add(Paragraph{fmt::format("{}: {}", name, value), Tone::muted});
+    }
+    for (const std::string& gap : gaps_of(summary.facts)) {
+        document.add(Paragraph{sentence_of(gap), Tone::caution});
     }
     if (!summary.unrecorded.empty()) {
         document.add(Paragraph{

@@ -519,6 +519,39 @@ class Programs(Recording):
         self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
 
 
+class Gaps(Recording):
+    """A trace that lacks something says so, whatever is made of it."""
+
+    def said(self, *command, code=0):
+        outcome = self.expect(code, *command)
+        return " ".join((outcome.text + outcome.errors).split())
+
+    def check(self, *words):
+        for command in (["fit", self.trace], ["info", self.trace], ["info", self.trace, "--by", "function"], ["report", self.trace, "-f", "md"],
+                        ["report", self.trace, "-f", "html"], ["replay", self.trace, "--on", "glibc", "-n", "1", "--settle", "0s"],
+                        ["export", self.trace, "-f", "rmm", "-o", "t.csv"]):
+            with self.subTest(command):
+                said = self.said(*command)
+                for word in words:
+                    self.assertIn(word, said)
+
+    def test_a_sample(self):
+        self.record(program("recorded_program"), "threads", "2", options=["--sample", "10", "--stacks"])
+        self.check("one block of 10")
+        self.assertIn("one block of 10", self.said("fit", self.trace, "--capacity", "1GiB", code=5))
+
+    def test_sizes(self):
+        self.record(program("recorded_program"), "threads", "2", options=["--min-size", "1000B", "--stacks"])
+        self.check("elow 1,000 B")
+
+    def test_nothing_is_said_of_a_whole_trace(self):
+        self.record(program("recorded_program"), "threads", "2", options=["--stacks"])
+        for command in (["fit", self.trace], ["report", self.trace, "-f", "md"], ["info", self.trace, "--by", "function"]):
+            said = self.said(*command)
+            for word in ("one block of", "elow", "could not be recorded", "without the recorder"):
+                self.assertNotIn(word, said)
+
+
 class RealPrograms(Recording):
     def test_python(self):
         script = ("import json, re, threading\n"
