@@ -32,12 +32,16 @@ constexpr auto as_json = [](const auto& report, TextSink& sink) { sink.add(to_js
 constexpr auto fleet_as_json = [](const FleetReport& report, TextSink& sink) { write_fleet_json(*report.fleet, sink); };
 constexpr auto as_vega = [](const auto& report, TextSink& sink) { sink.add(to_vega(report)); };
 
-// A result of `run --against` is shown as the comparison that it was measured for.
+// A result of `run --against` is shown as the comparison that it was measured for; with the run if that failed.
 template <auto writer>
 void of_comparison_or_run(const model::RunReport& report, TextSink& sink)
 {
-    if (const auto compared = comparison_report(report)) {
-        writer(*compared, sink);
+    if (auto compared = comparison_report(report)) {
+        if (has_failed(report)) {
+            writer(ComparedRun{report, *std::move(compared)}, sink);
+        } else {
+            writer(*compared, sink);
+        }
     } else {
         writer(report, sink);
     }
@@ -57,19 +61,19 @@ void text_of_run(const model::RunReport& report, TextSink& sink)
 
 constexpr Writers of_all(auto writer, Writer<model::RunReport> of_run)
 {
-    return {of_run, writer, writer, writer, writer, writer, writer};
+    return {of_run, writer, writer, writer, writer, writer, writer, writer};
 }
 
 constexpr Writers of_runs(Writer<model::RunReport> writer)
 {
-    return {writer, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    return {writer, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 }
 
-// The writers for runs, comparisons, histories, fleets, fleets compared, leaks and advice.
-constexpr Writers json_writers{write_json, as_json, as_json, fleet_as_json, as_json, as_json, as_json};
-constexpr Writers csv_writers{write_csv, nullptr, write_csv, write_csv, nullptr, nullptr, nullptr};
-constexpr Writers junit_writers{write_junit, write_junit, nullptr, nullptr, nullptr, write_junit, nullptr};
-constexpr Writers health_writers{write_health, nullptr, nullptr, write_health, nullptr, nullptr, nullptr};
+// The writers for runs, comparisons, histories, fleets, fleets compared, leaks, advice, and runs that were compared.
+constexpr Writers json_writers{write_json, as_json, as_json, fleet_as_json, as_json, as_json, as_json, nullptr};
+constexpr Writers csv_writers{write_csv, nullptr, write_csv, write_csv, nullptr, nullptr, nullptr, nullptr};
+constexpr Writers junit_writers{write_junit, write_junit, nullptr, nullptr, nullptr, write_junit, nullptr, write_junit};
+constexpr Writers health_writers{write_health, nullptr, nullptr, write_health, nullptr, nullptr, nullptr, nullptr};
 
 constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
 constexpr std::array<std::string_view, 2> gha_parts{"gha-smaller", "gha-bigger"};
@@ -132,13 +136,13 @@ std::span<const Format> formats()
         {"badge",
          ".svg",
          "the verdict as a badge for a README or a pull request, SVG",
-         {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr, nullptr}},
+         {write_badge, write_badge, nullptr, nullptr, nullptr, nullptr, nullptr, write_badge}},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points",
          of_runs(write_trace)},
         {"svg",
          ".chart.svg",
          "the first chart of html as a picture without scripts, for a README or a slide",
-         {of_comparison_or_run<as_picture>, as_picture, nullptr, nullptr, nullptr, nullptr, nullptr}},
+         {of_comparison_or_run<as_picture>, as_picture, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr}},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", of_runs(as_vega)},
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
          health_writers},

@@ -21,6 +21,7 @@
 #include "core/base/text.hpp"
 #include "core/model/report.hpp"
 #include "reporters/document/advice.hpp"
+#include "reporters/document/compared_run.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/fleet_trend.hpp"
@@ -34,8 +35,9 @@ template <typename Report>
 using Writer = void (*)(const Report&, TextSink&);
 
 // One for each kind of report; null: the format cannot show that kind.
-using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>,
-                           Writer<FleetReport>, Writer<FleetTrendReport>, Writer<LeaksReport>, Writer<AdviceReport>>;
+using Writers =
+    std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>, Writer<FleetReport>,
+               Writer<FleetTrendReport>, Writer<LeaksReport>, Writer<AdviceReport>, Writer<ComparedRun>>;
 
 struct Format {
     std::string_view name;       // as on the command line

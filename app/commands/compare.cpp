@@ -269,6 +269,7 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
     for (const measure::Comparison& comparison : report.comparisons) {
         code = worse(code, exit_code_of(comparison, report.gate));
     }
+    note_unjudged({command.thresholds.begin(), command.thresholds.end()}, report.comparisons);
     const bool silent = global.quiet && command.format == "text" && command.out.empty();
     return silent ? code : worse(code, write_in(format, report, command.out, global));
 }

@@ -64,6 +64,22 @@ std::optional<measure::Criteria> gate_criteria(const std::string& gate,
     return valid ? criteria : std::nullopt;
 }
 
+void note_unjudged(const std::map<std::string, std::string>& thresholds,
+                   std::span<const measure::Comparison> comparisons)
+{
+    for (const auto& [name, text] : thresholds) {
+        const bool is_judged = std::ranges::any_of(comparisons, [&](const measure::Comparison& one) {
+            return std::ranges::any_of(one.metrics, [&](const measure::MetricComparison& metric) {
+                return metric.metric == name && metric.verdict != measure::Verdict::informational;
+            });
+        });
+        if (!is_judged) {
+            print_note(fmt::format("--threshold {}={} judged nothing: no case has this metric, or it is only shown",
+                                   name, text));
+        }
+    }
+}
+
 base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                   const measure::Criteria& criteria, bool force)
 {

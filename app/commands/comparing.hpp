@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "app/cli/console.hpp"
@@ -22,6 +23,10 @@ namespace memsweep::app {
 // metric is an error.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
+
+// Says of each of these thresholds that judged nothing, because no case has the metric or it is not judged.
+void note_unjudged(const std::map<std::string, std::string>& thresholds,
+                   std::span<const measure::Comparison> comparisons);
 
 struct NamedResult {
     std::string name;

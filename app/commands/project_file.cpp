@@ -123,8 +123,8 @@ void apply(const ProjectFile& project, RunCommand& run)
     if (run.gate.empty() && is_compared) {
         run.gate = project.gate;
     }
-    if (!run.against.empty()) {
-        run.thresholds.insert(project.thresholds.begin(), project.thresholds.end());
+    if (is_compared) {
+        run.project_thresholds = project.thresholds;
     }
 }
 

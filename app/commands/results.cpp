@@ -236,10 +236,26 @@ OptionValue report_targets(std::vector<ReportTarget>& targets)
             targets.push_back({text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)});
             return {};
         },
-        Arity::many);
+        Arity::each_time);
 }
 
-ExitCode write_report(const model::RunReport& report, const ReportTarget& target, const GlobalOptions& global)
+namespace {
+
+// One text of a format; with the comparison if the format has a form for both.
+ExitCode write_one(const reporters::Format& format, const model::RunReport& report,
+                   const std::optional<reporters::ComparisonReport>& against, const std::string& path,
+                   const GlobalOptions& global)
+{
+    if (against && format.writes<reporters::ComparedRun>()) {
+        return write_in(format, reporters::ComparedRun{report, *against}, path, global);
+    }
+    return write_in(format, report, path, global);
+}
+
+}  // namespace
+
+ExitCode write_report(const model::RunReport& report, const ReportTarget& target, const GlobalOptions& global,
+                      const std::optional<reporters::ComparisonReport>& against)
 {
     const auto format = reporters::find_format(target.format);
     if (!format) {
@@ -258,7 +274,7 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
     if (is_stdout(target.path)) {
         auto compared = format->name == "text" ? reporters::comparison_report(report) : std::nullopt;
         if (!compared) {
-            return write_in(*format, report, target.path, global);
+            return write_one(*format, report, against, target.path, global);
         }
         compared->only_changed = !global.verbose;
         const reporters::TerminalStyle style = terminal_style(global);
@@ -271,7 +287,7 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         if (file.format.name != format->name && is_left_out(file, report)) {
             continue;
         }
-        if (write_in(file.format, report, file.path, global) != ExitCode::done) {
+        if (write_one(file.format, report, against, file.path, global) != ExitCode::done) {
             return ExitCode::bad_input;
         }
     }

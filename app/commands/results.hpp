@@ -78,9 +78,11 @@ struct ReportTarget {
 // The files that a target writes: one for each part of a format with parts; none if it goes to stdout.
 [[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
-// Writes a report to its target. A format with parts writes a file for each part.
+// Writes a report to its target. A format with parts writes a file for each part. `against`: a comparison
+// that the result does not hold; formats that show verdicts show it, too.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
-                                    const GlobalOptions& global);
+                                    const GlobalOptions& global,
+                                    const std::optional<reporters::ComparisonReport>& against = {});
 
 // Prints on stderr the failures behind the exit code. Used if the report goes to a file, to a program or nowhere.
 void print_failures(const model::RunReport& report);

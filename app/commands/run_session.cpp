@@ -22,6 +22,7 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/site_comparison.hpp"
 #include "app/commands/this_machine.hpp"
+#include "app/commands/traces.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/engine/calibration.hpp"
@@ -208,7 +209,7 @@ class RunSession {
         std::optional<Baseline> baseline;
         const std::string named_baseline = baseline_of(plan);
         if (!named_baseline.empty()) {
-            auto criteria = gate_criteria(command_.gate);
+            auto criteria = gate_criteria(command_.gate, thresholds());
             if (!criteria) {
                 return ExitCode::bad_input;
             }
@@ -218,7 +219,7 @@ class RunSession {
         }
         std::optional<measure::Criteria> criteria;
         if (!command_.against.empty()) {
-            criteria = gate_criteria(command_.gate, command_.thresholds);
+            criteria = gate_criteria(command_.gate, thresholds());
             if (!criteria) {
                 return ExitCode::bad_input;
             }
@@ -252,12 +253,19 @@ class RunSession {
             code = worse(code, criteria ? compare_both(report, *criteria, comparison) : ExitCode::done);
             code = command_.stacks && signals_.arrived() ? stop_code(signals_) : code;
         }
+        if (comparison) {
+            note_unjudged(command_.thresholds, {&*comparison, 1});
+        }
         report.run.exit_code = static_cast<int>(code);
         const std::optional<std::string> saved = observers->finish(report);
         if (!saved || observers->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
-        code = worse(code, write_reports(report, targets));
+        std::optional<reporters::ComparisonReport> against;
+        if (baseline && comparison) {
+            against = {.tool = report.tool, .comparisons = {*comparison}, .gate = !command_.quick, .only_judged = true};
+        }
+        code = worse(code, write_reports(report, targets, against));
         code = worse(code, show(report, targets, path));
         if (comparison) {
             code = worse(code, write_comparison(*comparison, targets, path));
@@ -306,6 +314,13 @@ class RunSession {
     [[nodiscard]] base::Expected<std::string> expanded(const std::string& pattern, const model::RunReport& report) const
     {
         return expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
+    }
+
+    [[nodiscard]] std::map<std::string, std::string> thresholds() const
+    {
+        std::map<std::string, std::string> all = command_.thresholds;
+        all.insert(command_.project_thresholds.begin(), command_.project_thresholds.end());
+        return all;
     }
 
     // The one that was named, or else that of the project, if it has one for this scenario.
@@ -432,6 +447,7 @@ class RunSession {
         report.calibration.harness_seconds_per_run = measure::start_price(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
+        std::ranges::move(warnings_of_traces(plan), std::back_inserter(report.warnings));
         if (pairs) {
             std::ranges::move(pairs->warnings(), std::back_inserter(report.warnings));
         }
@@ -477,11 +493,13 @@ class RunSession {
         return {.comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
     }
 
-    [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets) const
+    // `against`: the comparison with the baseline, if there is one.
+    [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
+                                         const std::optional<reporters::ComparisonReport>& against) const
     {
         ExitCode code = ExitCode::done;
         for (const ReportTarget& target : targets) {
-            const ExitCode written = write_report(report, target, global_);
+            const ExitCode written = write_report(report, target, global_, against);
             code = worse(code, written);
             if (written == ExitCode::done && !is_stdout(target.path)) {
                 print_note(fmt::format("{} report: {}", target.format, target.path));

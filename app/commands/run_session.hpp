@@ -30,10 +30,11 @@ struct RunCommand {
     std::optional<std::uint64_t> max_memory_bytes;  // absent: 80 % of the memory that the machine or cgroup has left
     std::map<std::string, std::string> tags;
     std::string events;
-    std::string baseline;                           // a result to compare with; may have %h %r %s %t, as `out`
-    std::string gate;                               // the gate file for the comparison
-    std::string against;                            // a command to compare `words` with
-    std::map<std::string, std::string> thresholds;  // for the comparison with `against`
+    std::string baseline;                                   // a result to compare with; may have %h %r %s %t, as `out`
+    std::string gate;                                       // the gate file for the comparison
+    std::string against;                                    // a command to compare `words` with
+    std::map<std::string, std::string> thresholds;          // for the comparison with `against` or a baseline
+    std::map<std::string, std::string> project_thresholds;  // from the project file; `thresholds` overrides them
     bool strict_counters{};  // --strict-counters, for the comparison with `against` or `baseline`
     bool duet{};             // run `words` and `against` at the same time
     bool is_automatic{};     // run rounds until the verdict is sure

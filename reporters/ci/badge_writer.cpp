@@ -69,11 +69,26 @@ Badge badge_of(const measure::Comparison& comparison)
     if (measure::outcome(comparison) == measure::ComparisonOutcome::no_verdict) {
         return {"no verdict", Tone::caution};
     }
-    if (const std::size_t open = measure::count(comparison, Verdict::inconclusive); open > 0) {
-        return {fmt::format("nothing shown, {} untold", open), Tone::caution};
-    }
     const std::size_t better = measure::count(comparison, Verdict::improved);
+    if (const std::size_t open = measure::count(comparison, Verdict::inconclusive); open > 0) {
+        return {better > 0 ? fmt::format("{} improved, {} untold", better, open)
+                           : fmt::format("nothing shown, {} untold", open),
+                Tone::caution};
+    }
     return {better > 0 ? fmt::format("{} improved", better) : "no regression", Tone::good};
+}
+
+Badge badge_of(const model::RunReport& report)
+{
+    const model::StatusCounts counts = model::count(report);
+    const Tone tone = run_opening(report).headline.tone;
+    const std::uint64_t bad = counts.failed + counts.errors + counts.timeouts;
+    const std::string text = counts.assertions_failed > 0 ? plural(counts.assertions_failed, "assertion") + " failed"
+                             : bad > 0                    ? plural(bad, "case") + " failed"
+                             : counts.ok == counts.cases && counts.cases > 0
+                                 ? plural(counts.cases, "case") + " measured"
+                                 : fmt::format("{} of {}", counts.ok, plural(counts.cases, "case"));
+    return {text, tone};
 }
 
 }  // namespace
@@ -91,19 +106,21 @@ void write_badge(const ComparisonReport& report, TextSink& sink)
 
 void write_badge(const model::RunReport& report, TextSink& sink)
 {
-    if (const auto compared = comparison_report(report)) {
+    auto compared = comparison_report(report);
+    if (compared && !has_failed(report)) {
         write_badge(*compared, sink);
-        return;
+    } else {
+        write(badge_of(report), sink);
     }
-    const model::StatusCounts counts = model::count(report);
-    const Tone tone = run_opening(report).headline.tone;
-    const std::uint64_t bad = counts.failed + counts.errors + counts.timeouts;
-    const std::string text = counts.assertions_failed > 0 ? plural(counts.assertions_failed, "assertion") + " failed"
-                             : bad > 0                    ? plural(bad, "case") + " failed"
-                             : counts.ok == counts.cases && counts.cases > 0
-                                 ? plural(counts.cases, "case") + " measured"
-                                 : fmt::format("{} of {}", counts.ok, plural(counts.cases, "case"));
-    write({text, tone}, sink);
+}
+
+void write_badge(const ComparedRun& report, TextSink& sink)
+{
+    if (has_failed(report.run)) {
+        write(badge_of(report.run), sink);
+    } else {
+        write_badge(report.against, sink);
+    }
 }
 
 }  // namespace memsweep::reporters

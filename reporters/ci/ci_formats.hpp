@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/model/report.hpp"
+#include "reporters/document/compared_run.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/history.hpp"
@@ -119,12 +120,14 @@ void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with
 void write_junit(const model::RunReport& report, TextSink& sink);
 // One test per judged metric. It fails if its verdict fails the comparison.
 void write_junit(const ComparisonReport& report, TextSink& sink);
+void write_junit(const ComparedRun& report, TextSink& sink);  // the tests of both
 // One test for the program, which fails if it leaks, and one for each site that leaks.
 void write_junit(const LeaksReport& report, TextSink& sink);
 
 // The verdict as a badge for a README or a pull request: SVG, 20 pixels high, in a font that the viewer provides.
 void write_badge(const model::RunReport& report, TextSink& sink);
 void write_badge(const ComparisonReport& report, TextSink& sink);  // the worst verdict of its comparisons
+void write_badge(const ComparedRun& report, TextSink& sink);  // the run's verdict if it failed, else the comparison's
 
 // Chrome trace events, for Perfetto and chrome://tracing.
 //

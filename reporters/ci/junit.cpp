@@ -354,14 +354,8 @@ std::vector<Fact> properties_of(const Comparison& comparison)
     return facts;
 }
 
-}  // namespace
-
-void write_junit(const model::RunReport& report, TextSink& sink)
+TestReport tests_of(const model::RunReport& report)
 {
-    if (const auto compared = comparison_report(report)) {
-        write_junit(*compared, sink);
-        return;
-    }
     TestReport tests{
         .name = "memsweep", .timestamp = seconds_part(report.run.started).value_or(""), .suites = test_suites(report)};
     std::vector<Fact> properties = run_facts(report);
@@ -378,10 +372,10 @@ void write_junit(const model::RunReport& report, TextSink& sink)
             tests.suites.front().output.push_back(sentence(finding));
         }
     }
-    write(tests, sink);
+    return tests;
 }
 
-void write_junit(const ComparisonReport& report, TextSink& sink)
+TestReport tests_of(const ComparisonReport& report)
 {
     TestReport tests{.name = "memsweep compare", .is_timed = false};
     for (const Comparison& comparison : report.comparisons) {
@@ -402,6 +396,30 @@ void write_junit(const ComparisonReport& report, TextSink& sink)
             tests.suites.push_back(std::move(suite));
         }
     }
+    return tests;
+}
+
+}  // namespace
+
+void write_junit(const model::RunReport& report, TextSink& sink)
+{
+    auto compared = comparison_report(report);
+    if (compared && has_failed(report)) {
+        write_junit(ComparedRun{report, *std::move(compared)}, sink);
+    } else {
+        write(compared ? tests_of(*compared) : tests_of(report), sink);
+    }
+}
+
+void write_junit(const ComparisonReport& report, TextSink& sink)
+{
+    write(tests_of(report), sink);
+}
+
+void write_junit(const ComparedRun& report, TextSink& sink)
+{
+    TestReport tests = tests_of(report.run);
+    std::ranges::move(tests_of(report.against).suites, std::back_inserter(tests.suites));
     write(tests, sink);
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/format.hpp"
 #include "core/measure/recorded_comparison.hpp"
 #include "reporters/document/comparison_parts.hpp"
 #include "reporters/document/run_charts.hpp"
@@ -21,6 +22,36 @@ namespace {
 
 using measure::Comparison;
 using measure::MetricComparison;
+
+// Exact counters whose change is forgiven only because the names of the two programs differ in length.
+std::vector<Statement> forgiven(const Comparison& comparison)
+{
+    constexpr double usual_share = 0.001;  // the default threshold of an exact size, and nothing for a count
+    constexpr double usual_bytes = 4096;
+    std::vector<std::string> changes;
+    std::uint64_t apart = 0;
+    for (const MetricComparison& metric : comparison.metrics) {
+        if (metric.reason.names_apart == 0 || !metric.base_median || !metric.candidate_median) {
+            continue;
+        }
+        const double change = *metric.candidate_median - *metric.base_median;
+        const double usual =
+            metric.unit == model::Unit::bytes ? std::min(usual_share * std::abs(*metric.base_median), usual_bytes) : 0;
+        if (std::abs(change) > usual) {
+            changes.push_back(fmt::format("{} {} instead of {}", metric.metric,
+                                          measure::format_value(metric.unit, *metric.candidate_median),
+                                          measure::format_value(metric.unit, *metric.base_median)));
+            apart = metric.reason.names_apart;
+        }
+    }
+    if (changes.empty()) {
+        return {};
+    }
+    return {{measure::Importance::note,
+             fmt::format("{} count as the same only because the programs' names differ by {}: --strict-counters "
+                         "judges them",
+                         listed(changes, ", "), plural(apart, "character"))}};
+}
 
 std::vector<Statement> findings_of(const ComparisonReport& report, const Comparison& comparison)
 {
@@ -36,6 +67,7 @@ std::vector<Statement> findings_of(const ComparisonReport& report, const Compari
     if (!report.gate && measure::outcome(comparison) == measure::ComparisonOutcome::regressed) {
         findings.push_back({measure::Importance::note, "the gate is off: a regression does not set the exit code"});
     }
+    std::ranges::move(forgiven(comparison), std::back_inserter(findings));
     return findings;
 }
 

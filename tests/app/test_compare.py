@@ -531,6 +531,34 @@ class Baseline(CompareTest):
         self.assertIn("improved", self.run_against(0).text)
         self.assertEqual(self.result("after.json")["run"]["exit_code"], 0)
 
+    def reports_against(self, code):
+        """The reports of a run that is held against its baseline, by format."""
+        formats = ("junit", "md", "html", "badge", "text")
+        self.run_against(code, *(word for name in formats for word in ("-r", f"{name}=r.{name}")))
+        return {name: (self.folder / f"r.{name}").read_text() for name in formats}
+
+    def test_reports_tell_the_verdict(self):
+        before = self.small_baseline()
+        self.exactly(before, 0.5)
+        worse = self.reports_against(1)
+        self.assertRegex(worse["junit"], r'<testsuites [^>]*failures="1"')
+        self.assertIn('type="regressed"', worse["junit"])
+        self.assertIn("1 regressed", worse["badge"])
+        for name in ("md", "html", "text"):
+            self.assertIn("regressed", worse[name])
+            self.assertIn("allocated_bytes", worse[name])
+        self.exactly(before, 4)
+        better = self.reports_against(0)
+        self.assertRegex(better["junit"], r'<testsuites [^>]*failures="0"')
+        self.assertIn("1 improved", better["badge"])
+        self.assertIn("improved", better["md"])
+
+    def test_a_threshold_holds_for_a_baseline_too(self):
+        self.exactly(self.small_baseline(), 0.5)
+        self.run_against(0, "--threshold", "allocated_bytes=150%")
+        self.assertIn("judged nothing", self.run_against(1, "--threshold", "instructions=1%").errors)
+        self.assertIn("what to compare with", self.expect(2, "run", "small.json", "--threshold", "wall_time=5%").errors)
+
     def test_a_quick_run_never_gates(self):
         self.exactly(self.small_baseline(), 0.5)
         self.assertIn("regressed", self.run_against(0, "--quick").text)
