@@ -13,7 +13,7 @@ std::string untold_text(const measure::ReturnedBytes& figure, std::uint32_t runs
     }
     return figure.spread > figure.replay_error.value_or(0)
                ? fmt::format("its {} replays are {} apart", runs, base::format_size(figure.spread))
-               : fmt::format("too small to tell from the replay's own {}", base::format_size(figure.error()));
+               : fmt::format("too small to tell from the replay's own error of {}", base::format_size(figure.error()));
 }
 
 std::string unusable_text(const measure::ReplayCheck& check)

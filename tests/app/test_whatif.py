@@ -37,7 +37,7 @@ class WithoutASite(CliTest):
                 self.assertGreaterEqual(abs(said[name]), 10 * error)
                 self.assert_near(said[name], truth, f"{what} {name}")
             else:
-                self.assertRegex(why, r"^(too small to tell from the replay's own|its 3 replays are) [\d.]+ [KMG]?i?B")
+                self.assertRegex(why, r"^(too small to tell from the replay's own error of|its 3 replays are) [\d.]+ [KMG]?i?B")
                 self.assertLess(abs(truth), 12 * error + 64 * PAGE, f"{what} {name}: {why}")
 
     def explained(self, *words, options=()):

@@ -80,9 +80,9 @@ TEST_CASE("returned: why a figure is not told", "[unit]")
 {
     CHECK(untold_text(figure(10 * one_mebibyte, 0, one_mebibyte), 3).empty());
     CHECK(untold_text(figure(10 * one_mebibyte - 1, 0, one_mebibyte), 3) ==
-          "too small to tell from the replay's own 1.00 MiB");
+          "too small to tell from the replay's own error of 1.00 MiB");
     CHECK(untold_text(figure(10 * one_mebibyte - 1, one_mebibyte, one_mebibyte), 3) ==
-          "too small to tell from the replay's own 1.00 MiB");
+          "too small to tell from the replay's own error of 1.00 MiB");
     CHECK(untold_text(figure(10 * one_mebibyte, 2 * one_mebibyte, one_mebibyte), 3) ==
           "its 3 replays are 2.00 MiB apart");
     CHECK(untold_text(figure(10 * one_mebibyte, 2 * one_mebibyte, {}), 3) == "its 3 replays are 2.00 MiB apart");
@@ -108,11 +108,11 @@ TEST_CASE("returned: the table of an explanation has a reason for each figure th
     const Explanation some = explanation({removed_site("load (a.c:3)", large), removed_site("keep (a.c:4)", small),
                                           removed_site("tidy (a.c:5)", mixed), removed_site("late (a.c:6)", apart)});
     for (const std::string& text : {to_terminal(some, TerminalStyle{.width = 200}), to_markdown(some)}) {
-        CHECK(holds(text, "keep (a.c:4): as it is: too small to tell from the replay's own 400.0 KiB; after "
+        CHECK(holds(text, "keep (a.c:4): as it is: too small to tell from the replay's own error of 400.0 KiB; after "
                           "malloc_trim: too small to "
-                          "tell from the replay's own 4.00 KiB"));
+                          "tell from the replay's own error of 4.00 KiB"));
         CHECK(holds(text, "late (a.c:6): its 3 replays are 1.00 MiB apart"));
-        CHECK(holds(text, "tidy (a.c:5): as it is: too small to tell from the replay's own 400.0 KiB"));
+        CHECK(holds(text, "tidy (a.c:5): as it is: too small to tell from the replay's own error of 400.0 KiB"));
         CHECK_FALSE(holds(text, "-9.00 MiB"));
         CHECK_FALSE(holds(text, "20.0 KiB"));
     }
@@ -120,10 +120,10 @@ TEST_CASE("returned: the table of an explanation has a reason for each figure th
     const std::string json = to_json(some);
     CHECK(holds(json, "\"returns\": 9437184, \"error\": 409600, \"not_told\": null"));
     CHECK(holds(json,
-                "\"returns\": null, \"error\": 409600, \"not_told\": \"too small to tell from the replay's own 400.0 "
+                "\"returns\": null, \"error\": 409600, \"not_told\": \"too small to tell from the replay's own error of 400.0 "
                 "KiB\""));
     CHECK(holds(json, "\"returns_after_request\": null, \"error_after_request\": 4096, \"not_told_after_request\": "
-                      "\"too small to tell from the replay's own 4.00 KiB\""));
+                      "\"too small to tell from the replay's own error of 4.00 KiB\""));
     CHECK(holds(json, "\"resident_after_request\": 5242880, \"measured_after_request\": 5238784"));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("whatif: what removing returns, and whether that was checked", "[unit]
                         .check = {.resident = 20 * one_mebibyte, .measured = 20 * one_mebibyte - 512 * 1024}};
     const std::string told = to_markdown(checked);
     CHECK(holds(told, "removing load (a.c:3) returns 16.0 MiB."));
-    CHECK(holds(told, "what removing it returns is not told: too small to tell from the replay's own 512.0 KiB."));
+    CHECK(holds(told, "what removing it returns is not told: too small to tell from the replay's own error of 512.0 KiB."));
     CHECK(holds(told, "Checked with the snapshot at 3.000 s, 1.250 s from that moment: the replay of everything holds "
                       "20.0 MiB of heap then, the program held 19.5 MiB."));
     CHECK(holds(to_json(checked), "\"returns\": 16777216"));
