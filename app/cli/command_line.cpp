@@ -1,5 +1,8 @@
 #include "app/cli/command_line.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,18 +66,21 @@ Bound bind(CLI::App& app, const Command& command)
     return bound;
 }
 
-// --flag, or --flag=yes and --flag=no in CLI11's words for them.
+// --flag, or --flag=yes and --flag=no in CLI11's words for them, without its digits beyond 1. The last one counts.
 base::Expected<bool> is_set(const CLI::Option& flag)
 {
-    try {
-        return flag.as<bool>();
-    } catch (const CLI::ConversionError&) {
-        return refuse(fmt::format("\"{}\" is neither true nor false", fmt::join(flag.results(), " ")), flag.get_name());
+    static constexpr std::array<std::string_view, 5> yes{"true", "on", "yes", "enable", "1"};
+    static constexpr std::array<std::string_view, 5> no{"false", "off", "no", "disable", "0"};
+    for (const std::string& text : flag.results()) {
+        if (std::ranges::find(yes, text) == yes.end() && std::ranges::find(no, text) == no.end()) {
+            return refuse(fmt::format("\"{}\" is neither true nor false", text), flag.get_name());
+        }
     }
+    return std::ranges::find(yes, flag.results().back()) != yes.end();
 }
 
-// CLI11 takes "[a,b]" for a list. A program gets its arguments as they are: behind the dashes such a word has a byte
-// more until it is taken.
+// CLI11 takes "[a,b]" for a list, but a word is what the user has typed: `[ -f x ]` is a command. So such a word has a
+// byte more until it is taken.
 constexpr char guard = '\x01';
 
 std::string guarded(std::string word)
@@ -117,8 +123,7 @@ base::Expected<void> take(const Bound& bound)
                               given->get_name());
             }
         }
-        const bool is_command = option->value.may_end_empty;
-        if (auto taken = option->value.take(is_command ? unguarded(given->results()) : given->results()); !taken) {
+        if (auto taken = option->value.take(unguarded(given->results())); !taken) {
             return refuse(taken.error().message, given->get_name());
         }
     }
@@ -216,25 +221,37 @@ std::vector<std::string> take_behind_dashes(const Command& root, int& argc, cons
 }
 
 // The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is
-// never taken for its text.
+// taken for its text only if the option says so.
 std::vector<std::string> with_meant_texts(const Command& root, std::span<const char* const> words)
 {
     std::vector<std::string> all{words.begin(), words.end()};
     const auto dashes = std::ranges::find(all, "--");
-    std::transform(dashes, all.end(), dashes, guarded);
+    std::ranges::transform(all, all.begin(), guarded);
     const auto command = std::ranges::find_if(
         root.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
     if (command == root.commands.end()) {
         return all;
     }
-    for (const Option& option : command->options) {
-        for (const std::string& name : option.names) {
-            if (option.value.arity == Arity::at_most_one) {
-                std::replace(all.begin(), dashes, name, name + "=" + option.value.alone);
-            }
+    std::vector<std::string> meant;
+    for (auto word = all.begin(); word != dashes; ++word) {
+        const auto option = std::ranges::find_if(command->options, [&](const Option& one) {
+            return one.value.arity == Arity::at_most_one && std::ranges::find(one.names, *word) != one.names.end();
+        });
+        if (option == command->options.end()) {
+            meant.push_back(*word);
+            continue;
         }
+        const bool takes_next = option->value.takes_next && dashes - word > 2 && option->value.takes_next(word[1]);
+        const std::string& text = takes_next ? word[1] : option->value.alone;
+        if (word->starts_with("--")) {
+            meant.push_back(*word + "=" + text);
+        } else {
+            meant.insert(meant.end(), {*word, text});
+        }
+        word += takes_next ? 1 : 0;
     }
-    return all;
+    meant.insert(meant.end(), dashes, all.end());
+    return meant;
 }
 
 // One command as CLI11 knows it.

@@ -96,7 +96,7 @@ using Pair = std::pair<std::string, std::string>;
 
 // The target is a map, or a vector that keeps the pairs in their order.
 template <typename Target>
-[[nodiscard]] OptionValue pairs(Target& target, std::string shape, Arity arity = Arity::many)
+[[nodiscard]] OptionValue pairs(Target& target, std::string shape, Arity arity = Arity::each_time)
 {
     return each(
         [&target, shape = std::move(shape)](const std::string& given) {

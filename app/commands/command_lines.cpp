@@ -20,6 +20,7 @@
 #include "core/base/printable.hpp"
 #include "core/base/text.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "scenarios/reader/axes.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 #include "scenarios/reader/limits.hpp"
 
@@ -44,6 +45,25 @@ OptionValue export_to(RunCommand& run, std::string format)
     return value::any([&run, format = std::move(format)](const std::string& path) {
         run.reports.push_back({format, path});
     });
+}
+
+// --ignore-failure, and hyperfine's --ignore-failure=1,2.
+OptionValue ignored_failures(CommandLines& lines)
+{
+    constexpr std::string_view all = "all-non-zero";
+    OptionValue value = value::each(
+        [&lines, all](const std::string& text) -> base::Expected<void> {
+            std::string_view rest = text;
+            lines.ignore_failure = lines.ignore_failure || rest == all;
+            while (rest != all && !rest.empty()) {
+                const std::string code{base::take_until(rest, ',')};
+                lines.ignored_codes.push_back(
+                    static_cast<std::uint32_t>(MEMSWEEP_TRY(value::whole_number(code, 0, UINT8_MAX))));
+            }
+            return {};
+        },
+        Arity::one);
+    return value::alone_meaning(std::move(value), std::string{all});
 }
 
 void add_hidden(Command& command)
@@ -105,6 +125,35 @@ std::vector<std::string> script(const std::string& text, bool shell)
                         : std::vector<std::string>{"/bin/sh", "-c", text};
 }
 
+// How the lines of one program are run: all by a shell if one of them needs one, so that their cases are comparable.
+struct Readers {
+    bool shell{};
+    std::vector<std::vector<std::string>> words;  // of each line
+};
+
+base::Expected<Readers> readers_of(const std::vector<std::string>& texts, const RunCommand& run)
+{
+    const auto needy = std::ranges::find_if(texts, [](const std::string& line) { return !needs_shell(line).empty(); });
+    const CommandLines& lines = run.lines;
+    if (lines.no_shell && needy != texts.end()) {
+        return refuse(fmt::format("\"{}\" needs a shell for \"{}\"; without -N it gets one", base::printable(*needy),
+                                  needs_shell(*needy)),
+                      "-N");
+    }
+    Readers readers{.shell = lines.shell_program.empty() && (run.shell || needy != texts.end())};
+    for (const std::string& line : texts) {
+        std::vector<std::string> words{line};
+        if (!lines.shell_program.empty()) {
+            words = MEMSWEEP_TRY(base::command_words(lines.shell_program));
+            words.insert(words.end(), {"-c", line});
+        } else if (!readers.shell) {
+            words = MEMSWEEP_TRY(base::command_words(line));
+        }
+        readers.words.push_back(std::move(words));
+    }
+    return readers;
+}
+
 // Short enough for a case's id, and unlike the names before it.
 std::string case_name(std::string text, std::set<std::string>& taken)
 {
@@ -145,10 +194,17 @@ base::Expected<double> number_in(const std::string& text)
     return value;
 }
 
+// The digits behind the point that a number in decimal notation needs: 2 of "0.25", 3 of "25e-4" and "1e-3".
 int decimals_of(const std::string& text)
 {
-    const std::size_t point = text.find('.');
-    return point == std::string::npos ? 0 : static_cast<int>(std::min<std::size_t>(text.size() - point - 1, 9));
+    const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+    const std::size_t point = std::min(text.find('.'), mark);
+    int exponent = 0;
+    const bool is_signed = mark + 1 < text.size() && text[mark + 1] == '+';
+    std::from_chars(text.data() + std::min(mark + 1 + is_signed, text.size()), text.data() + text.size(), exponent);
+    const int behind_point = static_cast<int>(std::min(mark - std::min(point + 1, mark), text.size()));
+    constexpr int most = 15;
+    return std::clamp(behind_point - exponent, 0, most);
 }
 
 base::Expected<void> take_parameters(RunCommand& run)
@@ -163,15 +219,26 @@ base::Expected<void> take_parameters(RunCommand& run)
         return {};
     };
     for (std::size_t i = 0; i + 1 < lines.lists.size(); i += 2) {
-        MEMSWEEP_TRY(add(lines.lists[i], lines.lists[i + 1]));
+        MEMSWEEP_TRY(add(lines.lists[i], scenarios::verbatim_axis_text(lines.lists[i + 1])));
     }
     for (std::size_t i = 0; i + 2 < lines.scans.size(); i += 3) {
         const std::string step = i / 3 < lines.steps.size() ? lines.steps[i / 3] : "1";
         std::string values = MEMSWEEP_TRY(scanned_values(lines.scans[i + 1], lines.scans[i + 2], step));
         MEMSWEEP_TRY(add(lines.scans[i], std::move(values)));
     }
-    if (lines.steps.size() * 3 > lines.scans.size()) {
+    return {};
+}
+
+base::Expected<void> check_steps(const CommandLines& lines)
+{
+    const std::size_t scans = lines.scans.size() / 3;
+    if (lines.steps.size() > scans) {
         return refuse("goes with a -P,--parameter-scan NAME MIN MAX before it", "--parameter-step-size");
+    }
+    if (!lines.steps.empty() && lines.steps.size() != scans) {
+        return refuse(
+            fmt::format("{} steps for {} scans: give one for each -P, in their order", lines.steps.size(), scans),
+            "--parameter-step-size");
     }
     return {};
 }
@@ -180,12 +247,13 @@ bool asks_for_programs(const CommandLines& lines)
 {
     return !lines.names.empty() || !lines.prepare.empty() || !lines.conclude.empty() || !lines.setup.empty() ||
            !lines.cleanup.empty() || !lines.shell_program.empty() || lines.no_shell || lines.ignore_failure ||
-           !lines.lists.empty() || !lines.scans.empty() || lines.min_runs || lines.max_runs;
+           !lines.ignored_codes.empty() || !lines.lists.empty() || !lines.scans.empty() || lines.min_runs ||
+           lines.max_runs;
 }
 
 base::Expected<void> check_counts(const CommandLines& lines, std::size_t programs)
 {
-    if (!lines.names.empty() && lines.names.size() != programs) {
+    if (lines.names.size() > programs) {
         return refuse(fmt::format("{} names for {} commands", lines.names.size(), programs), "--command-name");
     }
     for (const auto& [name, scripts] : {std::pair{"--prepare", &lines.prepare}, {"--conclude", &lines.conclude}}) {
@@ -234,29 +302,32 @@ void add_command_lines(Command& command, RunCommand& run)
     CommandLines& lines = run.lines;
     command.group = "Programs, as hyperfine takes them";
     command.option("--command-name,--name NAME", value::texts(lines.names, Arity::each_time),
-                   "Call the program this in the report; once for each of several (hyperfine's -n)");
-    command.option("-p,--prepare CMD", value::texts(lines.prepare, Arity::each_time),
-                   "A script of /bin/sh before each repetition, not measured; one for all, or one for each program");
-    command.option("--conclude CMD", value::texts(lines.conclude, Arity::each_time), "The same after each repetition");
+                   "The program's name in the report; repeat it for several programs (hyperfine's -n)");
+    command.option(
+        "-p,--prepare CMD", value::texts(lines.prepare, Arity::each_time),
+        "A /bin/sh script to run before each repetition, not measured; give one for all programs, or one for each");
+    command.option("--conclude CMD", value::texts(lines.conclude, Arity::each_time),
+                   "A script to run after each repetition, not measured");
     command.option("--setup CMD", value::text(lines.setup),
-                   "A script before the first repetition of each program, whose repetitions then follow each other");
-    command.option("--cleanup CMD", value::text(lines.cleanup), "The same after the last repetition of each");
-    command.option("-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
-                   "An axis, and {NAME} in the command stands for its value: -L threads 1,2,4 (repeatable). \\, is a "
-                   "comma in a value");
+                   "A script to run once before the first repetition of each program; programs then run one after "
+                   "another, not in turns");
+    command.option("--cleanup CMD", value::text(lines.cleanup),
+                   "A script to run once after the last repetition of each program");
+    command.option(
+        "-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
+        "Run the command for each value in place of {NAME}: -L threads 1,2,4 (repeatable); \\, is a comma in a value");
     command.option("-P,--parameter-scan NAME MIN MAX", value::texts(lines.scans, Arity::triple_each_time),
-                   "The same with all numbers from MIN to MAX (repeatable)");
+                   "Run the command for each number from MIN to MAX in place of {NAME} (repeatable)");
     command.option("-D,--parameter-step-size STEP", value::texts(lines.steps, Arity::each_time),
-                   "Steps of the scan in front of it (default 1)");
-    command.option("-i,--ignore-failure", value::flag(lines.ignore_failure), "Any exit code is a success");
-    command.flag("-N", lines.no_shell, "No shell reads a command line; one that needs a shell is refused");
+                   "Step of the scan (default 1); for several scans one each, in their order");
+    command.option("-i,--ignore-failure [=CODES]", ignored_failures(lines),
+                   "Any exit code is a success, or each of these, as in --ignore-failure=1,2");
+    command.flag("-N", lines.no_shell, "Use no shell; a command line that needs one is refused");
     command.option("-S SHELL", value::text(lines.shell_program),
-                   "Let this shell read every command line: bash, zsh; none is -N");
-    command.option("-m,--min-runs N", value::number(lines.min_runs, 1, 100'000),
-                   "At least so many repetitions, if the usual number is less");
-    command.option("-M,--max-runs N", value::number(lines.max_runs, 1, 100'000),
-                   "At most so many repetitions, if the usual number is more");
-    command.option("--export-json FILE", export_to(run, "hyperfine"), "The times as hyperfine's JSON has them");
+                   "Run every command line by this shell, such as bash or 'bash --norc'; none: the same as -N");
+    command.option("-m,--min-runs N", value::number(lines.min_runs, 1, 100'000), "Least number of repetitions");
+    command.option("-M,--max-runs N", value::number(lines.max_runs, 1, 100'000), "Greatest number of repetitions");
+    command.option("--export-json FILE", export_to(run, "hyperfine"), "Write the times in hyperfine's JSON format");
     command.option("--export-markdown FILE", export_to(run, "md"), "The same as -r md=FILE");
     command.option("--export-csv FILE", export_to(run, "csv-summary"), "The same as -r csv-summary=FILE");
     add_hidden(command);
@@ -270,11 +341,22 @@ bool is_command_line(const std::string& text)
     return text != "-" && !is_plain && !fs::exists(text, ignored);
 }
 
+namespace {
+
+// Whether the bracket at this place begins a set of characters of a file's pattern: "f[12].txt".
+bool closes(std::string_view text, std::size_t bracket)
+{
+    const std::string_view rest = text.substr(bracket + 1);
+    return rest.substr(0, rest.find_first_of(" \t\n")).find(']', 1) != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string needs_shell(std::string_view text)
 {
-    static constexpr std::array<std::string_view, 24> builtins{
-        "cd",    "export", "source", ".",    "ulimit", "eval", "alias", "umask", "set",  "unset", "trap", "if",
-        "while", "for",    "until",  "case", "time",   "exec", "local", "read",  "wait", "shift", "exit", ":"};
+    static constexpr std::array<std::string_view, 26> builtins{
+        "cd",  "export", "source", ".",    "ulimit", "eval",  "alias", "umask", "set",   "unset", "trap", "if", "while",
+        "for", "until",  "case",   "time", "exec",   "local", "read",  "wait",  "shift", "exit",  ":",    "!",  "{"};
     const std::string_view trimmed = base::trimmed(text);
     const std::string_view first = trimmed.substr(0, trimmed.find_first_of(" \t\n;&|"));
     if (std::ranges::find(builtins, first) != builtins.end()) {
@@ -300,7 +382,7 @@ std::string needs_shell(std::string_view text)
         } else if (c == '$' && text.substr(i).starts_with("${axis.")) {
             i = std::min(text.find('}', i), text.size());
         } else if (std::string_view{"<>|&;()*?$`\n"}.find(c) != std::string_view::npos ||
-                   (c == '~' && (i == 0 || text[i - 1] == ' '))) {
+                   ((c == '~' || c == '#') && (i == 0 || text[i - 1] == ' ')) || (c == '[' && closes(text, i))) {
             return std::string{c == '\n' ? ' ' : c};
         }
     }
@@ -349,6 +431,7 @@ base::Expected<void> take_command_lines(RunCommand& run)
         return asks_for_programs(lines) ? refuse("is for programs: memsweep run OPTIONS 'CMD ARGS'", "run")
                                         : base::Expected<void>{};
     }
+    MEMSWEEP_TRY(check_steps(lines));
     MEMSWEEP_TRY(take_parameters(run));
     if (lines.shell_program == "none") {
         lines.no_shell = true;
@@ -378,17 +461,10 @@ base::Expected<void> take_command_lines(RunCommand& run)
     if (!lines.shell_program.empty() && run.texts.empty()) {
         return refuse("reads command lines as one text; behind --, put the shell itself: -- bash -c 'SCRIPT'", "-S");
     }
-    for (const std::string& text : run.texts) {
-        const std::string why = lines.no_shell ? needs_shell(text) : "";
-        if (!why.empty()) {
-            return refuse(
-                fmt::format("\"{}\" needs a shell for \"{}\"; without -N it gets one", base::printable(text), why),
-                "-N");
-        }
-        if (needs_shell(text).empty()) {
-            MEMSWEEP_TRY(base::command_words(text));
-        }
+    if (lines.min_runs && lines.max_runs && *lines.min_runs > *lines.max_runs) {
+        return refuse(fmt::format("{} is more than --max-runs {}", *lines.min_runs, *lines.max_runs), "--min-runs");
     }
+    MEMSWEEP_TRY(readers_of(run.texts, run));
     return {};
 }
 
@@ -402,13 +478,12 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
     std::vector<model::Scalar> values;
     for (std::size_t i = 0; i < run.texts.size(); ++i) {
         const std::string& text = run.texts[i];
-        const bool shell = run.shell || !needs_shell(text).empty();
         const std::string first = text.substr(0, text.find_first_of(" \t\n"));
         scenarios::Loaded loaded = scenarios::command_plan({first}, description, overrides, surroundings);
         if (!loaded) {
             return loaded;
         }
-        const std::string name = case_name(lines.names.empty() ? text : lines.names[i], names);
+        const std::string name = case_name(i < lines.names.size() ? lines.names[i] : text, names);
         values.emplace_back(name);
         if (i == 0) {
             all = *loaded;
@@ -416,19 +491,17 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
         } else if (loaded->name != all.name) {
             all.name = "commands";
         }
-        for (model::Case& one : loaded->cases) {
-            const std::string line = substituted(text, lines, one);
-            model::CommandSpec& command = *one.command();
-            command.shell = shell && lines.shell_program.empty();
-            if (command.shell) {
-                command.run = {line};
-            } else if (!lines.shell_program.empty()) {
-                command.run = {lines.shell_program, "-c", line};
-            } else if (auto words = base::command_words(line)) {
-                command.run = *std::move(words);
-            } else {
-                return tl::unexpected{std::vector<base::Error>{words.error()}};
-            }
+        std::vector<std::string> texts;
+        std::ranges::transform(loaded->cases, std::back_inserter(texts),
+                               [&](const model::Case& one) { return substituted(text, lines, one); });
+        const auto readers = readers_of(texts, run);
+        if (!readers) {
+            return tl::unexpected{std::vector<base::Error>{readers.error()}};
+        }
+        for (std::size_t at = 0; at < texts.size(); ++at) {
+            model::Case& one = loaded->cases[at];
+            one.command()->shell = readers->shell;
+            one.command()->run = readers->words[at];
             if (run.texts.size() > 1 || !lines.names.empty()) {
                 call(one, name);
             }
@@ -470,7 +543,7 @@ void surround(const CommandLines& lines, model::Plan& plan)
         return substituted(scripts[at], lines, one);
     };
     if (lines.prepare.empty() && lines.conclude.empty() && lines.setup.empty() && lines.cleanup.empty() &&
-        !lines.ignore_failure) {
+        !lines.ignore_failure && lines.ignored_codes.empty()) {
         return;
     }
     for (model::Case& one : plan.cases) {
@@ -480,6 +553,7 @@ void surround(const CommandLines& lines, model::Plan& plan)
         command.setup = script(substituted(lines.setup, lines, one), command.shell);
         command.teardown = script(substituted(lines.cleanup, lines, one), command.shell);
         command.exit_code = lines.ignore_failure ? model::any_exit_code : command.exit_code;
+        command.ignored_codes = lines.ignored_codes;
     }
     if (!lines.setup.empty() || !lines.cleanup.empty()) {
         plan.settings.order = model::Order::sequential;

@@ -26,10 +26,11 @@ struct CommandLines {
     std::vector<std::string> names;    // --command-name, one for each command line
     std::vector<std::string> prepare;  // scripts, like those of `conclude`: one for all programs, or one for each
     std::vector<std::string> conclude;
-    std::string setup, cleanup;  // scripts; empty: nothing
-    std::string shell_program;   // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
-    bool no_shell{};             // -N
-    bool ignore_failure{};
+    std::string setup, cleanup;                // scripts; empty: nothing
+    std::string shell_program;                 // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
+    bool no_shell{};                           // -N
+    bool ignore_failure{};                     // any exit code is a success
+    std::vector<std::uint32_t> ignored_codes;  // these are, too
     std::optional<std::uint32_t> min_runs, max_runs;
     std::vector<std::string> lists;  // -L: NAME, VALUES, NAME, VALUES ...
     std::vector<std::string> scans;  // -P: NAME, MIN, MAX, NAME, MIN, MAX ...

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -58,7 +59,7 @@ void add_output(Command& command, RunCommand& run)
                 "Judge the comparison by this gate file, or one that ships (memory)")
         .look_up = shipped_gates;
     command.flag("--resume", run.resume,
-                 "Go on with the result that -o names, if it is there; its scenario must be the same");
+                 "Continue the run whose result -o names, if that file exists; its scenario must be the same");
 }
 
 void add_cases(Command& command, RunCommand& run)
@@ -100,79 +101,97 @@ void add_measuring(Command& command, RunCommand& run)
     command.group = "Measuring";
     command.option("-n,--repetitions,--runs N", repetitions(run),
                    "Measured repetitions of each case; auto, the default of --against: until its verdict is sure");
-    command.option("-w,--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("-w,--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds to run and discard first");
     command.option("--seed N", value::number(overrides.seed, 0, UINT64_MAX), "Seed of shuffled orders");
     command.option("--isolation MODE", value::choice(overrides.isolation),
                    "process: a fresh worker per repetition; none: all in one worker");
     command.option("--timeout DURATION", value::duration(overrides.timeout),
-                   "Time allowed to one repetition, as in 90s");
+                   "Time allowed to one repetition, as in 90s (default 60s for scenarios, 24h for programs)");
     command.option("--detect LEVEL", value::choice(overrides.detect),
-                   "How a use of freed memory is noticed: off, null, flag, quarantine, unmap");
+                   "How a use of freed memory is detected: off, null, flag, quarantine, unmap");
     command.flag("--guard-pages", overrides.guard_pages, "End each array against an inaccessible page");
     command.flag("--ignore-manual-free", overrides.ignore_manual_free,
-                 "Disregard manual frees: a collector frees all; the results must not change");
-    command.flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
+                 "Ignore manual frees: a collector frees everything instead; the results must not change");
+    command.flag("--fail-fast", run.fail_fast,
+                 "Stop at the first case that fails or the first assertion that does not hold");
     command.flag("--quick", run.quick,
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
 // --shell, and --shell=bash as hyperfine writes it.
+// Whether a word is the name of a shell, with its options: "bash --norc". A script ("bash x.sh") is not.
+bool names_a_shell(std::string_view word)
+{
+    if (word == "none" || word == "default") {
+        return true;
+    }
+    const auto words = base::command_words(word);
+    if (!words || words->empty()) {
+        return false;
+    }
+    static const std::set<std::string> shells{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"};
+    return shells.contains(std::filesystem::path{words->front()}.filename().string()) &&
+           std::all_of(std::next(words->begin()), words->end(),
+                       [](const std::string& one) { return one.starts_with('-') && one != "-c"; });
+}
+
+// `--shell bash 'CMD'` is how hyperfine's users give it: a shell's name in front of a command is its text.
 OptionValue shell_of(RunCommand& run)
 {
-    return value::any([&run](const std::string& given) {
-        run.shell = given == "default";
-        run.lines.shell_program = given == "default" ? "" : given;
+    OptionValue given = value::any([&run](const std::string& text) {
+        run.shell = text == "default";
+        run.lines.shell_program = text == "default" ? "" : text;
     });
+    given.takes_next = names_a_shell;
+    return value::alone_meaning(std::move(given), "default");
 }
 
 void add_programs(Command& command, RunCommand& run)
 {
     command.group = "Programs behind --";
     command.option("--stdout,--output WHERE", value::text(run.stdout_word),
-                   "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
-                   "something else has failed");
+                   "Where the programs' output goes: null, pipe (read and discarded), inherit, a file, or checksum: a "
+                   "program that prints something else has failed");
     command.flag("--show-output", run.show_output, "The same as --stdout inherit");
     command.option("--stdin,--input FILE", value::text(run.stdin_file),
-                   "What they read, each run from its start: /dev/null for nothing, - to wait for the end of ours "
-                   "(default: what is redirected into memsweep)");
+                   "The programs' standard input; each run reads it from its start. /dev/null: nothing; -: memsweep's "
+                   "own, read to its end first (default: what is redirected into memsweep)");
     command.option("--end-when SIGN", end_of_work(run.end),
-                   "Also measure what is resident when the work is done (working_set_end): exit; file:PATH, which the "
-                   "program makes; line:REGEX, which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID. A program "
-                   "that goes on is asked to end 2 s later");
-    command.option("--shell [=bash|zsh]", value::alone_meaning(shell_of(run), "default"),
-                   "The program behind --, and that of --against, is one text: a script of /bin/sh");
-    command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
-    command.option(
-        "--leaks NAME=VALUES", value::text(run.leaks),
-        "Instead of measuring: what the program holds for each operation. It gets each of these numbers of "
-        "operations in place of ${NAME}, as in --leaks 'n=[10,20,40]' -- ./test '${n}', and is recorded with "
-        "call stacks; exit code 1 where more operations leave more behind, with the sites that make it");
+                   "Also measure the memory that is resident when the work is done (working_set_end). SIGN is exit; "
+                   "file:PATH (the program makes this file); line:REGEX (it prints such a line); or signal (it sends "
+                   "SIGUSR1 to the pid in MEMSWEEP_PID). A program that is still running 2 s later is asked to end");
+    command.option("--shell [=bash|zsh]", shell_of(run),
+                   "Run the text behind --, and that of --against, as a shell script; with a name, by that shell "
+                   "(default /bin/sh)");
+    command.flag("--count", run.count, "Count the programs' allocations, in extra repetitions; --against always does");
+    command.option("--leaks NAME=VALUES", value::text(run.leaks),
+                   "Look for leaks instead of measuring. The program runs once for each number of operations, which "
+                   "replaces ${NAME}: --leaks 'n=[10,20,40]' -- ./test '${n}'. Exit code 1 if memory that is left "
+                   "grows with the number; the report names the call sites");
     command.option("--release-after N", value::number(run.release_after, 2, UINT64_MAX),
-                   "With --leaks, for runtimes that free late: up to so many operations nothing is freed, so that what "
-                   "is live at the peak is judged, of numbers up to it");
+                   "With --leaks, for runtimes that free late: the runtime frees nothing in the first N operations, so "
+                   "up to that number the peak is judged instead of the end");
 }
 
 void add_comparing(Command& command, RunCommand& run)
 {
     command.group = "Comparing two programs";
     command.option("--against CMD", value::text(run.against),
-                   "Measure this command too, both in random order in each round, and compare: a regression is exit "
-                   "code 1. Quotes keep words together; no shell reads it without --shell");
+                   "Compare the program with this command, the base: each round runs both in random order. A "
+                   "regression is exit code 1. Without --shell, no shell reads CMD");
     command.flag(
         "--stacks", run.stacks,
-        "Record both with their call stacks when the rounds are over, and name the call sites that a change of "
-        "their allocations comes from");
+        "After the rounds, record both with their call stacks, and name the call sites behind a change of allocations");
     command.flag("--duet", run.duet,
-                 "Run both of a round at the same time, each on one of two processors of one kind, drawn anew for each "
+                 "Run both programs of a round at the same time, on two processors of one kind that are drawn for each "
                  "round, so that noise hits both alike");
     command.option("--budget DURATION", value::duration(run.budget),
-                   "Begin no round that would end later than this, as in 10m");
+                   "Begin no round that would end after this time, as in 10m");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(run.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
-    command.flag(
-        "--strict-counters", run.strict_counters,
-        "With --against or --baseline: every change of an exact counter counts, below 0.1 % and 4 KiB too, and "
-        "whatever the names of the programs explain");
+    command.flag("--strict-counters", run.strict_counters,
+                 "With --against or --baseline: judge every change of an exact counter, even below 0.1 % and 4 KiB, "
+                 "and even if names of another length explain it");
 }
 
 base::Expected<std::vector<std::string>> words_of(const std::string& text, bool shell)
@@ -194,9 +213,10 @@ base::Expected<void> check_comparison(const RunCommand& run)
     if (run.shell && run.texts.empty() && run.words.size() != 1) {
         return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
     }
-    const std::set<std::string_view> read_by_us{"", model::output_discarded, model::output_checksum};
+    const std::set<std::string_view> read_by_us{"", model::output_discarded, model::output_piped,
+                                                model::output_checksum};
     if (run.end.sign == model::EndSign::line && !read_by_us.contains(run.stdout_word)) {
-        return refuse("looks for the line in what memsweep reads: --stdout null or checksum", "--end-when");
+        return refuse("looks for the line in what memsweep reads: --stdout null, pipe or checksum", "--end-when");
     }
     if (run.stacks && run.against.empty() && run.leaks.empty()) {
         return refuse("names the call sites in which two programs differ, and needs --against CMD; `memsweep record "
@@ -204,21 +224,23 @@ base::Expected<void> check_comparison(const RunCommand& run)
                       "--stacks");
     }
     if (run.against.empty()) {
-        if (run.is_automatic || run.budget || run.duet || !run.thresholds.empty()) {
+        const bool has_baseline = !run.baseline.empty() || !run.baselines_folder.empty();
+        if (run.is_automatic || run.budget || run.duet) {
             return refuse("needs --against CMD, the program to compare with", run.is_automatic ? "-n auto"
                                                                               : run.duet       ? "--duet"
-                                                                              : run.budget     ? "--budget"
-                                                                                               : "--threshold");
+                                                                                               : "--budget");
         }
-        return {};
+        return run.thresholds.empty() || has_baseline
+                   ? base::Expected<void>{}
+                   : refuse("needs --against CMD or --baseline RESULT, what to compare with", "--threshold");
     }
     if (run.resume || run.quick || !run.baseline.empty()) {
         return refuse("rounds of two programs are not resumed, not --quick, and have no --baseline", "--against");
     }
     const std::set<std::string_view> one_for_all{"", model::output_discarded, model::output_inherited,
-                                                 model::output_checksum};
+                                                 model::output_piped, model::output_checksum};
     if (run.duet && !one_for_all.contains(run.stdout_word)) {
-        return refuse("both programs of --duet would write this file at the same time; null, inherit or checksum",
+        return refuse("both programs of --duet would write this file at the same time; null, pipe, inherit or checksum",
                       "--stdout");
     }
     if (auto words = words_of(run.against, run.shell); !words) {
@@ -333,6 +355,8 @@ LoadedPlans load(const RunCommand& command, const model::Machine& machine)
     LoadedPlans loaded;
     auto plan = command_plan(command, surroundings(machine));
     if (plan) {
+        constexpr std::chrono::hours nobody_knows{24};  // a scenario's default is meant for steps
+        plan->settings.timeout = command.overrides.timeout.value_or(nobody_knows);
         loaded.plans.push_back(*std::move(plan));
     } else {
         loaded.errors = std::move(plan.error());

@@ -64,7 +64,7 @@ base::Expected<void> StackRecordings::run(const RecordedProgram& program, const 
         supervision.run(command, command.run, program.allocator, program.output, {}, nullptr, [](int /*pid*/) {});
     lender.finish();
     recording_clock.finish();
-    const std::string why = engine::judge(end, command.exit_code, program.timeout);
+    const std::string why = engine::judge(end, command, program.timeout);
     if (end.ending != engine::Ending::finished) {
         return base::fail(base::ErrorCode::os, why, program.name);
     }

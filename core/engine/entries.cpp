@@ -5,7 +5,9 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/command_words.hpp"
 #include "core/engine/case_facts.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/summary.hpp"
@@ -56,6 +58,13 @@ void describe(const model::Plan& plan, const model::Case& plan_case, model::Case
     report.scenario = plan_case.scenario;
     report.fingerprint = plan_case.fingerprint;
     report.params = plan_case.params;
+    if (const model::CommandSpec* const command = plan_case.command()) {
+        std::vector<std::string> words = command->run;
+        if (!command->shell) {
+            std::ranges::transform(words, words.begin(), base::shell_word);
+        }
+        report.command = fmt::format("{}", fmt::join(words, " "));
+    }
     const model::ReleaseSpec& release = plan_case.release;
     const bool modelled = release.modelled && !frees_at_once(release);
     report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, modelled,

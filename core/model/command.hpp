@@ -1,6 +1,7 @@
 // A foreign program as a case: its arguments, its environment, and the use of its output.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,16 +25,24 @@ struct CommandSpec {
     std::string output{"null"};         // use of the program's standard output: a word below, or a file's path
     EndOfWork end;                      // when the program's memory at the end is read
     std::uint32_t exit_code{};          // the expected exit code, or any_exit_code
-    bool shell{};                       // each command is a script for /bin/sh
-    bool count{};                       // allocations are counted, in additional repetitions
+    std::vector<std::uint32_t> ignored_codes;  // exit codes that are successes, too
+    bool shell{};                              // each command is a script for /bin/sh
+    bool count{};                              // allocations are counted, in additional repetitions
 };
 
 // Accepts every exit code, but not an end by a signal.
 inline constexpr std::uint32_t any_exit_code = 256;
 
+[[nodiscard]] inline bool is_success(const CommandSpec& command, std::uint32_t code)
+{
+    return command.exit_code == any_exit_code || command.exit_code == code ||
+           std::ranges::find(command.ignored_codes, code) != command.ignored_codes.end();
+}
+
 // Values of `output` that are not a file's path.
 inline constexpr const char* output_discarded = "null";
 inline constexpr const char* output_inherited = "inherit";
-inline constexpr const char* output_checksum = "checksum";
+inline constexpr const char* output_piped = "pipe";         // read through a pipe, and discarded
+inline constexpr const char* output_checksum = "checksum";  // the same, and every run must print the same
 
 }  // namespace memsweep::model

@@ -162,6 +162,7 @@ struct CaseReport {
     std::string scenario;
     std::string fingerprint;  // hash of everything that defines what is measured, not of assertions; empty: not known
     std::vector<Param> params;
+    std::string command;  // the command line of a foreign program; empty: it has steps
     ReleaseInfo release;
     Status status{Status::ok};
     std::string reason;           // why the status is not ok; empty if it is

@@ -35,6 +35,28 @@ double deviation_of(const std::vector<double>& values, double mean)
     return values.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
+// Case ids have no longer names: a line of that length may have been cut.
+constexpr std::size_t cut_from_bytes = 55;
+
+// The command as hyperfine calls it: the name on the axis `command`, which may hold {PARAMETER}, or else its line.
+std::string command_of(const model::CaseReport& report)
+{
+    const auto named = std::ranges::find(report.params, "command", &model::Param::name);
+    if (named == report.params.end()) {
+        return report.command.empty() ? report.id : report.command;
+    }
+    std::string name = model::to_text(named->value);
+    for (const model::Param& param : report.params) {
+        const std::string placeholder = "{" + param.name + "}";
+        const std::string value = model::to_text(param.value);
+        for (std::size_t at = name.find(placeholder); at != std::string::npos; at = name.find(placeholder, at)) {
+            name.replace(at, placeholder.size(), value);
+            at += value.size();
+        }
+    }
+    return name.size() >= cut_from_bytes && report.command.starts_with(name) ? report.command : name;
+}
+
 }  // namespace
 
 void write_hyperfine(const model::RunReport& report, TextSink& sink)
@@ -45,8 +67,7 @@ void write_hyperfine(const model::RunReport& report, TextSink& sink)
         if (times.empty()) {
             continue;
         }
-        const auto command = std::ranges::find(one.params, "command", &model::Param::name);
-        Json result{{"command", repaired_utf8(command == one.params.end() ? one.id : model::to_text(command->value))}};
+        Json result{{"command", repaired_utf8(command_of(one))}};
         const double mean = mean_of(times);
         result["mean"] = mean;
         result["stddev"] = times.size() < 2 ? Json() : Json(deviation_of(times, mean));

@@ -62,6 +62,7 @@ void read_case(const JsonNode& node, model::CaseReport& report)
     io("repetitions", report.repetitions);
     io.with_default("planned_repetitions", report.planned_repetitions, [&] { return report.repetitions; });
     io("fingerprint", report.fingerprint, member::added);
+    io("command", report.command, member::added);
     node.at("metrics").for_each_member([](const std::string& /*name*/, const JsonNode& metric) {
         static_cast<void>(read_value<model::Metric>(metric));  // what has not been taken out is no metric
     });

@@ -73,6 +73,9 @@ void write_case(const model::CaseReport& report, Summaries summaries, JsonStream
     if (!report.fingerprint.empty()) {
         out.add("fingerprint", report.fingerprint);
     }
+    if (!report.command.empty()) {
+        out.add("command", repaired_utf8(report.command));
+    }
     write_metrics(report.metrics, summaries, out);
     add_list(out, "points", report.points);
     add_list(out, "phases", report.phases);

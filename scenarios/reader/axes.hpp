@@ -56,4 +56,8 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 // Parses the text after "NAME=". An item is read as a JSON scalar if it is one, else as text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 
+// The list in the form that parse_axis_values() reads, so that each value's text is exactly what was typed: 3.10 stays
+// 3.10, and quotes stay. The values are numbers only if every item is what its number prints as.
+[[nodiscard]] std::string verbatim_axis_text(std::string_view list);
+
 }  // namespace memsweep::scenarios

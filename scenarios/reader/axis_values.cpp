@@ -1,11 +1,13 @@
 #include "scenarios/reader/axes.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/checked.hpp"
 #include "core/base/quantity.hpp"
@@ -158,6 +160,25 @@ base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view te
         return invalid(fmt::format("{} is not a range: write [FROM:TO:*FACTOR] or [FROM:TO:+STEP]", in_quotes(text)));
     }
     return list_values(body);
+}
+
+std::string verbatim_axis_text(std::string_view list)
+{
+    const std::vector<std::string> items = list_items(list);
+    const bool as_read = !list.starts_with('[') && std::ranges::all_of(items, [](const std::string& item) {
+        return model::to_text(scalar_of_text(item)) == item;
+    });
+    if (as_read || find_bad_byte(list)) {
+        return std::string{list};
+    }
+    std::string text;
+    for (const std::string& item : items) {
+        text += text.empty() ? "" : ",";
+        for (const char c : nlohmann::json(item).dump()) {
+            text += c == ',' || c == '\\' ? fmt::format("\\{}", c) : std::string{c};
+        }
+    }
+    return text;
 }
 
 namespace {

@@ -80,7 +80,7 @@ model::CommandSpec read_command(const SourceNode& node, const Reading& reading)
             } else if (has_nul(parsed->text)) {
                 fields.complain(end->place, "\"end_when\" holds a character that no text of a program has (U+0000)");
             } else if (parsed->sign == model::EndSign::line && command.output != model::output_discarded &&
-                       command.output != model::output_checksum) {
+                       command.output != model::output_piped && command.output != model::output_checksum) {
                 fields.complain(end->place, "\"end_when\": a line is looked for in what memsweep reads: give "
                                             "\"stdout\": \"null\" or \"checksum\"");
             } else {

@@ -191,7 +191,8 @@ const OptionTable<model::CommandSpec>& command_table()
         rows::key<C>("env", object, "names and values to add to its environment"),
         rows::text<&C::output>(
             "stdout",
-            "where its standard output goes: null, inherit, checksum (all cases must print the same), or a file")
+            "where its standard output goes: null, inherit, pipe (read and discarded), checksum (all cases must print "
+            "the same), or a file")
             .or_null(),
         rows::key<C>("end_when", text,
                      "when its work is done, and working_set_end is measured: exit, file:PATH (it makes the file), "

@@ -78,6 +78,8 @@ class ComingFrom(CliTest):
                 self.assertEqual([(one["params"], one["id"]) for one in cases], [({"command": "plain"}, "sort/command=plain")])
         several = self.values("run", "-n", "1", "--name", "one", "true", "--name", "two", "sleep 0.01")
         self.assertEqual([one["params"]["command"] for one in several["cases"]], ["one", "two"])
+        fewer = self.values("run", "-n", "1", "--name", "one", "true", "sleep 0.01")
+        self.assertEqual([one["params"]["command"] for one in fewer["cases"]], ["one", "sleep 0.01"])
         self.assertIn("2 names for 1", self.expect(2, "run", "--name", "a", "--name", "b", "--", "true").errors)
         self.assertIn("base and candidate", self.expect(2, "run", "--name", "a", "--against", "true", "--", "true").errors)
 
@@ -88,6 +90,65 @@ class ComingFrom(CliTest):
         self.assertEqual({one["status"] for one in cases}, {"ok"})
         escaped = self.values("run", "-n", "1", "-L", "a", r"a\,b,c", "echo {a}")["cases"]
         self.assertEqual([one["params"]["a"] for one in escaped], ["a,b", "c"])
+
+    def outputs(self, *arguments):
+        """What the program of each case prints, in the order of the cases."""
+        return self.expect(0, "run", "-n", "1", "-w", "0", "-q", "--show-output", *arguments).text.split()
+
+    def test_values_reach_the_program_as_they_were_typed(self):
+        for values, printed in (("3.9,3.10", ["<3.9>", "<3.10>"]), ("0.50,1e10,-0", ["<0.50>", "<1e10>", "<-0>"]), ("1,2", ["<1>", "<2>"]),
+                                ("[a],b", ["<[a]>", "<b>"]), ("[1:8:*2]", ["<[1:8:*2]>"]), (r"a\,b,c", ["<a,b>", "<c>"]), ("true,null", ["<true>", "<null>"])):
+            with self.subTest(values):
+                self.assertEqual(self.outputs("-L", "v", values, "printf '<%s>\\n' '{v}'"), printed)
+        self.assertEqual(self.outputs("-L", "v", "\"q r\",b", "printf '<%s>\\n' {v}"), ["<q", "r>", "<b>"])
+        numbers = self.values("run", "-n", "1", "-L", "n", "1,2", "true {n}")["cases"]
+        self.assertEqual([one["params"]["n"] for one in numbers], [1, 2])
+
+    def test_a_value_that_needs_a_shell_gets_one(self):
+        self.assertEqual(self.outputs("-L", "what", "n.tx*,$((1+1))", "echo {what}"), ["n.txt", "2"])
+        self.expect(0, "run", "-n", "1", "-q", "[ -f n.txt ]")
+        for needy in ("echo f[n].txt", "! false", "echo a # b"):
+            self.assertIn("needs a shell", self.expect(2, "run", "-N", needy).errors)
+        self.assertIn("needs a shell", self.expect(2, "run", "-N", "-L", "x", "*.txt,b", "ls {x}").errors)
+
+    def test_steps_of_a_scan(self):
+        for scan, values in ((["1e-3", "3e-3", "-D", "1e-3"], [0.001, 0.002, 0.003]), (["1", "8", "-D", "25e-1"], [1, 3.5, 6]), (["1", "3"], [1, 2, 3])):
+            cases = self.values("run", "-n", "1", "-P", "n", *scan, "true {n}")["cases"]
+            self.assertEqual([float(one["params"]["n"]) for one in cases], values)
+        self.assertIn("one for each -P", self.expect(2, "run", "-P", "x", "1", "2", "-P", "y", "1", "2", "-D", "0.5", "echo {x}{y}").errors)
+
+    def test_a_shell_in_front_of_a_command(self):
+        for shell in (["--shell", "bash --norc"], ["--shell", "sh"], ["--shell", "none"], ["--shell"], ["--shell=bash"], ["-S", "bash --norc"]):
+            with self.subTest(shell):
+                self.assertEqual(len(self.values("run", "-n", "1", *shell, "true a")["cases"]), 1)
+        self.assertEqual(self.outputs("--shell", "bash", "echo {1..3}"), ["1", "2", "3"])
+
+    def test_exit_codes_that_are_ignored(self):
+        self.expect(0, "run", "-n", "1", "-q", "--ignore-failure=1,3", "exit 3", "exit 0")
+        self.expect(3, "run", "-n", "1", "-q", "--ignore-failure=1,2", "exit 3")
+        self.expect(0, "run", "-n", "1", "-q", "--ignore-failure=all-non-zero", "exit 3")
+        self.expect(0, "run", "-n", "1", "-q", "-i", "exit 3")
+        self.assertIn("256", self.expect(2, "run", "--ignore-failure=256", "true").errors)
+
+    def test_exported_commands_are_lines(self):
+        for arguments, commands in ((["true n.txt"], ["true n.txt"]), (["-L", "t", "1,2", "true {t}"], ["true 1", "true 2"]),
+                                    (["--command-name", "y {t}", "-L", "t", "1,2", "true {t}"], ["y 1", "y 2"]),
+                                    (["--command-name", "first", "true", "true " + "x" * 90], ["first", "true " + "x" * 90])):
+            with self.subTest(arguments):
+                self.expect(0, "run", "-n", "1", "-q", "--export-json", "t.json", *arguments)
+                self.assertEqual(list(self.times("t.json")), commands)
+
+    def test_output_goes_through_a_pipe(self):
+        self.expect(0, "run", "-n", "2", "-q", "--output", "pipe", "test -p /dev/stdout")
+        self.assertFalse((self.folder / "pipe").exists())
+
+    def test_what_contradicts_itself_is_refused(self):
+        self.assertIn("--max-runs 5", self.expect(2, "run", "--min-runs", "20", "--max-runs", "5", "true").errors)
+        self.assertIn("neither true nor false", self.expect(2, "run", "--quick=7", "true").errors)
+
+    def test_a_clean_up_that_fails_is_told(self):
+        self.assertRegex(self.expect(0, "run", "-n", "1", "--cleanup", "exit 4", "true").text, r"cleanup-failed: true: [^:]*: exit\s+code 4")
+        self.assertIn("after a repetition", self.expect(3, "run", "-n", "1", "--conclude", "exit 4", "true").errors)
 
     def test_surroundings_are_run_as_often_as_hyperfine_runs_them(self):
         self.expect(0, "run", "-q", "-w", "1", "-n", "3", "--setup", "echo setup {n} >> log", "--prepare", "echo prepare {n} >> log",

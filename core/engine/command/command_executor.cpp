@@ -9,6 +9,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/printable.hpp"
 #include "core/engine/command/halves.hpp"
@@ -52,7 +53,7 @@ void CommandExecutor::do_beside(const CompiledCase& compiled, const RunLimits& l
     surrounding.input.clear();  // which `prepare` may be there to make
     ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(surrounding, words, {}, model::output_discarded,
                                                                        {}, nullptr, nobody);
-    std::string why = judge(end, 0, limits.timeout);
+    std::string why = judge(end, model::CommandSpec{}, limits.timeout);
     if (end.ending != Ending::finished && attempt.ending == Ending::finished) {
         attempt.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
         attempt.reason = fmt::format("{}: {}", what, why);
@@ -68,7 +69,7 @@ void CommandExecutor::prepare(const CompiledCase& compiled, const RunLimits& lim
 // Follows whatever the program has done, unless the user wants an end.
 void CommandExecutor::clean_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt) const
 {
-    do_beside(compiled, limits, "cleanup", compiled.command().cleanup, attempt);
+    do_beside(compiled, limits, "the clean-up after a repetition", compiled.command().cleanup, attempt);
 }
 
 CommandExecutor::~CommandExecutor()
@@ -90,13 +91,23 @@ void CommandExecutor::set_up(const CompiledCase& compiled, const RunLimits& limi
     }
 }
 
-// Nobody is left to be told that it failed, but the user, by what it prints itself.
 void CommandExecutor::tear_down()
 {
     if (const std::optional<CompiledCase> ended = std::exchange(set_up_, std::nullopt)) {
-        Attempt ignored;
-        do_beside(*ended, set_up_limits_, "cleanup", ended->command().teardown, ignored);
+        Attempt attempt;
+        attempt.ending = Ending::finished;
+        do_beside(*ended, set_up_limits_, "the clean-up after the last repetition", ended->command().teardown, attempt);
+        if (attempt.ending != Ending::finished && attempt.ending != Ending::interrupted) {
+            failed_clean_ups_.push_back(fmt::format(
+                "{}: {}", base::printable(fmt::format("{}", fmt::join(ended->command().run, " "))), attempt.reason));
+        }
     }
+}
+
+std::vector<std::string> CommandExecutor::finish()
+{
+    tear_down();
+    return std::exchange(failed_clean_ups_, {});
 }
 
 Attempt CommandExecutor::run(const CompiledCase& compiled, const RunLimits& limits,
@@ -237,7 +248,7 @@ base::Expected<Moment> CommandExecutor::run_recorded(const CompiledCase& compile
         supervision.record_with(MEMSWEEP_TRY(recorder_), folder, options, looks);
         ProgramEnd end =
             supervision.run(command, command.run, compiled.allocator, model::output_discarded, {}, nullptr, nobody);
-        attempt.reason = judge(end, command.exit_code, limits.timeout);
+        attempt.reason = judge(end, command, limits.timeout);
         attempt.ending = end.ending;
         moment = std::move(end.at_end);
     }
@@ -263,7 +274,7 @@ Attempt CommandExecutor::measure(const CompiledCase& compiled, const RunLimits& 
                             attempt.pid = pid;
                             started(pid);
                         });
-    attempt.reason = judge(end, command.exit_code, limits.timeout);
+    attempt.reason = judge(end, command, limits.timeout);
     attempt.ending = end.ending;
     auto& measured =
         attempt.measured.emplace<CommandRecord>(measured_command(end.status, end.wall, sampler, std::move(end.at_end)));

@@ -47,7 +47,9 @@ class CommandExecutor final : public Executor {
     // another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
-    // Runs the teardown script of the last case that was set up.
+    [[nodiscard]] std::vector<std::string> finish() override;
+
+    // Runs the teardown script of the last case that was set up, unless finish() did.
     ~CommandExecutor() override;
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;
@@ -94,6 +96,7 @@ class CommandExecutor final : public Executor {
         asked_;                           // by checked case: why its malloc could not be found out; empty: it was
     std::optional<CompiledCase> set_up_;  // the case that is set up and must be torn down
     RunLimits set_up_limits_;
+    std::vector<std::string> failed_clean_ups_;  // why, by case
 };
 
 // A message if a process of the program used another malloc than `allocator`; empty: none did.

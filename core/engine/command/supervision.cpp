@@ -63,24 +63,23 @@ std::string why_it_runs_on(pid_t process)
                                     : "it did not end within 5 s of SIGKILL");
 }
 
-std::string fault_of(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
+std::string fault_of(ProgramEnd& end, const model::CommandSpec& command, nanoseconds timeout)
 {
     switch (end.ending) {
     case Ending::timed_out:
-        return with_last_words(fmt::format("still running after {}", base::format_duration(sys::seconds_of(timeout))),
-                               end);
+        return with_last_words(
+            fmt::format("still running after {}, its timeout", base::format_duration(sys::seconds_of(timeout))), end);
     case Ending::finished:
         if (end.was_asked_to_end && has_obeyed(end.status)) {
             return {};
         }
-        if (end.status.signal == 0 &&
-            (exit_code == model::any_exit_code || end.status.code == static_cast<int>(exit_code))) {
+        if (end.status.signal == 0 && model::is_success(command, static_cast<std::uint32_t>(end.status.code))) {
             return {};
         }
         end.ending = Ending::crashed;
-        return with_last_words(exit_code == 0 || end.status.signal != 0
+        return with_last_words(command.exit_code == 0 || end.status.signal != 0
                                    ? end.status.describe()
-                                   : fmt::format("{}, not {}", end.status.describe(), exit_code),
+                                   : fmt::format("{}, not {}", end.status.describe(), command.exit_code),
                                end);
     case Ending::interrupted:
     case Ending::refused:
@@ -148,7 +147,7 @@ ProgramEnd Supervision::run(const model::CommandSpec& command, const std::vector
     const bool counts = sampler != nullptr && sys::has_hardware_counters();
     // What nobody wants is read all the same where it may hold the sign.
     const bool is_heard = command.end.sign == model::EndSign::line && output == model::output_discarded;
-    auto launch = prepare(command, words, allocator, is_heard ? model::output_checksum : output);
+    auto launch = prepare(command, words, allocator, is_heard ? model::output_piped : output);
     if (!launch) {
         end.reason = base::describe(launch.error());
         return end;
@@ -225,7 +224,7 @@ base::Expected<sys::CommandLaunch> Supervision::prepare(const model::CommandSpec
         MEMSWEEP_TRY(open_file(command.input.empty() ? "/dev/null" : path_from(command.cwd, command.input), O_RDONLY));
     options.input = input.get();
     sys::UniqueFd file;
-    if (output == model::output_checksum) {
+    if (output == model::output_checksum || output == model::output_piped) {
         MEMSWEEP_TRY(checksum_.open(Checksum::pipe_bytes));
         options.output = checksum_.write_end();
     } else if (output != model::output_inherited) {
@@ -367,9 +366,9 @@ void Supervision::let_others_end(const sys::GuardedProgram& running)
     }
 }
 
-std::string judge(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
+std::string judge(ProgramEnd& end, const model::CommandSpec& command, nanoseconds timeout)
 {
-    std::string why = fault_of(end, exit_code, timeout);
+    std::string why = fault_of(end, command, timeout);
     if (!end.runs_on.empty()) {
         end.ending = end.ending == Ending::finished ? Ending::broken : end.ending;
         why += (why.empty() ? "" : "; ") + end.runs_on;

@@ -122,6 +122,6 @@ class Supervision {
 
 // Why the run failed; empty: it did not. Changes `end.ending`: to `crashed` after a wrong exit code or a signal, and
 // from `finished` to `broken` if a process of the program still runs.
-[[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
+[[nodiscard]] std::string judge(ProgramEnd& end, const model::CommandSpec& command, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

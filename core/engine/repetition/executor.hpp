@@ -48,6 +48,9 @@ class Executor {
     // Runs all repetitions at the same time. Returns their attempts in the same order. If one fails, the others go on.
     // Only an executor of foreign programs can do this; do not call it on another executor.
     [[nodiscard]] virtual std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions);
+
+    // Ends what the cases have set up, after the last of them. Returns what went wrong with it: a sentence each.
+    [[nodiscard]] virtual std::vector<std::string> finish() { return {}; }
 };
 
 }  // namespace memsweep::engine
