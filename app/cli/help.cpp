@@ -155,7 +155,9 @@ constexpr const char* manual_exit_status = R"(.SH EXIT STATUS
 done
 .TP
 .B 1
-a finding: an assertion failed, a metric regressed, or
+a check failed: an assertion or a limit does not hold, a metric regressed, a
+leak was found, a capacity is too small, a trace is damaged, a setting gains but
+is not safe, or
 .B doctor
 found what would spoil numbers
 .TP
@@ -171,7 +173,8 @@ written
 nothing was measured
 .TP
 .B 5
-too few repetitions for a verdict
+no verdict: too few repetitions, a budget that ended too early, or a trace that
+lacks a part
 .TP
 .B 70
 a bug in memsweep

@@ -220,34 +220,36 @@ base::Expected<ExitCode> execute(const AdviseCommand& command, const GlobalOptio
 void add_advise(Command& root, const GlobalOptions& global)
 {
     Command& command =
-        root.command("advise", "Which allocator and settings a program should run with, proven on it, or none");
+        root.command("advise", "Find the allocator and settings that a program should run with, proven by running it");
     auto& advise = arguments_of<AdviseCommand>(command, global, execute);
     command.positional("command CMD", value::command(advise.words), "The program and its arguments, behind --");
     command.group = "Question";
     command.option("--want METRIC@MOMENT",
                    value::offering(value::text(advise.want), {"rss@end", "rss@peak", "rss@idle=12s"}),
-                   "What is to be less: rss@end (default), the resident memory when the work is done; rss@peak, the "
-                   "most of it; rss@idle=12s, so long after the end of the work");
+                   "What should become less: rss@end, resident memory when the work is done; rss@peak, its maximum; "
+                   "rss@idle=12s, resident memory this long after the work");
     command.option("--keep LIMIT", value::offering(value::text(advise.keep), {"cpu_time<=1.05x", "wall_time<=1.05x"}),
-                   "How much longer it may take (default cpu_time<=1.05x)");
-    command.option(
-        "--budget TIME|RUNS", value::text(advise.budget),
-        "No run begins that would end later, as in 15m; or so many runs (default 110, and 15 beside replays)");
+                   "How much more time the program may take");
+    command.option("--budget TIME|RUNS", value::text(advise.budget),
+                   "Begin no run that would end after this time, as in 15m; or make at most so many runs (default 110; "
+                   "15 if replays help)");
     command.option("--end-when SIGN", end_of_work(advise.end),
-                   "When the work is done: exit (default), file:PATH (the program makes it), line:REGEX (it prints "
-                   "one), signal (SIGUSR1 to the pid in MEMSWEEP_PID). A program that goes on is asked to end 2 s "
-                   "later");
+                   "When the work is done: exit (default); file:PATH (the program makes this file); line:REGEX (it "
+                   "prints such a line); or signal (it sends SIGUSR1 to the pid in MEMSWEEP_PID). A program that is "
+                   "still running 2 s later is asked to end");
     command.group = "Program";
     command.option("--timeout DURATION", value::duration(advise.overrides.timeout),
-                   "Time allowed to one run, as in 90s");
-    command.option("--stdin FILE", value::text(advise.stdin_file),
-                   "What it reads, each run from its start (default: what is redirected into memsweep)");
-    command.flag("--shell", advise.shell, "The program behind -- is one text: a script of /bin/sh");
-    command.option("--seed N", value::number(advise.overrides.seed, 0, UINT64_MAX), "Seed of the order within pairs");
+                   "Longest time of one run, as in 90s");
+    command.option(
+        "--stdin FILE", value::text(advise.stdin_file),
+        "The program's standard input; each run reads it from its start (default: what is redirected into memsweep)");
+    command.flag("--shell", advise.shell, "Run the text behind -- as a script of /bin/sh");
+    command.option("--seed N", value::number(advise.overrides.seed, 0, UINT64_MAX),
+                   "Seed of the random order within pairs of runs");
     command.group = "Output";
     command.option("--resume FILE", value::text(advise.resume),
-                   "Keep each run in FILE, made if it is not there, and go on with the runs that it has; program, "
-                   "question and machine must be the same");
+                   "Store each run in FILE, and continue from the runs that it already holds; program, question and "
+                   "machine must be the same");
     command.option("-r,--report FMT[=FILE]", value::offering(report_targets(advise.reports), advice_formats()),
                    "Also write text, json, html or md, to FILE or stdout (repeatable)");
     command.option("--json",
@@ -258,10 +260,10 @@ void add_advise(Command& root, const GlobalOptions& global)
                     .arity = Arity::flag},
                    "The same as -r json");
     command.footer =
-        "The program is run as it is and with one setting after the other, and the best is confirmed in pairs. Where "
-        "runs are dear, it is recorded, the recording is replayed under each setting, and the best are run. Exit "
-        "codes: 0 advice, or change nothing; 1 what gains would not be safe; 2 wrong input; 3 the program fails as it "
-        "is; 5 the budget ended before anything was proven.";
+        "The program runs as it is, and then with one setting after the other; the best setting is confirmed in pairs "
+        "of runs. If runs take long, the program is recorded, the recording is replayed under each setting, and only "
+        "the best settings are run. Exit codes: 0 advice, or nothing to change; 1 a setting gains, but is not safe; 2 "
+        "wrong input; 3 the program fails as it is; 5 the budget ended before anything was proven.";
     command.check = [&advise] { return check_advise(advise); };
 }
 

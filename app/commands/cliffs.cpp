@@ -257,11 +257,11 @@ void add_cliffs(Command& root, const GlobalOptions& global)
         "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
     command.option("--from SIZE", value::size(cliffs.range.from), "Smallest size (default 64B)");
     command.option("--to SIZE", value::size(cliffs.range.to), "Largest size (default 64MiB)");
-    command.flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
+    command.flag("--no-verify", cliffs.no_verify, "Only name the settings that should move a cliff; do not try them");
     command.format_option(cliffs.format, value::word(cliffs.format, {"text", "json"}), "text or json");
     command.option("-o,--out FILE", value::text(cliffs.out), "Where to write (default stdout)");
-    command.footer = "Each size is measured in a fresh process, with the settings of allocators that the environment "
-                     "has. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "
+    command.footer = "Each size is measured in a fresh process, with the allocator settings of the environment. Exit "
+                     "codes: 0 done; 2 an unknown allocator; 3 a measurement "
                      "failed; 4 none of the allocators is installed.";
     command.check = [&cliffs]() -> base::Expected<void> {
         if (cliffs.range.from == 0 || cliffs.range.from >= cliffs.range.to) {

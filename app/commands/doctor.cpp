@@ -60,7 +60,7 @@ base::Expected<ExitCode> execute(const DoctorCommand& command, const GlobalOptio
 
 void add_doctor(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("doctor", "Is this machine fit to measure on? What spoils numbers here");
+    Command& command = root.command("doctor", "Check whether this machine is fit for measurements");
     auto& doctor = arguments_of<DoctorCommand>(command, global, execute);
     command.text_or_json(doctor.json, "As JSON: every check with its status, value, reason and command");
     command.footer =

@@ -108,7 +108,7 @@ base::Expected<ExitCode> execute(const ExplainCommand& command, const GlobalOpti
 
 void add_explain(Command& root, const GlobalOptions& global)
 {
-    Command& command = root.command("explain", "Where a program's memory is, and what would give it back");
+    Command& command = root.command("explain", "Say where a program's memory is, and what would return it");
     auto& explain = arguments_of<ExplainCommand>(command, global, execute);
     command.optional_positional("trace FILE", value::text(explain.trace),
                                 "A trace (.mst) that was recorded with snapshots");
@@ -116,31 +116,29 @@ void add_explain(Command& root, const GlobalOptions& global)
                                 "The program and its arguments to run and explain, behind --");
     command.group = "Question";
     command.option("--at MOMENT", value::offering(value::parsed(explain.run.at, read_moment), {"end", "peak"}),
-                   "end, peak (when it held the most), or a time since its start, as in 10s; of a trace the snapshot "
-                   "that is nearest");
+                   "The moment to explain: end, peak (when the program held the most), or a time since its start, as "
+                   "in 10s. Of a trace, the nearest snapshot is taken");
     command.option("--end-when SIGN", end_of_work(explain.run.end),
-                   "The end of a program that is run is when its work is done: file:PATH, which it makes; line:REGEX, "
-                   "which it prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID; exit (default). One that goes on is "
-                   "asked to end 2 s later");
+                   "When the work is done, which is the program's end here. SIGN is exit (default); file:PATH (the "
+                   "program makes this file); line:REGEX (it prints such a line); or signal (it sends SIGUSR1 to the "
+                   "pid in MEMSWEEP_PID). A program that is still running 2 s later is asked to end");
     command.option("--process NAME", value::text(explain.run.process),
-                   "Explain the first program of this name that the command starts, as of a script that starts a "
-                   "server, in place of the command itself");
+                   "Explain the first process of this name that the command starts, instead of the command itself: for "
+                   "a script that starts a server");
     command.option("--remove N", value::number(explain.run.removed_sites, 0, 1000),
-                   "Of how many top call sites to say what removing them returns, by replaying the recording without "
-                   "them (default 3; 0: none)");
+                   "For this many top call sites, say how much memory their removal would return, by replays of the "
+                   "recording without them (0: none)");
     command.group = "Output";
     command.format_option(explain.format, value::word(explain.format, {"text", "json", "md", "html"}),
                           "text, json, md or html");
     command.option("-o,--out FILE", value::text(explain.out),
-                   "Where to write; without it text goes to stderr, beside what the program prints, and the rest to "
-                   "stdout");
+                   "Where to write. By default, text goes to stderr and other formats to stdout");
     command.option("--fail-on WORD", value::choice(explain.fail_on, verdict_words()),
-                   "Exit with 1 when this is the verdict, as in leak");
-    command.footer =
-        "The program is recorded with all its call stacks and stopped: once, at its end, or with --at peak at each new "
-        "maximum; replays come after it. Exits with the status of the "
-        "command (128+N when signal N killed it); of one that ends with 0: 0, 1 with --fail-on, or 2: it cannot be "
-        "recorded or stopped, the trace has no such snapshot, or the output cannot be written.";
+                   "Exit with 1 if this is the verdict, as in leak");
+    command.footer = "The program is recorded with all its call stacks, and stopped once at its end (with --at peak: "
+                     "at each new maximum). Replays follow after it has ended. The exit code is the command's (128+N "
+                     "if signal N killed it). If that is 0: 0; 1 for --fail-on; 2 if the program cannot be recorded or "
+                     "stopped, the trace has no such snapshot, or the output cannot be written.";
     command.check = [&explain]() -> base::Expected<void> {
         if (explain.run.command.empty() == explain.trace.empty()) {
             return refuse(explain.run.command.empty() ? "give a trace, or the program to run behind --"

@@ -133,14 +133,14 @@ void add_import(Command& root, const GlobalOptions& global)
     command.positional("log FILE", value::text(import.log), "A log, also compressed by gzip or zstd; - is stdin");
     command.required_option("-o,--out FILE", value::text(import.out), "The trace to write (.mst); - is stdout");
     command.option("--format FMT", value::word(import.format, value::names_in(trace::import_formats())),
-                   "What the log is, where its first bytes do not tell");
+                   "The log's format, if its first bytes do not tell");
     command.option("--heaptrack-order ORDER", value::choice(import.free_order, free_orders),
-                   "Which block of a class heaptrack means: lifo, fifo, random");
+                   "Order in which blocks of one class are matched in a heaptrack log: lifo, fifo, random");
     command.option("--uid UID", value::number(import.uid, 0, UINT64_MAX),
-                   "Umpire 4 and before: only the events of this process");
-    command.flag(
-        "--strict", import.strict,
-        "Refuse a log with bad lines, which otherwise are counted and left out, or with other totals than it states");
+                   "For logs of Umpire 4 and earlier: take only the events of this process");
+    command.flag("--strict", import.strict,
+                 "Refuse a log with bad lines, or with totals other than it states; by default bad lines are counted "
+                 "and left out");
     command.flag("--json", import.json, "The totals as JSON");
     command.footer = "Exit codes: 0 imported; 2 unreadable, of an unknown format, or --strict and a line is bad or a "
                      "total differs.";

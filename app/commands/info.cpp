@@ -57,19 +57,19 @@ void add_info(Command& root, const GlobalOptions& global)
                                                                           {"thread", SiteKind::thread},
                                                                           {"size", SiteKind::size}}};
     Command& command = root.command(
-        "info", "What a trace holds: events, threads, live and peak bytes, sizes, lifetimes, who allocates");
+        "info", "Show what a trace holds: events, threads, live and peak bytes, sizes, lifetimes, who allocates");
     auto& info = arguments_of<InfoCommand>(command, global, execute);
     command.positional("trace FILE", value::text(info.trace), "A trace (.mst); - is stdin");
     command.format_option(info.format, value::word(info.format, {"text", "json", "md", "html"}),
                           "text, json, md, or html with pictures of live bytes, sizes, lifetimes and processes");
     command.option("-o,--out FILE", value::text(info.out), "Where to write (default stdout)");
     command.option("--by WHAT", value::choice(info.by, kinds),
-                   "Who allocates instead: by site (the innermost line that is the program's own), function, file, "
-                   "thread or size. The first three need a trace with stacks (record --stacks, or an import)");
+                   "Show instead who allocates: by site (the innermost line of the program's own code), function, "
+                   "file, thread or size. The first three need a trace with stacks (record --stacks, or an import)");
     command.option("--sort FIGURE", value::choice(info.order, site_orders),
-                   "With --by: the most first of peak (live at the trace's peak), allocated, end (live at the end), "
-                   "count (allocations) or temporary (freed by the next event of their thread)");
-    command.option("--top N", value::number(info.top, 0, 1'000'000), "With --by: so many; 0: all");
+                   "With --by: sort by peak (bytes live at the trace's peak), allocated (bytes), end (bytes live at "
+                   "the end), count (allocations) or temporary (allocations freed by the next event of their thread)");
+    command.option("--top N", value::number(info.top, 0, 1'000'000), "With --by: number of rows; 0: all");
     add_debuginfod(command, info.debuginfod);
     command.footer = "Exit codes: 0 all of it was read; 1 parts were damaged and left out; 2 unreadable, or without "
                      "the stacks that --by needs.";

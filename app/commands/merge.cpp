@@ -272,13 +272,12 @@ void add_merge(Command& root, const GlobalOptions& global)
     command.positional("result RESULT", value::texts(merge.results),
                        "Results of one scenario on one kind of machine, or on many hosts; - is stdin");
     command.required_option("-o,--out FILE", value::text(merge.out), "Where to write the merged result; - is stdout");
-    command.option(
-        "--expect HOSTS", value::text(merge.expect),
-        "How many hosts should be there, or which: 128, or n[001-128]; who is missing is named: exit code 3");
+    command.option("--expect HOSTS", value::text(merge.expect),
+                   "The hosts to expect, as a number (128) or as names (n[001-128]); if one is missing, it is named "
+                   "and the exit code is 3");
     command.option("--tags FILE", value::text(merge.tags),
-                   "A table of the hosts' tags, its first line as in: host,rack,switch");
-    command.flag("--one-machine", merge.one_machine,
-                 "Take different host names for one machine, as those of containers are");
+                   "A CSV table of the hosts' tags, with a first line such as host,rack,switch");
+    command.flag("--one-machine", merge.one_machine, "Treat different host names as one machine, as for containers");
     command.flag("--force", merge.force, "Merge different scenarios or machines all the same");
     command.footer =
         "Results of several hosts make a fleet, which report and compare understand; what one host measured in "

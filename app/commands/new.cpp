@@ -151,10 +151,10 @@ void add_new(Command& root, const GlobalOptions& global)
     auto& asked = arguments_of<NewCommand>(command, global, execute);
     command.optional_positional("name NAME", value::text(asked.name),
                                 "Of the scenario; without --out it is written to NAME.json");
-    command.option("--from SCENARIO", value::text(asked.from), "Copy this file, or this scenario that ships").look_up =
-        shipped_scenarios;
+    command.option("--from SCENARIO", value::text(asked.from), "Copy this file, or this scenario of the catalog")
+        .look_up = shipped_scenarios;
     command.option("-o,--out FILE", value::text(asked.out),
-                   "Where to write (default NAME.json, or stdout without a name); a file that is there stays");
+                   "Where to write (default NAME.json, or stdout without a name); an existing file is never replaced");
     add_answers(command, asked);
     command.footer =
         "Exit codes: 0 written, and it can be run; 2 wrong usage, a scenario with mistakes, or a file that "

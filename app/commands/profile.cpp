@@ -274,12 +274,13 @@ void add_profile(Command& root, const GlobalOptions& global)
     command.flag("--json", profile.json,
                  "On stdout as JSON: each key with its range, and how far each recording agrees");
     command.option("--check FILE", value::texts(profile.checks, Arity::each_time),
-                   "A recording that is not fitted to: the profile is judged by it (repeatable)");
+                   "A recording to judge the profile by, which is not used for the fit (repeatable)");
     command.option("--inherits PROFILE",
                    value::word(profile.inherits, {fitted_profiles.begin(), fitted_profiles.end()}),
-                   "Whose rules the runtime follows, where the recording does not tell");
-    command.option("--set KEY=VALUE", value::pairs(profile.keys, "KEY=VALUE", Arity::each_time),
-                   "A key of the profile, or garbage beside each array: what the recording does not tell (repeatable)");
+                   "The profile whose rules apply if the recordings do not tell");
+    command.option(
+        "--set KEY=VALUE", value::pairs(profile.keys, "KEY=VALUE", Arity::each_time),
+        "Set a key of the profile that the recording does not tell, or the garbage beside each array (repeatable)");
     command.footer = "Exit codes: 0 written, and it agrees with every recording; 1 written, and it does not agree with "
                      "one; 2 a recording is unreadable or says too little.";
 }

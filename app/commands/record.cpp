@@ -480,31 +480,33 @@ void add_record(Command& root, const GlobalOptions& global)
                                 "The program and its arguments, behind --");
     command.required_option("-o,--out FILE", value::text(record.out), "The trace to write (.mst)");
     command.option("--min-size SIZE", value::size(record.choice.min_size_bytes),
-                   "Only blocks for which the allocator gave at least so much, as in 4KiB");
+                   "Record only blocks of at least this usable size, as in 4KiB");
     command.option("--sample N", value::number(record.choice.sample, 1, largest_sample),
-                   "One block of so many, chosen by address");
+                   "Record one block of every N, chosen by address");
     command.option(
         "--stacks [=full|SIZE]",
         value::alone_meaning(
             value::each([&record](const std::string& text) { return read_stacks_choice(text, record.choice); }),
             "full"),
-        "The call stack of every allocation too; with a size of a sample of them, so many bytes apart on average");
+        "Also record the call stack of every allocation; with a SIZE, of one sample for every SIZE bytes on average");
     command.flag("--no-children", record.choice.no_children,
-                 "Only the program itself, not the processes that it starts");
+                 "Record only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),
-                   "Make a trace of a recording that was cut off, instead of recording");
-    command.option("--end-when SIGN", end_of_work(record.end),
-                   "Mark in the trace when the work is done: file:PATH, which the program makes; line:REGEX, which it "
-                   "prints; signal, SIGUSR1 to the pid in MEMSWEEP_PID; exit (default). The end of replay, whatif, "
-                   "report and of a snapshot is then. A program that goes on is asked to end 2 s later");
+                   "Instead of recording, make a trace from the folder of a recording that was cut off");
+    command.option(
+        "--end-when SIGN", end_of_work(record.end),
+        "Mark in the trace when the work is done; replay, whatif, report and snapshots take this for the end. SIGN is "
+        "exit (default); file:PATH (the program makes this file); line:REGEX (it prints such a line); or signal (it "
+        "sends SIGUSR1 to the pid in MEMSWEEP_PID). A program that is still running 2 s later is asked to end");
     command.group = "Snapshots";
     command.flag("--snapshot-at-end", record.snapshots.at_end,
-                 "Also where the program's memory is at its end, or when its work is done, for memsweep explain TRACE");
-    command.option("--snapshot-every DUR", value::duration(record.snapshots.every),
-                   "Also where its memory is, from time to time, as in 10s: it is stopped for each");
-    command.footer =
-        "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be recorded, "
-        "a program of its tree ran without the recorder, the trace cannot be written whole, or --end-when never came.";
+                 "Also store where the program's memory is when its work is done, for memsweep explain TRACE");
+    command.option(
+        "--snapshot-every DUR", value::duration(record.snapshots.every),
+        "Also store where its memory is at this interval, as in 10s; the program is stopped for each snapshot");
+    command.footer = "The exit code is the program's (128+N if signal N killed it), or 2: the program cannot be "
+                     "recorded, one of its processes ran without the recorder, the trace cannot be written whole, or "
+                     "the sign of --end-when never came.";
     command.check = [&record]() -> base::Expected<void> {
         if (record.command.empty() == record.recover.empty()) {
             return record.command.empty() ? refuse("give the program to record behind --", "command")

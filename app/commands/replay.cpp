@@ -83,7 +83,7 @@ void add_measuring(Command& command, ReplayCommand& replay)
     command.group = "Measuring";
     command.option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
                    "Measured repetitions of each case");
-    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds to run and discard first");
     command.option("--settle DURATION", value::duration(replay.settle),
                    "How long the replay is idle at its last event, with what is then live (default 12s for allocators "
                    "that give back by time, as jemalloc and mimalloc, else 1s); when all is freed what stays is "

@@ -182,8 +182,8 @@ void add_report(Command& root, const GlobalOptions& global)
         .look_up = shipped_limits;
     add_limits_to_write(command, report.limits_to_write);
     command.footer =
-        "Several results of one scenario and machine make a history, in the order their runs were started: every "
-        "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html. A trace "
+        "Several results of one scenario and machine make a history, in the order of their starts: every metric from "
+        "run to run, and where its level changed. It is written as text, md, json, csv or html. A trace "
         "is "
         "written as text, md, json or html: with call stacks as `memsweep info --by site`, else as `memsweep info` "
         "does.";
