@@ -105,7 +105,7 @@ class Tasks(RunDocument):
 
     def test_leak_retention_or_fragmentation(self):
         self.need_commands([("gcc", "gcc")])
-        self.run_task("Find out whether it is a leak, retention or fragmentation")
+        self.run_task("Find out why a program stays large: leak, retention or fragmentation")
 
     def test_regression(self):
         self.need_commands([("gcc", "gcc")])
