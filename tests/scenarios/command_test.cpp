@@ -58,7 +58,7 @@ TEST_CASE("a command's defaults are those of hyperfine's users", "[unit]")
 TEST_CASE("what a command cannot be is refused in its place", "[unit]")
 {
     CHECK(first_error(load_command("{}")) == "c.json:1:72: \"command\" lacks \"run\": the program and its arguments; "
-                                             "with shell one text");
+                                             "with `shell`, one string");
     CHECK(first_error(load_command(R"({"run": []})")) == "c.json:1:80: \"run\" names no program");
     CHECK(first_error(load_command(R"({"run": "ls -l"})")).find("must be a list of words") != std::string::npos);
     CHECK(first_error(load_command(R"({"run": ["a", "b"], "shell": true})")).find("must be one text") !=
