@@ -174,8 +174,8 @@ std::optional<Table> replay_table(const Cases& cases)
                     "medians; dispatch: the same events on no memory, which the time contains; waiting is in neither; "
                     "peak, end, idle: resident without files and without the trace, up to its last event, then, and "
                     "after idling, which memory of a device is not; all freed, trimmed: resident above the baseline; "
-                    "front: no other has lower medians in time and at the peak, or in time where one of the two has "
-                    "memory of a device",
+                    "front: no other is lower in time or at the peak and as low in the other (in time alone if one of "
+                    "the two has memory of a device)",
                 .columns = keys.columns(),
                 .rows = {}};
     for (const Shown& one : shown) {

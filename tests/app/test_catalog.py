@@ -89,7 +89,7 @@ class Catalog(CliTest):
             self.assertEqual([one["how"] for one in case.get("trims", [])], [] if how == "none" else [how])
             for one in case.get("trims", []):
                 self.assertEqual(one["contents"], {"dontneed": "lost", "free": "uncertain"}.get(how, "kept"))
-        self.assertIn("trim soft: page-table entries dropped", " ".join(text.split()))
+        self.assertIn("trim soft: page-table entries are dropped", " ".join(text.split()))
         soft = [one for one in result["contrasts"] if one["case"].endswith("trim=soft")]
         self.assertEqual([one["base"] for one in soft], ["trim/resource=memfd/trim=none"])
         parts = soft[0]["attribution"]
