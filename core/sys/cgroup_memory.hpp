@@ -22,8 +22,8 @@ struct CgroupLevel {
     std::string directory;
     std::optional<std::uint64_t> limit_bytes;        // beyond it the out-of-memory killer acts; absent: no limit is set
     std::optional<std::uint64_t> slow_from_bytes{};  // memory.high, beyond which the kernel slows tasks down
-    // How much more memory may be charged until one of these two is reached. Page cache that can be dropped at once does
-    // not count as charged. Absent: neither limit is set.
+    // How much more memory may be charged until one of these two is reached. Page cache that can be dropped at once
+    // does not count as charged. Absent: neither limit is set.
     std::optional<std::uint64_t> headroom_bytes;
 };
 

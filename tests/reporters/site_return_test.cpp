@@ -120,8 +120,8 @@ TEST_CASE("returned: the table of an explanation has a reason for each figure th
     const std::string json = to_json(some);
     CHECK(holds(json, "\"returns\": 9437184, \"error\": 409600, \"not_told\": null"));
     CHECK(holds(json,
-                "\"returns\": null, \"error\": 409600, \"not_told\": \"too small to tell from the replay's own error of 400.0 "
-                "KiB\""));
+                "\"returns\": null, \"error\": 409600, \"not_told\": \"too small to tell from the replay's own error "
+                "of 400.0 KiB\""));
     CHECK(holds(json, "\"returns_after_request\": null, \"error_after_request\": 4096, \"not_told_after_request\": "
                       "\"too small to tell from the replay's own error of 4.00 KiB\""));
     CHECK(holds(json, "\"resident_after_request\": 5242880, \"measured_after_request\": 5238784"));
@@ -144,7 +144,8 @@ TEST_CASE("whatif: what removing returns, and whether that was checked", "[unit]
                         .check = {.resident = 20 * one_mebibyte, .measured = 20 * one_mebibyte - 512 * 1024}};
     const std::string told = to_markdown(checked);
     CHECK(holds(told, "removing load (a.c:3) returns 16.0 MiB."));
-    CHECK(holds(told, "what removing it returns is not told: too small to tell from the replay's own error of 512.0 KiB."));
+    CHECK(holds(told, "what removing it returns is not told: too small to tell from the replay's own error of 512.0 "
+                      "KiB."));
     CHECK(holds(told, "Checked with the snapshot at 3.000 s, 1.250 s from that moment: the replay of everything holds "
                       "20.0 MiB of heap then, the program held 19.5 MiB."));
     CHECK(holds(to_json(checked), "\"returns\": 16777216"));
