@@ -50,7 +50,9 @@ void of_comparison_or_run(const model::RunReport& report, TextSink& sink)
 // The comparison first, then what its programs measured.
 void text_of_run(const model::RunReport& report, TextSink& sink)
 {
-    if (const auto compared = comparison_report(report)) {
+    if (auto compared = comparison_report(report); compared && has_failed(report)) {
+        as_text(ComparedRun{report, *std::move(compared)}, sink);
+    } else if (compared) {
         as_text(*compared, sink);
         sink.add("\n");
         as_text(without_sites(report), sink);

@@ -79,8 +79,8 @@ base::Expected<bool> is_set(const CLI::Option& flag)
     return std::ranges::find(yes, flag.results().back()) != yes.end();
 }
 
-// CLI11 takes "[a,b]" for a list, but a word is what the user has typed: `[ -f x ]` is a command. So such a word has a
-// byte more until it is taken.
+// CLI11 takes "[a,b]" for a list. A program gets its arguments as they are, and `[ -f x ]` is a command: behind the
+// dashes, and if it has a blank, such a word has a byte more until it is taken.
 constexpr char guard = '\x01';
 
 std::string guarded(std::string word)
@@ -110,9 +110,10 @@ base::Expected<void> take(const Bound& bound)
         if (option->value.arity == Arity::flag && !MEMSWEEP_TRY(is_set(*given))) {
             continue;
         }
-        for (const std::string& text : given->results()) {
+        const std::vector<std::string> results = unguarded(given->results());
+        for (const std::string& text : results) {
             // An unset variable of a pipeline: taken as "not given" it would open the gate that the option asks for.
-            const bool may_be_empty = option->value.may_end_empty && &text != &given->results().front();
+            const bool may_be_empty = option->value.may_end_empty && &text != &results.front();
             if (text.empty() && !may_be_empty) {
                 return refuse("the value is empty; leave the option out, or give it one", given->get_name());
             }
@@ -123,7 +124,7 @@ base::Expected<void> take(const Bound& bound)
                               given->get_name());
             }
         }
-        if (auto taken = option->value.take(unguarded(given->results())); !taken) {
+        if (auto taken = option->value.take(results); !taken) {
             return refuse(taken.error().message, given->get_name());
         }
     }
@@ -220,33 +221,72 @@ std::vector<std::string> take_behind_dashes(const Command& root, int& argc, cons
     return {std::next(dashes), words.end()};
 }
 
-// The words with "--name=text" in place of each "--name" of an option that may stand alone, so that the next word is
-// taken for its text only if the option says so.
-std::vector<std::string> with_meant_texts(const Command& root, std::span<const char* const> words)
+// An option of this command that may stand alone and has this name.
+const Option* option_alone(const Command& command, std::string_view name)
+{
+    const auto found = std::ranges::find_if(command.options, [&](const Option& one) {
+        return one.value.arity == Arity::at_most_one && std::ranges::find(one.names, name) != one.names.end();
+    });
+    return found == command.options.end() ? nullptr : &*found;
+}
+
+bool is_flag(const Command& command, std::string_view name)
+{
+    return std::ranges::any_of(command.options, [&](const Option& one) {
+        return one.value.arity == Arity::flag && std::ranges::find(one.names, name) != one.names.end();
+    });
+}
+
+// "-Ni" as "-N" and "-i": CLI11 would take the next word for the text of -i. "-i=1" as "-i" and "1".
+std::vector<std::string> parts_of(const std::string& word, const Command& command, const Command& root)
+{
+    if (word.size() < 3 || word[0] != '-' || word[1] == '-') {
+        return {word};
+    }
+    if (word[2] == '=' && option_alone(command, word.substr(0, 2)) != nullptr) {
+        return {word.substr(0, 2), word.substr(3)};
+    }
+    const std::string before = word.substr(1, word.size() - 2);
+    const bool are_flags = std::ranges::all_of(before, [&](char letter) {
+        const std::string name{'-', letter};
+        return is_flag(command, name) || is_flag(root, name);
+    });
+    const std::string last{'-', word.back()};
+    return are_flags && option_alone(command, last) != nullptr ? std::vector{"-" + before, last} : std::vector{word};
+}
+
+// The words, with a text for each option that may stand alone: its own if there is none, so that the next word is taken
+// for its text only if the option says so. `more`: other words follow.
+std::vector<std::string> with_meant_texts(const Command& root, std::span<const char* const> words, bool more)
 {
     std::vector<std::string> all{words.begin(), words.end()};
     const auto dashes = std::ranges::find(all, "--");
-    std::ranges::transform(all, all.begin(), guarded);
-    const auto command = std::ranges::find_if(
-        root.commands, [&](const Command& one) { return std::find(all.begin(), dashes, one.name) != dashes; });
-    if (command == root.commands.end()) {
+    std::transform(dashes, all.end(), dashes, guarded);
+    std::transform(all.begin(), dashes, all.begin(),
+                   [](const std::string& word) { return word.find(' ') == std::string::npos ? word : guarded(word); });
+    const Command* command = nullptr;
+    for (auto word = all.begin(); word != dashes && command == nullptr; ++word) {
+        const auto found = std::ranges::find(root.commands, *word, &Command::name);
+        command = found == root.commands.end() ? nullptr : &*found;
+    }
+    if (command == nullptr) {
         return all;
     }
     std::vector<std::string> meant;
     for (auto word = all.begin(); word != dashes; ++word) {
-        const auto option = std::ranges::find_if(command->options, [&](const Option& one) {
-            return one.value.arity == Arity::at_most_one && std::ranges::find(one.names, *word) != one.names.end();
-        });
-        if (option == command->options.end()) {
-            meant.push_back(*word);
+        const std::vector<std::string> parts = parts_of(*word, *command, root);
+        meant.insert(meant.end(), parts.begin(), parts.end());
+        const Option* const option = option_alone(*command, meant.back());
+        if (option == nullptr) {
             continue;
         }
-        const bool takes_next = option->value.takes_next && dashes - word > 2 && option->value.takes_next(word[1]);
+        const bool has_next = dashes - word > 1 && (more || dashes - word > 2);
+        const bool takes_next = option->value.takes_next && has_next && option->value.takes_next(word[1]);
         const std::string& text = takes_next ? word[1] : option->value.alone;
-        if (word->starts_with("--")) {
-            meant.push_back(*word + "=" + text);
+        if (meant.back().starts_with("--")) {
+            meant.back() += "=" + text;
         } else {
-            meant.insert(meant.end(), {*word, text});
+            meant.push_back(text);
         }
         word += takes_next ? 1 : 0;
     }
@@ -365,7 +405,8 @@ base::Expected<Request> parse(const Command& root, int argc, const char* const* 
         return found == bound.end() ? bound.front() : *found;
     };
     try {
-        std::vector<std::string> meant = with_meant_texts(root, words.subspan(std::min<std::size_t>(words.size(), 1)));
+        std::vector<std::string> meant =
+            with_meant_texts(root, words.subspan(std::min<std::size_t>(words.size(), 1)), !behind.empty());
         std::ranges::reverse(meant);  // as CLI11 takes them
         app.parse(std::move(meant));
     } catch (const CLI::CallForHelp&) {

@@ -1,5 +1,6 @@
 #include "app/commands/command_lines.hpp"
 
+#include <glob.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -291,7 +292,28 @@ base::Expected<void> take_single(RunCommand& run)
     const std::string text = run.texts.front();
     run.texts.clear();
     run.shell = run.shell || !needs_shell(text).empty() || (!run.against.empty() && !needs_shell(run.against).empty());
-    run.words = run.shell ? std::vector{text} : MEMSWEEP_TRY(base::command_words(text));
+    const bool is_script = run.shell || !run.lines.shell_program.empty();
+    run.words = is_script ? std::vector{text} : MEMSWEEP_TRY(base::command_words(text));
+    return {};
+}
+
+// The script behind --, and that of --against, as words of the shell that was named.
+base::Expected<void> take_named_shell(RunCommand& run)
+{
+    if (run.words.size() != 1) {
+        return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
+    }
+    std::vector<std::string> shell = MEMSWEEP_TRY(base::command_words(std::exchange(run.lines.shell_program, {})));
+    shell.emplace_back("-c");
+    if (!run.against.empty()) {
+        std::vector<std::string> base = shell;
+        base.push_back(run.against);
+        std::ranges::transform(base, base.begin(), base::shell_word);
+        run.against = fmt::format("{}", fmt::join(base, " "));
+    }
+    shell.push_back(run.words.front());
+    run.words = std::move(shell);
+    run.shell = false;
     return {};
 }
 
@@ -343,11 +365,17 @@ bool is_command_line(const std::string& text)
 
 namespace {
 
-// Whether the bracket at this place begins a set of characters of a file's pattern: "f[12].txt".
-bool closes(std::string_view text, std::size_t bracket)
+// Whether the bracket at this place is in a pattern of files that are there: "f[12].txt". Else a shell leaves the word
+// as it is, as in "pip install x[extra]".
+bool is_in_pattern(std::string_view text, std::size_t bracket)
 {
-    const std::string_view rest = text.substr(bracket + 1);
-    return rest.substr(0, rest.find_first_of(" \t\n")).find(']', 1) != std::string_view::npos;
+    constexpr std::string_view blanks = " \t\n";
+    const std::size_t begin = text.find_last_of(blanks, bracket) + 1;  // npos + 1 is 0
+    const std::string word{text.substr(begin, text.find_first_of(blanks, bracket) - begin)};
+    glob_t found{};
+    const bool matches = word.find(']') != std::string::npos && ::glob(word.c_str(), 0, nullptr, &found) == 0;
+    ::globfree(&found);
+    return matches;
 }
 
 }  // namespace
@@ -382,7 +410,8 @@ std::string needs_shell(std::string_view text)
         } else if (c == '$' && text.substr(i).starts_with("${axis.")) {
             i = std::min(text.find('}', i), text.size());
         } else if (std::string_view{"<>|&;()*?$`\n"}.find(c) != std::string_view::npos ||
-                   ((c == '~' || c == '#') && (i == 0 || text[i - 1] == ' ')) || (c == '[' && closes(text, i))) {
+                   ((c == '~' || c == '#') && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '\t')) ||
+                   (c == '[' && is_in_pattern(text, i))) {
             return std::string{c == '\n' ? ' ' : c};
         }
     }
@@ -459,7 +488,7 @@ base::Expected<void> take_command_lines(RunCommand& run)
     }
     MEMSWEEP_TRY(check_counts(lines, std::max<std::size_t>(run.texts.size(), 1)));
     if (!lines.shell_program.empty() && run.texts.empty()) {
-        return refuse("reads command lines as one text; behind --, put the shell itself: -- bash -c 'SCRIPT'", "-S");
+        MEMSWEEP_TRY(take_named_shell(run));
     }
     if (lines.min_runs && lines.max_runs && *lines.min_runs > *lines.max_runs) {
         return refuse(fmt::format("{} is more than --max-runs {}", *lines.min_runs, *lines.max_runs), "--min-runs");
@@ -502,6 +531,7 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
             model::Case& one = loaded->cases[at];
             one.command()->shell = readers->shell;
             one.command()->run = readers->words[at];
+            one.command()->typed = texts[at];
             if (run.texts.size() > 1 || !lines.names.empty()) {
                 call(one, name);
             }

@@ -74,8 +74,10 @@ void note_unjudged(const std::map<std::string, std::string>& thresholds,
             });
         });
         if (!is_judged) {
-            print_note(fmt::format("--threshold {}={} judged nothing: no case has this metric, or it is only shown",
-                                   name, text));
+            const std::string_view why = comparisons.empty() ? "nothing was compared"
+                                                             : "no case that was compared has this metric, or it is "
+                                                               "left out or only shown";
+            print_note(fmt::format("--threshold {}={} judged nothing: {}", name, text, why));
         }
     }
 }

@@ -278,6 +278,12 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         }
         compared->only_changed = !global.verbose;
         const reporters::TerminalStyle style = terminal_style(global);
+        if (reporters::has_failed(report)) {
+            const reporters::ComparedRun failed{report, *std::move(compared)};
+            return write_text(fmt::format("{}\n{}", base::printable(report.run.scenario_description),
+                                          reporters::to_terminal(failed, style)),
+                              target.path);
+        }
         return write_text(fmt::format("{}\n{}\n{}", base::printable(report.run.scenario_description),
                                       reporters::to_terminal(*compared, style),
                                       reporters::to_terminal(reporters::without_sites(report), style)),

@@ -105,8 +105,9 @@ void add_measuring(Command& command, RunCommand& run)
     command.option("--seed N", value::number(overrides.seed, 0, UINT64_MAX), "Seed of shuffled orders");
     command.option("--isolation MODE", value::choice(overrides.isolation),
                    "process: a fresh worker per repetition; none: all in one worker");
-    command.option("--timeout DURATION", value::duration(overrides.timeout),
-                   "Time allowed to one repetition, as in 90s (default 60s for scenarios, 24h for programs)");
+    command.option(
+        "--timeout DURATION", value::duration(overrides.timeout),
+        "Time allowed to one repetition, as in 90s (default 60s in scenarios, 24h for programs on the command line)");
     command.option("--detect LEVEL", value::choice(overrides.detect),
                    "How a use of freed memory is detected: off, null, flag, quarantine, unmap");
     command.flag("--guard-pages", overrides.guard_pages, "End each array against an inaccessible page");
@@ -118,7 +119,6 @@ void add_measuring(Command& command, RunCommand& run)
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
-// --shell, and --shell=bash as hyperfine writes it.
 // Whether a word is the name of a shell, with its options: "bash --norc". A script ("bash x.sh") is not.
 bool names_a_shell(std::string_view word)
 {
@@ -165,9 +165,9 @@ void add_programs(Command& command, RunCommand& run)
                    "(default /bin/sh)");
     command.flag("--count", run.count, "Count the programs' allocations, in extra repetitions; --against always does");
     command.option("--leaks NAME=VALUES", value::text(run.leaks),
-                   "Look for leaks instead of measuring. The program runs once for each number of operations, which "
-                   "replaces ${NAME}: --leaks 'n=[10,20,40]' -- ./test '${n}'. Exit code 1 if memory that is left "
-                   "grows with the number; the report names the call sites");
+                   "Look for leaks instead of measuring. The program runs several times for each number of operations, "
+                   "which replaces ${NAME}: --leaks 'n=[10,20,40]' -- ./test '${n}'. Exit code 1 if memory that is "
+                   "left grows with the number; the report names the call sites");
     command.option("--release-after N", value::number(run.release_after, 2, UINT64_MAX),
                    "With --leaks, for runtimes that free late: the runtime frees nothing in the first N operations, so "
                    "up to that number the peak is judged instead of the end");
@@ -224,7 +224,7 @@ base::Expected<void> check_comparison(const RunCommand& run)
                       "--stacks");
     }
     if (run.against.empty()) {
-        const bool has_baseline = !run.baseline.empty() || !run.baselines_folder.empty();
+        const bool has_baseline = !run.baseline.empty() || (!run.baselines_folder.empty() && !runs_programs(run));
         if (run.is_automatic || run.budget || run.duet) {
             return refuse("needs --against CMD, the program to compare with", run.is_automatic ? "-n auto"
                                                                               : run.duet       ? "--duet"

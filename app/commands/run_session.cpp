@@ -253,9 +253,8 @@ class RunSession {
             code = worse(code, criteria ? compare_both(report, *criteria, comparison) : ExitCode::done);
             code = command_.stacks && signals_.arrived() ? stop_code(signals_) : code;
         }
-        if (comparison) {
-            note_unjudged(command_.thresholds, {&*comparison, 1});
-        }
+        const std::span<const measure::Comparison> compared{comparison ? &*comparison : nullptr, comparison ? 1U : 0U};
+        note_unjudged(command_.thresholds, compared);
         report.run.exit_code = static_cast<int>(code);
         const std::optional<std::string> saved = observers->finish(report);
         if (!saved || observers->events_failed()) {

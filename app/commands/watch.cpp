@@ -100,11 +100,10 @@ class Watching {
     }
 
   private:
-    // Whoever watches a service ends it by one of these signals.
+    // Whoever watches a service ends it by one of these signals. An exit code is the program's answer, and memsweep's.
     static bool is_good_end(const sys::ExitStatus& status)
     {
-        const bool was_ended = status.signal == SIGTERM || status.signal == SIGINT || status.signal == SIGHUP;
-        return was_ended || (status.signal == 0 && status.code == 0);
+        return status.signal == 0 || status.signal == SIGTERM || status.signal == SIGINT || status.signal == SIGHUP;
     }
 
     // It is the only repetition of a case that runs a program. Nothing counts instructions of a program in the

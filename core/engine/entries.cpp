@@ -63,7 +63,7 @@ void describe(const model::Plan& plan, const model::Case& plan_case, model::Case
         if (!command->shell) {
             std::ranges::transform(words, words.begin(), base::shell_word);
         }
-        report.command = fmt::format("{}", fmt::join(words, " "));
+        report.command = command->typed.empty() ? fmt::format("{}", fmt::join(words, " ")) : command->typed;
     }
     const model::ReleaseSpec& release = plan_case.release;
     const bool modelled = release.modelled && !frees_at_once(release);

@@ -304,7 +304,8 @@ class Comparer {
     {
         Judgement judgement = judge_exact(observed(result));
         const std::uint64_t apart = names_apart(*compared_);
-        if (apart > 0 && judgement.verdict == Verdict::same && *result.base_median != *result.candidate_median) {
+        if (apart > 0 && judgement.verdict == Verdict::same && *result.base_median != *result.candidate_median &&
+            !criteria_->thresholds.contains(result.metric)) {
             judgement.reason.names_apart = apart;
         }
         return judgement;

@@ -103,9 +103,9 @@ void judge(MetricComparison& metric, const CasePair& pair, const Criteria& crite
     metric.hidden = judgement.verdict == Verdict::inconclusive && hides_changes(rounds, question);
     metric.verdict = judgement.verdict;
     metric.reason = std::move(judgement.reason);
-    if (const std::uint64_t apart = names_apart(pair); apart > 0 && metric.metric_class == MetricClass::exact &&
-                                                       metric.verdict == Verdict::same &&
-                                                       *metric.base_median != *metric.candidate_median) {
+    if (const std::uint64_t apart = names_apart(pair);
+        apart > 0 && metric.metric_class == MetricClass::exact && metric.verdict == Verdict::same &&
+        !criteria.thresholds.contains(metric.metric) && *metric.base_median != *metric.candidate_median) {
         metric.reason.names_apart = apart;
     }
     metric.shift = judgement.shift;

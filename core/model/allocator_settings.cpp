@@ -40,7 +40,8 @@ constexpr auto glibc_settings = std::to_array<AllocatorSetting>({
 constexpr auto jemalloc_settings = std::to_array<AllocatorSetting>({
     {"narenas", "narenas", integer, 1, 4096, "arenas; default 4 per processor"},
     {"dirty_decay", "dirty_decay_ms", duration, 0, longest, "how long freed pages are kept before a purge"},
-    {"muzzy_decay", "muzzy_decay_ms", duration, 0, longest, "how long purged pages keep their address range"},
+    {"muzzy_decay", "muzzy_decay_ms", duration, 0, longest,
+     "how long lazily purged pages (MADV_FREE) are kept before they are purged for good"},
     {"tcache", "tcache", toggle, 0, 1, "whether threads keep blocks"},
     {"tcache_max", "tcache_max", size, 8, 8 * mebibyte, "largest block that a thread keeps"},
     {.name = "lg_tcache_max",

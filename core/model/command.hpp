@@ -14,6 +14,7 @@ namespace memsweep::model {
 // Relative paths begin at `cwd`. A relative `cwd` begins in the folder in which memsweep was started.
 struct CommandSpec {
     std::vector<std::string> run;       // the program and its arguments; a single element if `shell` is set
+    std::string typed;                  // `run` as one text, as the user typed it; empty: it was given as words
     std::vector<std::string> prepare;   // a command that runs before each repetition, never measured; empty: none
     std::vector<std::string> cleanup;   // a command that runs after each repetition, never measured; empty: none
     std::vector<std::string> setup;     // a command that runs once, before the first repetition; empty: none

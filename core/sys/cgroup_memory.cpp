@@ -274,8 +274,9 @@ std::optional<double> cgroup_share_used(const std::string& root)
     std::optional<double> most;
     for (const CgroupLevel& level : cgroup_memory(root).levels) {
         const Bytes limit = tighter(level.limit_bytes, level.slow_from_bytes);
-        if (limit && level.headroom_bytes && *limit != 0) {
-            const double free = static_cast<double>(*level.headroom_bytes) / static_cast<double>(*limit);
+        if (limit && level.headroom_bytes) {
+            const double free =
+                *limit == 0 ? 0 : static_cast<double>(*level.headroom_bytes) / static_cast<double>(*limit);
             most = std::max(most.value_or(0), 1 - free);
         }
     }

@@ -96,10 +96,15 @@ Badge badge_of(const model::RunReport& report)
 void write_badge(const ComparisonReport& report, TextSink& sink)
 {
     constexpr std::array order{Tone::bad, Tone::caution, Tone::good};
-    Badge worst = badge_of(report.comparisons.front());
+    Badge worst;
     for (const measure::Comparison& one : report.comparisons) {
         Badge badge = badge_of(one);
-        worst = std::ranges::find(order, badge.tone) < std::ranges::find(order, worst.tone) ? std::move(badge) : worst;
+        if (!report.gate && badge.tone == Tone::bad) {
+            badge = {badge.text + ", no gate", Tone::caution};
+        }
+        if (worst.text.empty() || std::ranges::find(order, badge.tone) < std::ranges::find(order, worst.tone)) {
+            worst = std::move(badge);
+        }
     }
     write(worst, sink);
 }

@@ -82,7 +82,7 @@ model::CommandSpec read_command(const SourceNode& node, const Reading& reading)
             } else if (parsed->sign == model::EndSign::line && command.output != model::output_discarded &&
                        command.output != model::output_piped && command.output != model::output_checksum) {
                 fields.complain(end->place, "\"end_when\": a line is looked for in what memsweep reads: give "
-                                            "\"stdout\": \"null\" or \"checksum\"");
+                                            "\"stdout\": \"null\", \"pipe\" or \"checksum\"");
             } else {
                 command.end = *std::move(parsed);
             }

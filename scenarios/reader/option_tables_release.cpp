@@ -110,8 +110,9 @@ const OptionTable<model::ReleaseSpec>& release_table()
         size<&R::pressure, &Pressure::capacity>("capacity", "cuda: memory of the device; 0: nothing triggers"),
         number<&R::pressure, &Pressure::threshold>("threshold", 0, 1,
                                                    "cuda: collections start once this share of the capacity is live"),
-        number<&R::pressure, &Pressure::max_gc_share>("max_gc_share", 0, 1,
-                                                      "cuda: largest share of the time that collections may take"),
+        number<&R::pressure, &Pressure::max_gc_share>(
+            "max_gc_share", 0, 1,
+            "cuda: share of the time that collections may take; it doubles for each of three signs of need"),
 
         listed_below<R>("/triggers/cap", triggered),
         size<&R::cap, &Cap::bytes>("cap",
@@ -191,7 +192,7 @@ const OptionTable<model::ReleaseSpec>& release_table()
         integer<&R::arena, &Arena::history>("history", 1, 1000,
                                             "arena_autoscale: number of last scopes that set the buffer's size"),
         number<&R::arena, &Arena::headroom>(
-            "headroom", 0, 100, "arena_autoscale: how much larger the buffer is than those scopes needed, as a share"),
+            "headroom", 0, 100, "arena_autoscale: size of the buffer as a multiple of the most that those scopes used"),
 
         listed_below<R>("/cache", has_cache),
         integer<&R::cache, &Cache::per_size>("cache_per_size", 0, thousand_million,

@@ -122,12 +122,18 @@ class ComingFrom(CliTest):
             with self.subTest(shell):
                 self.assertEqual(len(self.values("run", "-n", "1", *shell, "true a")["cases"]), 1)
         self.assertEqual(self.outputs("--shell", "bash", "echo {1..3}"), ["1", "2", "3"])
+        self.assertEqual(self.outputs("--shell=bash", "--", "echo {1..3}"), ["1", "2", "3"])
+        self.assertEqual(self.outputs("--shell", "bash", "--", "echo {1..3}"), ["1", "2", "3"])
+        self.expect((0, 1, 3, 5), "run", "-n", "5", "-q", "--shell=bash", "--against", "test {1..1} = 1", "--", "test {1..1} = 1")
+        self.assertIn("put all of it into quotes", self.expect(2, "run", "--shell=bash", "--", "echo", "a").errors)
 
     def test_exit_codes_that_are_ignored(self):
         self.expect(0, "run", "-n", "1", "-q", "--ignore-failure=1,3", "exit 3", "exit 0")
         self.expect(3, "run", "-n", "1", "-q", "--ignore-failure=1,2", "exit 3")
         self.expect(0, "run", "-n", "1", "-q", "--ignore-failure=all-non-zero", "exit 3")
-        self.expect(0, "run", "-n", "1", "-q", "-i", "exit 3")
+        for words in (["-i"], ["-Nqi"], ["-qi"], ["-i=3"], ["-i", "-w", "0"]):
+            with self.subTest(words):
+                self.expect(0, "run", "-n", "1", "-q", *words, "sh -c 'exit 3'")
         self.assertIn("256", self.expect(2, "run", "--ignore-failure=256", "true").errors)
 
     def test_exported_commands_are_lines(self):

@@ -557,11 +557,13 @@ class Baseline(CompareTest):
         self.exactly(self.small_baseline(), 0.5)
         self.run_against(0, "--threshold", "allocated_bytes=150%")
         self.assertIn("judged nothing", self.run_against(1, "--threshold", "instructions=1%").errors)
+        self.assertIn("what to compare with", self.expect(2, "run", "--threshold", "wall_time=5%", "--", "true").errors)
         self.assertIn("what to compare with", self.expect(2, "run", "small.json", "--threshold", "wall_time=5%").errors)
 
     def test_a_quick_run_never_gates(self):
         self.exactly(self.small_baseline(), 0.5)
-        self.assertIn("regressed", self.run_against(0, "--quick").text)
+        self.assertIn("regressed", self.run_against(0, "--quick", "-r", "badge=r.svg").text)
+        self.assertIn("no gate", (self.folder / "r.svg").read_text())
 
     def test_too_few_repetitions(self):
         self.exactly(self.small_baseline(), 1)

@@ -92,6 +92,15 @@ class Replay(CliTest):
         times = cases["glibc", "immediate"]["call_times"]
         self.assertEqual(sum(sum(one["n"]) for one in times if one["call"] == "allocate"), 2 * totals["allocations"])
 
+    def test_a_replay_that_only_times_its_calls_is_counted(self):
+        trace = self.small()
+        scenario = {"format": "memsweep-scenario", "version": 1, "name": "alone", "repetitions": 1, "warmup": 0,
+                    "steps": [{"op": "replay", "trace": str(trace), "latency": True}]}
+        (self.folder / "alone.json").write_text(json.dumps(scenario))
+        self.expect(0, "run", "alone.json", "-q", "-o", "r.json")
+        metrics = self.result("r.json")["cases"][0]["metrics"]
+        self.assertEqual(metrics["allocations"]["values"], [self.totals(trace)["allocations"]])
+
     def test_resident_peak(self):
         """A program that writes all it allocates: what is resident at its peak is what is live, to 5 %."""
         lines = [allocate(i, 300000) for i in range(300)] + [free(i) for i in range(0, 300, 2)]

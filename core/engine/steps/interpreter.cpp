@@ -262,7 +262,7 @@ class Interpreter {
 
     Flow execute(const Replay& replay)
     {
-        const auto before = replay.latency ? std::optional{accounts_.counts()} : std::nullopt;
+        const auto before = replays_.repeats(replay) ? std::optional{accounts_.counts()} : std::nullopt;
         const trace::ReplayRun run = replays_.run(
             replay, [&] { accounts_.look_at_replay(nanoseconds{replay.settle_ns}, replay.gives_back, clock_); });
         if (before) {

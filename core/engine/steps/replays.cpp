@@ -66,9 +66,10 @@ trace::ReplayRun Replays::run(const Replay& step, const std::function<void()>& a
     static const std::function<void()> nothing;
     const trace::ReplayRun run =
         replay(replayer, touch_of(step.touch, memory_.spec), {times, step.latency ? nothing : at_end});
-    if (is_direct() && !step.latency) {
+    if (is_direct() && !repeats(step)) {
         count_direct_calls(replayer);
     }
+    replays_[step.trace].has_run = true;
     std::uint64_t& bound = region_.header->record.replay.live_bound;
     bound = std::max(bound, replayer.totals().peak_live_bound);
     if (step.latency) {

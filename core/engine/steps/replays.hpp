@@ -28,6 +28,9 @@ class Replays {
     // is not called.
     [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
+    // Whether this replay only repeats an earlier one of the same trace, to time its calls: nothing of it is counted.
+    [[nodiscard]] bool repeats(const Replay& step) const { return step.latency && replays_[step.trace].has_run; }
+
   private:
     struct One {
         explicit One(sys::SharedRegion mapped, const trace::ReplayProgram& program)
@@ -36,6 +39,7 @@ class Replays {
         }
         sys::SharedRegion words;
         trace::Replayer replayer;
+        bool has_run{};  // in this repetition
     };
     // Whether the calls go to malloc itself or, with the null resource, nowhere.
     [[nodiscard]] bool is_direct() const;
