@@ -335,11 +335,11 @@ void add_command_lines(Command& command, RunCommand& run)
                    "another, not in turns");
     command.option("--cleanup CMD", value::text(lines.cleanup),
                    "A script to run once after the last repetition of each program");
-    command.option(
-        "-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
-        "Run the command for each value in place of {NAME}: -L threads 1,2,4 (repeatable); \\, is a comma in a value");
+    command.option("-L,--parameter-list NAME VALUES", value::texts(lines.lists, Arity::pair_each_time),
+                   "Run the command with each of these VALUES for {NAME}: -L threads 1,2,4 (repeatable); \\, is a "
+                   "comma within one");
     command.option("-P,--parameter-scan NAME MIN MAX", value::texts(lines.scans, Arity::triple_each_time),
-                   "Run the command for each number from MIN to MAX in place of {NAME} (repeatable)");
+                   "Run the command with each number from MIN to MAX for {NAME} (repeatable)");
     command.option("-D,--parameter-step-size STEP", value::texts(lines.steps, Arity::each_time),
                    "Step of the scan (default 1); for several scans one each, in their order");
     command.option("-i,--ignore-failure [=CODES]", ignored_failures(lines),
