@@ -49,21 +49,6 @@ bool is_alive(const std::string& process)
     return stat && !stat->has_ended();
 }
 
-// By which its own namespace calls the process.
-std::optional<std::uint64_t> innermost_number(const std::string& process)
-{
-    constexpr std::string_view key = "NSpid:";
-    const auto status = sys::read_kernel_text(fmt::format("/proc/{}/status", process));
-    std::string_view rest = status ? std::string_view{*status} : std::string_view{};
-    while (!rest.empty()) {
-        const std::string_view line = sys::take_line(rest);
-        if (line.starts_with(key)) {
-            return base::parse_number(line.substr(line.find_last_of(" \t") + 1));
-        }
-    }
-    return std::nullopt;
-}
-
 void take_refusal(const fs::path& path, LeftRecordings& into)
 {
     std::error_code problem;
@@ -227,7 +212,7 @@ bool is_running(const trace::ImageFacts& image)
          at.increment(problem)) {
         const std::string process = at->path().filename().string();
         if (base::parse_number(process) && pid_namespace_of(process) == image.pid_namespace &&
-            innermost_number(process) == image.process && is_alive(process)) {
+            sys::innermost_number(fmt::format("/proc/{}/", process)) == image.process && is_alive(process)) {
             return true;
         }
     }

@@ -33,4 +33,18 @@ std::optional<ProcessStat> read_process_stat(const std::string& folder)
                        .env_end = numbers[env_end]};
 }
 
+std::optional<std::uint64_t> innermost_number(const std::string& folder)
+{
+    constexpr std::string_view key = "NSpid:";
+    const auto status = read_kernel_text(folder + "status");
+    std::string_view rest = status ? std::string_view{*status} : std::string_view{};
+    while (!rest.empty()) {
+        const std::string_view line = take_line(rest);
+        if (line.starts_with(key)) {
+            return base::parse_number(line.substr(line.find_last_of(" \t") + 1));
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace memsweep::sys

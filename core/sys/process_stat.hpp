@@ -31,4 +31,8 @@ struct ProcessStat {
 // process.
 [[nodiscard]] std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
+// The process's number in its own, innermost PID namespace, by NSpid in /proc/PID/status. Absent: there is no such
+// process, or /proc hides it. `folder` as above.
+[[nodiscard]] std::optional<std::uint64_t> innermost_number(const std::string& folder);
+
 }  // namespace memsweep::sys

@@ -14,9 +14,12 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "core/base/text.hpp"
+#include "core/sys/process_stat.hpp"
 #include "core/sys/signals.hpp"
 #include "core/trace/format/count_layout.hpp"
 #include "core/trace/format/recording_layout.hpp"
@@ -40,6 +43,17 @@ bool take_digits(std::string_view& name)
     const std::size_t end = std::min(name.find_first_not_of("0123456789"), name.size());
     name.remove_prefix(end);
     return end != 0;
+}
+
+// The number of the process at the other end in its own PID namespace. Absent: not known.
+std::optional<std::uint64_t> number_of_peer(int connection)
+{
+    ucred peer{};
+    socklen_t bytes = sizeof peer;
+    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.pid <= 0) {
+        return std::nullopt;
+    }
+    return sys::innermost_number("/proc/" + std::to_string(peer.pid) + "/");
 }
 
 template <typename Sent>
@@ -137,17 +151,21 @@ void FileLender::answer(sys::Channel channel) const
     if (request.secret != lending_.asking) {
         return;
     }
-    const sys::UniqueFd file = open(request);
+    const sys::UniqueFd file = open(request, number_of_peer(channel.fd()));
     const FileAnswer answer{.secret = lending_.answering,
                             .problem = file.valid() ? 0U : static_cast<std::uint32_t>(errno)};
     static_cast<void>(channel.send(bytes_of(answer), file.valid() ? std::optional{file.get()} : std::nullopt));
 }
 
-sys::UniqueFd FileLender::open(const FileRequest& request) const
+sys::UniqueFd FileLender::open(const FileRequest& request, std::optional<std::uint64_t> process) const
 {
     const std::string name{request.name, ::strnlen(request.name, sizeof request.name)};
     if (!is_lent(name)) {
         errno = EINVAL;
+        return {};
+    }
+    if (!process || process != base::parse_number(name.substr(0, name.find('.')))) {
+        errno = EPERM;  // the secret is the whole program's, and another process's file is not this one's to write
         return {};
     }
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (request.is_new != 0 ? O_CREAT | O_EXCL : 0);

@@ -7,6 +7,8 @@
 // Threads  its own, in which no signal arrives.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -34,7 +36,8 @@ class FileLender {
     [[nodiscard]] bool show() const;
     void work(const std::stop_token& stop);
     void answer(sys::Channel channel) const;
-    [[nodiscard]] sys::UniqueFd open(const FileRequest& request) const;
+    // `process`: who asks, by its number in its own PID namespace.
+    [[nodiscard]] sys::UniqueFd open(const FileRequest& request, std::optional<std::uint64_t> process) const;
 
     std::string folder_;
     sys::UniqueFd socket_;

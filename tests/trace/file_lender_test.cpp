@@ -37,6 +37,12 @@ Lending lending_in(const std::string& folder)
     return header.lending;
 }
 
+// A name that this process may ask for.
+std::string own(const std::string& rest)
+{
+    return std::to_string(::getpid()) + "." + rest;
+}
+
 struct Answered {
     std::uint32_t problem{};
     sys::UniqueFd file;
@@ -96,22 +102,22 @@ TEST_CASE("whoever knows the secret gets a file, made or opened again", "[unit]"
     const Lending lending = lending_in(folder->path());
     REQUIRE(lending.name_bytes != 0);
 
-    const auto made = ask(lending, lending.asking, "7.0.mst", true);
+    const auto made = ask(lending, lending.asking, own("0.mst"), true);
     REQUIRE(made);
     CHECK(made->problem == 0);
     struct stat lent {};
     struct stat there {};
     REQUIRE(::fstat(made->file.get(), &lent) == 0);
-    REQUIRE(::stat((folder->path() + "/7.0.mst").c_str(), &there) == 0);
+    REQUIRE(::stat((folder->path() + "/" + own("0.mst")).c_str(), &there) == 0);
     CHECK(lent.st_ino == there.st_ino);
     CHECK((there.st_mode & 0777U) == 0600U);
     CHECK((::fcntl(made->file.get(), F_GETFL) & O_ACCMODE) == O_RDWR);
 
-    const auto twice = ask(lending, lending.asking, "7.0.mst", true);
+    const auto twice = ask(lending, lending.asking, own("0.mst"), true);
     REQUIRE(twice);
     CHECK(twice->problem == EEXIST);
     CHECK(!twice->file.valid());
-    const auto again = ask(lending, lending.asking, "7.0.mst", false);
+    const auto again = ask(lending, lending.asking, own("0.mst"), false);
     REQUIRE(again);
     REQUIRE(::fstat(again->file.get(), &lent) == 0);
     CHECK(lent.st_ino == there.st_ino);
@@ -119,14 +125,19 @@ TEST_CASE("whoever knows the secret gets a file, made or opened again", "[unit]"
     const auto other = ask(lending, lending.asking, "starts", false);
     REQUIRE(other);
     CHECK(other->problem == EINVAL);
-    std::filesystem::create_symlink("/dev/null", folder->path() + "/8.0.mst");
-    const auto link = ask(lending, lending.asking, "8.0.mst", false);
+    std::filesystem::create_symlink("/dev/null", folder->path() + "/" + own("1.mst"));
+    const auto link = ask(lending, lending.asking, own("1.mst"), false);
     REQUIRE(link);
     CHECK(link->problem == ELOOP);
 
-    CHECK(!ask(lending, LendingSecret{}, "9.0.mst", true));
-    CHECK(!ask(lending, lending.answering, "9.0.mst", true));
-    CHECK(!std::filesystem::exists(folder->path() + "/9.0.mst"));
+    CHECK(!ask(lending, LendingSecret{}, own("2.mst"), true));
+    CHECK(!ask(lending, lending.answering, own("2.mst"), true));
+    CHECK(!std::filesystem::exists(folder->path() + "/" + own("2.mst")));
+
+    const auto of_another = ask(lending, lending.asking, "1.0.mst", true);
+    REQUIRE(of_another);
+    CHECK(of_another->problem == EPERM);
+    CHECK(!std::filesystem::exists(folder->path() + "/1.0.mst"));
 
     lender.finish();
     CHECK(!connect_to(lending));
@@ -144,7 +155,7 @@ TEST_CASE("who connects and asks nothing holds up nobody for long", "[unit]")
     auto talker = connect_to(lending);
     REQUIRE(talker);
     REQUIRE(talker->send("too short"));
-    const auto made = ask(lending, lending.asking, "7.0.count", true);
+    const auto made = ask(lending, lending.asking, own("0.count"), true);
     REQUIRE(made);
     CHECK(made->problem == 0);
 }

@@ -164,8 +164,8 @@ const char* describe(PreloadObstacle obstacle) noexcept
     case PreloadObstacle::own_malloc:
         return "brings its own malloc, whose calls do not come by the recorder";
     case PreloadObstacle::no_file:
-        return "can make no file where it is recorded: it has become another user, or sees other files (chroot, mount "
-               "namespace)";
+        return "can make no file where it is recorded: it lacks the right (another user, chroot, mount namespace), a "
+               "descriptor or room";
     }
     return "";
 }

@@ -18,6 +18,13 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own it
 StartsHeader* starts;  // shared with all processes; null: nothing is noted
 
+// What the header says, as it was when this process mapped it: any process of the program may write there later, one
+// with fewer rights, too.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): likewise
+constinit std::uint64_t room{};
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): likewise
+constinit Lending lender{};
+
 // Its end, where it is too long.
 template <std::size_t size>
 void put_end(char (&into)[size], const char* path) noexcept
@@ -49,7 +56,7 @@ StartEntry* take_entry(std::uint32_t process) noexcept
         return nullptr;
     }
     const std::uint64_t number = std::atomic_ref{starts->taken}.fetch_add(1, std::memory_order_relaxed);
-    if (number >= starts->entries) {
+    if (number >= room) {
         return nullptr;
     }
     auto* const entries = reinterpret_cast<StartEntry*>(reinterpret_cast<unsigned char*>(starts) + starts_offset);
@@ -84,13 +91,16 @@ void map_starts(const char* folder) noexcept
     }
     StartsHeader header;
     const long got = kernel(SYS_pread64, fd, &header, sizeof header, 0);
-    const bool is_one = got == static_cast<long>(sizeof header) && header.magic == starts_magic;
+    const bool is_one =
+        got == static_cast<long>(sizeof header) && header.magic == starts_magic && header.entries <= max_starts;
     const long at =
         is_one ? kernel(SYS_mmap, nullptr, starts_bytes(header.entries), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                : -EINVAL;
     kernel(SYS_close, fd);
     starts =
         at < 0 ? nullptr : reinterpret_cast<StartsHeader*>(at);  // NOLINT(performance-no-int-to-ptr): what mmap gave
+    room = starts == nullptr ? 0 : header.entries;
+    lender = starts == nullptr ? Lending{} : header.lending;
 }
 
 StartEntry* note_start(std::uint32_t process, const char* file, PreloadObstacle obstacle, char* const* words) noexcept
@@ -123,8 +133,7 @@ void settle_start(StartEntry* entry, std::uint32_t process) noexcept
 
 const Lending* lending_memsweep() noexcept
 {
-    return starts != nullptr && starts->lending.name_bytes - 1 < sizeof starts->lending.name ? &starts->lending
-                                                                                             : nullptr;
+    return lender.name_bytes - 1 < sizeof lender.name ? &lender : nullptr;  // 0 - 1 is large
 }
 
 bool note_unrecorded(std::uint32_t process) noexcept
