@@ -155,7 +155,7 @@ base::Expected<Readers> readers_of(const std::vector<std::string>& texts, const 
     return readers;
 }
 
-// Short enough for a case's id, and unlike the names before it.
+// Short enough for a case's id, with a sign where it was cut, and unlike the names before it.
 std::string case_name(std::string text, std::set<std::string>& taken)
 {
     for (char& c : text) {
@@ -163,15 +163,18 @@ std::string case_name(std::string text, std::set<std::string>& taken)
     }
     text = base::printable(text);
     constexpr std::size_t most = scenarios::max_name_bytes - 6;  // room for a number
-    std::size_t end = 0;
-    while (end < text.size()) {
-        const std::size_t length = std::max<std::size_t>(base::utf8_length(std::string_view{text}.substr(end)), 1);
-        if (end + length > most) {
-            break;
+    constexpr std::string_view sign = "…";
+    if (text.size() > most) {
+        std::size_t end = 0;
+        while (end < text.size()) {
+            const std::size_t length = std::max<std::size_t>(base::utf8_length(std::string_view{text}.substr(end)), 1);
+            if (end + length > most - sign.size()) {
+                break;
+            }
+            end += length;
         }
-        end += length;
+        text.replace(end, std::string::npos, sign);
     }
-    text.resize(end);
     std::string name = text;
     for (int number = 2; !taken.insert(name).second; ++number) {
         name = fmt::format("{} ({})", text, number);

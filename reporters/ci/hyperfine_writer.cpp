@@ -35,8 +35,19 @@ double deviation_of(const std::vector<double>& values, double mean)
     return values.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
-// Case ids have no longer names: a line of that length may have been cut.
-constexpr std::size_t cut_from_bytes = 55;
+// Whether the name is what a case's id has room for of this command: its beginning, an ellipsis, and a number (" (2)")
+// where another command begins the same.
+bool is_cut(std::string_view name, std::string_view command)
+{
+    constexpr std::string_view sign = "…";
+    const std::size_t cut = name.rfind(sign);
+    if (cut == std::string_view::npos || !command.starts_with(name.substr(0, cut))) {
+        return false;
+    }
+    const std::string_view number = name.substr(cut + sign.size());
+    return number.empty() || (number.starts_with(" (") && number.ends_with(')') &&
+                              number.find_first_not_of("0123456789", 2) == number.size() - 1);
+}
 
 // The command as hyperfine calls it: the name on the axis `command`, which may hold {PARAMETER}, or else its line.
 std::string command_of(const model::CaseReport& report)
@@ -54,7 +65,7 @@ std::string command_of(const model::CaseReport& report)
             at += value.size();
         }
     }
-    return name.size() >= cut_from_bytes && report.command.starts_with(name) ? report.command : name;
+    return is_cut(name, report.command) ? report.command : name;
 }
 
 }  // namespace

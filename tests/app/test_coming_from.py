@@ -163,6 +163,16 @@ class ComingFrom(CliTest):
         one = [["setup"], *[["prepare"], ["conclude"]] * 4, ["cleanup"]]
         self.assertEqual(log, [f"{words[0]} {n}" for n in "12" for words in one])
 
+    def test_a_name_that_is_cut_says_so_and_the_export_has_the_whole_line(self):
+        lines = [f"true {'long ' * 12}{end}" for end in ("one", "two")] + [f"true {'ö' * 40}", "true short", f"true {'x' * 53}"]
+        self.expect(0, "run", "-n", "1", "-q", "--export-json", "h.json", "-o", "r.json", *lines)
+        names = [one["params"]["command"] for one in json.loads((self.folder / "r.json").read_text())["cases"]]
+        self.assertTrue(all(len(name.encode()) <= 64 for name in names), names)
+        self.assertTrue(names[0].endswith("…") and names[2].endswith("…"), names)
+        self.assertEqual((names[1], names[3:]), (f"{names[0]} (2)", lines[3:]))
+        exported = [one["command"] for one in json.loads((self.folder / "h.json").read_text())["results"]]
+        self.assertEqual(exported[:2] + exported[3:], lines[:2] + lines[3:])
+
     def test_failures(self):
         self.expect(3, "run", "-n", "2", "-q", "grep nothing n.txt")
         self.expect(0, "run", "-n", "2", "-q", "-i", "grep nothing n.txt")
