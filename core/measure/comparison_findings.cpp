@@ -20,14 +20,15 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-// How the times of two cases differ. If they were measured in rounds, the ratio is the rounds', as in the verdict, once
-// there are enough of them for an interval.
+// How the times of two cases differ. If they were measured in rounds, the ratio is the rounds', as in the verdict; it
+// has no interval if there are too few of them.
 std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
                                     const std::vector<const MetricComparison*>& metrics)
 {
     auto time = time_contrast(*pair.base, *pair.candidate);
-    const auto judged = std::ranges::find_if(metrics, [](const auto* metric) { return is_time(metric->metric); });
-    if (time && comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift && (*judged)->shift->interval) {
+    const auto judged = std::ranges::find_if(
+        metrics, [&](const MetricComparison* metric) { return time && metric->metric == time->metric; });
+    if (comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift && (*judged)->shift->is_ratio) {
         time->ratio = *(*judged)->shift;
     }
     return time;

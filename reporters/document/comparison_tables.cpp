@@ -43,11 +43,12 @@ std::string rest(const Comparison& comparison, Verdict told)
     return parts.empty() ? std::string{"."} : fmt::format("; {}.", listed(parts));
 }
 
-// How many metrics were compared: verdicts on whole cases are not among them.
-std::size_t metric_count(const Comparison& comparison)
+// How many metrics were judged: neither verdicts on whole cases nor what is only told are among them.
+std::size_t judged_count(const Comparison& comparison)
 {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        comparison.metrics, [](const MetricComparison& metric) { return !metric.metric.empty(); }));
+    return static_cast<std::size_t>(std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) {
+        return !metric.metric.empty() && metric.verdict != Verdict::informational;
+    }));
 }
 
 std::string regression_text(const Comparison& comparison)
@@ -55,7 +56,7 @@ std::string regression_text(const Comparison& comparison)
     const std::size_t regressed = measure::count(comparison, Verdict::regressed);
     const std::size_t failing = measure::count(comparison, Verdict::newly_failing);
     std::string text = regressed > 0
-                           ? fmt::format("{} of {} regressed", regressed, plural(metric_count(comparison), "metric"))
+                           ? fmt::format("{} of {} regressed", regressed, plural(judged_count(comparison), "metric"))
                            : std::string{};
     if (failing > 0) {
         text += fmt::format("{}{} newly failing", text.empty() ? "" : ", and ", plural(failing, "case"));
@@ -66,8 +67,8 @@ std::string regression_text(const Comparison& comparison)
 // Nothing that was judged became worse, and of some of it that could not be told.
 std::string open_text(const Comparison& comparison, std::size_t open)
 {
-    const std::size_t judged = metric_count(comparison) - measure::count(comparison, Verdict::informational);
-    const std::string untold = fmt::format("{} of {} could not be told", open, plural(judged, "metric"));
+    const std::string untold =
+        fmt::format("{} of {} could not be told", open, plural(judged_count(comparison), "metric"));
     return fmt::format("{}: {}{}",
                        measure::count(comparison, Verdict::improved) > 0 ? "No regression shown" : "Nothing shown",
                        untold, rest(comparison, Verdict::inconclusive));
@@ -90,7 +91,8 @@ std::string effect_text(const MetricComparison& metric)
 {
     const measure::Shift& shift = *metric.shift;
     const bool reads_as_one = shift.is_ratio && factor_text(shift.estimate) == factor_text(1);
-    if (reads_as_one && (metric.verdict == Verdict::same || (!shift.interval && shift.estimate == 1))) {
+    const bool is_judged = metric.verdict != Verdict::insufficient;
+    if (reads_as_one && (metric.verdict == Verdict::same || (is_judged && !shift.interval && shift.estimate == 1))) {
         return "the same";
     }
     if (reads_as_one && shift.interval && measure::includes_one(shift)) {
@@ -105,7 +107,9 @@ Cell effect_cell(const MetricComparison& metric)
     if (!metric.shift) {
         return {};
     }
-    return {.text = effect_text(metric), .exact = number_text(metric.shift->estimate), .tone = tone_of(metric.verdict)};
+    return {.text = effect_text(metric),
+            .exact = number_text(metric.shift->estimate),
+            .tone = metric.verdict == Verdict::insufficient ? Tone::plain : tone_of(metric.verdict)};
 }
 
 std::vector<Cell> row_of(const MetricComparison& metric)
@@ -118,9 +122,12 @@ std::vector<Cell> row_of(const MetricComparison& metric)
             verdict_cell(metric.verdict)};
 }
 
-Table empty_table(std::string title)
+Table empty_table(const Comparison& comparison, std::string title)
 {
     return {.title = std::move(title),
+            .note = comparison.is_in_rounds
+                        ? "ratio: of what varies, the median of the rounds' ratios, not the ratio of the medians"
+                        : "",
             .columns = {Column::word_key("metric"), Column::number("base"), Column::number("candidate"),
                         Column::number("ratio"), Column::number("95 % interval"), Column::verdict("verdict")}};
 }
@@ -136,7 +143,7 @@ Headline headline(const Comparison& comparison)
         const std::size_t few = measure::count(comparison, Verdict::insufficient);
         const std::string text = few == 0 ? std::string{"No verdict: nothing could be judged"}
                                           : fmt::format("No verdict on {} of {}: too few repetitions", few,
-                                                        plural(metric_count(comparison), "metric"));
+                                                        plural(judged_count(comparison), "metric"));
         return {text + rest(comparison, Verdict::insufficient), Tone::caution};
     }
     case measure::ComparisonOutcome::passed:
@@ -145,7 +152,7 @@ Headline headline(const Comparison& comparison)
     if (const std::size_t open = measure::count(comparison, Verdict::inconclusive); open > 0) {
         return {open_text(comparison, open), Tone::caution};
     }
-    return {fmt::format("No regression in {}{}", plural(metric_count(comparison), "metric"),
+    return {fmt::format("No regression in {}{}", plural(judged_count(comparison), "metric"),
                         rest(comparison, Verdict::regressed)),
             Tone::good};
 }
@@ -176,7 +183,8 @@ std::vector<CaseTable> case_tables(const ComparisonReport& report, const Compari
             continue;
         }
         if (tables.empty() || metric->pair != tables.back().pair) {
-            tables.push_back({metric->pair, empty_table(case_title(comparison, comparison.cases[metric->pair]))});
+            tables.push_back(
+                {metric->pair, empty_table(comparison, case_title(comparison, comparison.cases[metric->pair]))});
         }
         tables.back().table.rows.push_back(row_of(*metric));
         tables.back().is_changed = tables.back().is_changed || measure::is_change(metric->verdict);

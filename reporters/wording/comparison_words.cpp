@@ -152,16 +152,22 @@ std::string changed_case_text(const measure::Finding& finding, const measure::Ch
         return fmt::format("{}: {}: {}", finding.subject, model::name_of(*metrics.front().verdict),
                            reason_text(finding.reason));
     }
-    if (changed.is_between) {  // the time is what the sentence begins with
+    const bool is_slower = std::ranges::any_of(metrics, [](const MetricEffect& metric) {
+        return measure::is_time(metric.metric) && metric.verdict == Verdict::regressed;
+    });
+    if (changed.is_between) {  // the time has a part of its own
         std::erase_if(metrics, [](const MetricEffect& metric) { return measure::is_time(metric.metric); });
     }
     std::vector<std::string> parts{metrics_part(metrics, Verdict::regressed), metrics_part(metrics, Verdict::improved),
                                    names_part(metrics, Verdict::missing), names_part(metrics, Verdict::added)};
+    // The time is what the sentence begins with, unless something else is what regressed.
+    const bool begins_with_time = changed.is_between && (is_slower || parts.front().empty());
+    const auto place = begins_with_time ? 0 : 1;
     if (changed.attribution) {
-        parts.insert(parts.begin() + (changed.is_between ? 0 : 1), cause_text(*changed.attribution));
+        parts.insert(parts.begin() + place, cause_text(*changed.attribution));
     }
     if (changed.time) {
-        parts.insert(parts.begin(), time_part(*changed.time, finding.base));
+        parts.insert(parts.begin() + place, time_part(*changed.time, finding.base));
     }
     std::erase(parts, std::string{});
     return fmt::format("{}: {}", finding.subject, fmt::join(parts, "; "));
