@@ -300,9 +300,12 @@ MemoryBar ledger_bar(const Explanation& one)
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes.at(i) = one.ledger.categories.at(i).bytes;
     }
+    const std::uint64_t recorder = one.ledger.sum() - one.ledger.program_bytes();
+    const std::string with =
+        recorder == 0 ? std::string{} : fmt::format(", {} of memsweep's recorder among it", size_of(recorder));
     MemoryBar bar{.title = "The ledger",
-                  .about = fmt::format("All of its {} of resident memory, by what it is. Hatched: what nothing uses.",
-                                       size_of(one.ledger.sum())),
+                  .about = fmt::format("All of its {} of resident memory{}, by what it is. Hatched: what nothing uses.",
+                                       size_of(one.ledger.sum()), with),
                   .spoken = {},
                   .parts = parts_of(bytes, one.ledger.sum())};
     bar.spoken = fmt::format("One bar of {}: {}.", size_of(one.ledger.sum()), words_of(bar.parts));
