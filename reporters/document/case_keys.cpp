@@ -55,10 +55,15 @@ void append_parts(const Sorted& sorted, bool by_mode, std::size_t max_cases, std
     const std::vector<std::string> labels = labels_of(sorted.cases, by_mode);
     const std::size_t parts = (labels.size() + max_cases - 1) / max_cases;
     for (std::size_t part = 0; part < parts; ++part) {
-        const std::string number = parts > 1 ? fmt::format("part {} of {}", part + 1, parts) : std::string{};
+        const std::size_t first = part * max_cases;
+        const std::size_t end = std::min(first + max_cases, labels.size());
+        const std::string number = parts < 2 ? std::string{}
+                                   : end - first == 1
+                                       ? fmt::format("case {} of {}", end, labels.size())
+                                       : fmt::format("cases {} to {} of {}", first + 1, end, labels.size());
         const std::string_view between = sorted.title.empty() || number.empty() ? "" : ", ";
         ChartGroup group{fmt::format("{}{}{}", sorted.title, between, number), {}};
-        for (std::size_t i = part * max_cases; i < std::min((part + 1) * max_cases, labels.size()); ++i) {
+        for (std::size_t i = first; i < end; ++i) {
             group.cases.push_back({labels[i], sorted.cases[i]});
         }
         groups.push_back(std::move(group));
