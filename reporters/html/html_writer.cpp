@@ -64,7 +64,7 @@ std::string verdict_html(const Headline& line, const std::vector<Statement>& fin
     const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
     return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}{}{}</section>\n", tone_class(line.tone),
                        escaped(line.text), list, folded_html(alarms, "more that went wrong"),
-                       folded_html(notes, "more findings"));
+                       folded_html(notes, notes.count == notes.most + 1 ? "more finding" : "more findings"));
 }
 
 std::string facts_html(const std::vector<Fact>& facts)
