@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "reporters/text/escaping.hpp"
 
@@ -158,6 +162,41 @@ std::size_t kept_behind(std::string_view text, std::size_t fitting)
     return word == std::string_view::npos || text.size() - word < (text.size() - fitting) / 2 ? fitting : word;
 }
 
+// Where a name is unlike each of the others, at the end of a code point.
+std::size_t same_in_front(std::string_view name, const std::vector<std::string>& others)
+{
+    std::size_t most = 0;
+    for (const std::string& other : others) {
+        if (other != name) {
+            const auto apart = std::ranges::mismatch(name, other).in1;
+            most = std::max(most, static_cast<std::size_t>(apart - name.begin()));
+        }
+    }
+    std::size_t end = 0;
+    while (end < most) {
+        const std::size_t next = end + first_code_point(name.substr(end)).length;
+        if (next > most) {
+            break;
+        }
+        end = next;
+    }
+    return end;
+}
+
+// The beginning, and as much as there is room for of what comes a little before `from`.
+std::string elided_before(const std::string& name, std::size_t from, int width)
+{
+    constexpr int seen_before = 4;
+    const std::string_view text = name;
+    const std::string front{text.substr(0, fitting_prefix(text, width / 4))};
+    const std::size_t begin = std::max(front.size(), fitting_suffix(text.substr(0, from), seen_before));
+    const int room = width - display_width(front) - 1;
+    const std::string_view rest = text.substr(begin);
+    return front + "…" +
+           (display_width(rest) <= room ? std::string{rest}
+                                        : std::string{rest.substr(0, fitting_prefix(rest, room - 1))} + "…");
+}
+
 }  // namespace
 
 int display_width(std::string_view text)
@@ -180,6 +219,28 @@ std::string elided(const std::string& text, int width, Cut cut)
     const std::string front = text.substr(0, is_anywhere ? fitting : kept_in_front(text, fitting));
     const std::size_t behind = fitting_suffix(text, kept - display_width(front));
     return front + "…" + text.substr(is_anywhere ? behind : kept_behind(text, behind));
+}
+
+std::vector<std::string> elided_apart(const std::vector<std::string>& names, int width)
+{
+    std::map<std::string, std::set<std::string>> whole;  // of each shortened name, what it may stand for
+    for (const std::string& name : names) {
+        whole[elided(name, width, Cut::anywhere)].insert(name);
+    }
+    std::vector<std::string> shortened;
+    std::map<std::string, std::string> taken;
+    for (const std::string& name : names) {
+        std::string text = elided(name, width, Cut::anywhere);
+        if (whole[text].size() > 1) {
+            text = elided_before(name, same_in_front(name, names), width);
+        }
+        const std::string plain = text;
+        for (int number = 2; taken.try_emplace(text, name).first->second != name; ++number) {
+            text = fmt::format("{} #{}", plain, number);
+        }
+        shortened.push_back(text);
+    }
+    return shortened;
 }
 
 std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after)

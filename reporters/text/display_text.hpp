@@ -18,6 +18,10 @@ namespace memsweep::reporters {
 enum class Cut { between_parts, anywhere };
 [[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
+// Names of at most `width` columns, no two of which are the same where the whole names differ: those that would be are
+// cut before the place where they differ, or else get a number.
+[[nodiscard]] std::vector<std::string> elided_apart(const std::vector<std::string>& names, int width);
+
 // Lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than a line
 // is cut, behind a slash if it has one. Words may also be broken behind each character of `break_after`: with "_",
 // after_collect gives "after_", "collect".

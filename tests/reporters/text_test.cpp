@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,27 @@
 namespace memsweep::reporters {
 
 using Lines = std::vector<std::string>;
+
+TEST_CASE("names that are shortened together stay apart", "[unit]")
+{
+    const auto apart = [](const std::vector<std::string>& names, int width) {
+        std::vector<std::string> all = elided_apart(names, width);
+        for (const std::string& name : all) {
+            CHECK(display_width(name) <= width + 3);  // a number, if nothing else tells them apart
+        }
+        CHECK(std::set(all.begin(), all.end()).size() == std::set(names.begin(), names.end()).size());
+        return all;
+    };
+    CHECK(apart({"short", "also short"}, 20) == std::vector<std::string>{"short", "also short"});
+    const std::string policy = "the_longest_case_name_somebody_writes_for_a_release_policy_";
+    for (const int width : {22, 38}) {
+        apart({policy + "00, 64KiB", policy + "00, 1MiB", policy + "01, 64KiB", policy + "01, 1MiB"}, width);
+        apart({policy + "a" + policy, policy + "b" + policy, policy + "a" + policy}, width);
+        apart({"größe_" + policy + "ä" + policy, "größe_" + policy + "ö" + policy}, width);
+        apart({policy, policy + policy, policy + policy + policy}, width);
+    }
+    CHECK(apart({policy + "one" + policy, policy + "two" + policy}, 38)[0].find("one") != std::string::npos);
+}
 
 TEST_CASE("bytes that are no UTF-8 are replaced one by one, the rest is kept", "[unit]")
 {
