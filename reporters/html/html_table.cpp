@@ -10,6 +10,23 @@
 namespace memsweep::reporters {
 namespace {
 
+// Escaped; a long name may be broken behind what joins its parts, before a browser would break it anywhere.
+std::string breakable(std::string_view text)
+{
+    constexpr std::size_t long_name = 20;
+    constexpr std::string_view joints = "_/=.:";
+    const auto is_joint = [&](char c) { return joints.find(c) != std::string_view::npos; };
+    std::string out;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; text.size() > long_name && at + 1 < text.size(); ++at) {
+        if (is_joint(text[at]) && !is_joint(text[at + 1])) {
+            out += escaped(text.substr(begin, at + 1 - begin)) + "<wbr>";
+            begin = at + 1;
+        }
+    }
+    return out + escaped(text.substr(begin));
+}
+
 std::string attribute(std::string_view name, std::string_view value)
 {
     return value.empty() ? std::string{} : fmt::format(" {}=\"{}\"", name, escaped(value));
@@ -69,7 +86,7 @@ std::string key_html(const Table& table, std::size_t row, std::size_t column)
     const Cell& cell = table.rows[row][column];
     const std::string spans = span > 1 ? fmt::format(" scope=\"rowgroup\" rowspan=\"{}\"", span) : " scope=\"row\"";
     return fmt::format("<th{}{}>{}</th>", spans, classes(table.columns[column], cell),
-                       cell.text.empty() ? "–" : escaped(cell.text));
+                       cell.text.empty() ? "–" : breakable(cell.text));
 }
 
 std::string row_html(const Table& table, std::size_t row)
@@ -86,8 +103,8 @@ std::string head_html(const Table& table)
 {
     std::string out = "<thead><tr>";
     for (const Column& column : table.columns) {
-        out +=
-            fmt::format("<th scope=\"col\"{}>{}</th>", column.is_number ? " class=\"num\"" : "", escaped(column.title));
+        out += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_number ? " class=\"num\"" : "",
+                           breakable(column.title));
     }
     return out + "</tr></thead>\n";
 }

@@ -238,7 +238,7 @@ section.memory .m-recorder { background-color: var(--m-recorder); }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; }
   h1 { font-size: 1.4rem; } th, td { padding-left: 0.5rem; padding-right: 0.5rem; }
-  tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 7.5rem; }
+  tbody th { white-space: normal; overflow-wrap: break-word; max-width: 12rem; }
   caption > * { position: sticky; left: 0.9rem; width: calc(100vw - 4.5rem); overflow-wrap: anywhere; } }
 @media print { body { background: #fff; font-size: 10pt; } table { font-size: 8pt; }
   th, td { padding: 0.2rem 0.4rem; } tbody th, td.num { white-space: normal; } th, td { overflow-wrap: anywhere; }

@@ -56,7 +56,7 @@ Page page_of(const std::string& html)
 
 void check_balance(const std::vector<std::string>& tags)
 {
-    const std::set<std::string> without_end{"!doctype", "meta"};
+    const std::set<std::string> without_end{"!doctype", "meta", "wbr"};
     std::vector<std::string> open;
     for (const std::string& tag : tags) {
         if (tag.front() == '/') {
@@ -154,7 +154,7 @@ TEST_CASE("a hostile page has the tags of a harmless one", "[unit]")
     CHECK(escaped("<b a=\"1\" c='2'>&\x1b") == "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;\uFFFD");
     model::RunReport plain = sample_report();
     plain.run.argv.emplace_back("x");
-    std::set<std::string> expected;
+    std::set<std::string> expected{"wbr"};  // in long names
     std::ranges::for_each(tags_of(page_of(to_html(plain)).markup),
                           [&](const std::string& tag) { expected.insert(tag); });
     const Page hostile = page_of(to_html(hostile_report()));
