@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -116,6 +117,20 @@ Json axis_from_zero(model::Unit unit, double largest)
         values.push_back(mark);
     }
     axis["values"] = std::move(values);
+    return axis;
+}
+
+Json log_axis(model::Unit unit, double least, double largest)
+{
+    constexpr double beyond = 1.5;  // the axis is longer than its values; a mark outside it is not drawn
+    Json axis{{"labelExpr", axis_label(unit)}};
+    if (least > 0 && largest >= least) {
+        Json values = Json::array();
+        for (const double mark : log_marks(unit, least / beyond, largest * beyond)) {
+            values.push_back(unit == model::Unit::bytes ? Json(mark) : chart_number(mark));  // 1 MiB has seven digits
+        }
+        axis["values"] = std::move(values);
+    }
     return axis;
 }
 

@@ -49,6 +49,9 @@ struct ChartUnit {
 // whole KiB, MiB and GiB; Vega would not put them there.
 [[nodiscard]] Json axis_from_zero(model::Unit unit, double largest);
 
+// The "axis" of a logarithmic scale for these values: marks at round values, with a label each.
+[[nodiscard]] Json log_axis(model::Unit unit, double least, double largest);
+
 // Shortens long curves without losing their extremes. Returns the indices of at most `limit` (at least 4) values, in
 // ascending order: the first, the last, and the lowest and highest of every stretch between them. A short curve keeps
 // all values. A long one loses values that are not finite.

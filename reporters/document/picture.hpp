@@ -56,6 +56,10 @@ struct AxisMark {
     std::string text;
 };
 
+// At most eight values between two ends above 0, to be marked on a logarithmic axis: powers of ten, with their doubles
+// and fives where there are less than two decades, and even steps where the ends are close; of bytes powers of two.
+[[nodiscard]] std::vector<double> log_marks(model::Unit unit, double from, double to);
+
 // Two to eight round values between `from` and `to`. On a logarithmic axis both ends must be above 0.
 [[nodiscard]] std::vector<AxisMark> axis_marks(const DotPicture& picture);
 

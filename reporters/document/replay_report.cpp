@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -146,6 +147,20 @@ Json replay_record(const Replayed& one, const ChartUnit& time, const ChartUnit& 
             {"front", one.on_front ? "yes" : "no"}};
 }
 
+// In this unit; `ends` are the least and the largest that is drawn of one.
+template <typename Ends>
+Json axis_of(const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
+{
+    double least = INFINITY;
+    double most = 0;
+    for (const Replayed& one : all) {
+        const auto [low, high] = ends(one);
+        least = std::min(least, low);
+        most = std::max(most, high);
+    }
+    return log_axis(model::Unit::one, least / unit.factor, most / unit.factor);
+}
+
 }  // namespace
 
 std::optional<Table> replay_table(const Cases& cases)
@@ -244,6 +259,12 @@ std::optional<Chart> replay_chart(const Cases& cases)
     }
     spec["data"]["values"] = std::move(records);
     spec["encoding"]["x"]["title"] = fmt::format("time per event ({}, logarithmic)", time.name);
+    spec["encoding"]["x"]["axis"] = axis_of(all, time, [](const Replayed& one) {
+        return std::pair{one.interval[0], one.interval[1]};
+    });
+    spec["encoding"]["y"]["axis"] = axis_of(all, memory, [](const Replayed& one) {
+        return std::pair{one.bytes, one.bytes};
+    });
     spec["encoding"]["y"]["title"] =
         fmt::format("resident at the peak, above the baseline ({}, logarithmic)", memory.name);
     std::optional<Table> table = replay_table(cases);

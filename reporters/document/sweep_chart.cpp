@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -221,6 +222,19 @@ Json places_shown(const std::vector<Measured>& values)
     return shown;
 }
 
+// The least and the largest of what is drawn, intervals included.
+std::pair<double, double> ends_of(const std::vector<Measured>& values)
+{
+    std::pair<double, double> ends{INFINITY, 0};
+    for (const Measured& one : values) {
+        const double value = shown_value(*one.metric);
+        const std::array interval = one.metric->summary->ci95.value_or(std::array{value, value});
+        ends.first = std::min({ends.first, value, interval[0] > 0 ? interval[0] : value});
+        ends.second = std::max({ends.second, value, interval[1]});
+    }
+    return ends;
+}
+
 Json spec_of(const std::vector<Measured>& values, const Lines& lines, const SweepAxis& axis, const std::string& y_title)
 {
     const model::Unit unit = values.front().metric->unit;
@@ -237,9 +251,10 @@ Json spec_of(const std::vector<Measured>& values, const Lines& lines, const Swee
     spec["encoding"]["x"]["axis"] = {{"values", places_shown(values)}, {"labelExpr", axis_label(axis.unit)}};
     spec["encoding"]["color"]["scale"] = {{"domain", domain}};
     spec["layer"][2]["encoding"]["shape"]["scale"] = {{"domain", domain}};
+    const auto [least, largest] = ends_of(values);
     for (Json& layer : spec["layer"].elements()) {
         layer["encoding"]["y"]["title"] = y_title;
-        layer["encoding"]["y"]["axis"] = {{"labelExpr", axis_label(unit)}, {"tickCount", 6}};
+        layer["encoding"]["y"]["axis"] = log_axis(unit, least, largest);
     }
     Json tooltip = Json::array();
     for (const auto& [field, title] : {std::pair<std::string, std::string>{"at", x_title},

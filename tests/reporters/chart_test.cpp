@@ -238,6 +238,24 @@ TEST_CASE("an axis of bytes has its marks at whole units", "[unit]")
     CHECK(Parsed::parse(compact(axis_from_zero(model::Unit::seconds, 3)))["tickCount"] == 6);
 }
 
+TEST_CASE("a logarithmic axis marks powers of ten, and with room for them their doubles and fives", "[unit]")
+{
+    using Marks = std::vector<double>;
+    const auto marks = [](model::Unit unit, double least, double largest) {
+        return Parsed::parse(compact(log_axis(unit, least, largest)))["values"].get<Marks>();
+    };
+    CHECK(marks(model::Unit::seconds, 200e-9, 7e-3) == Marks{1e-6, 1e-5, 1e-4, 1e-3, 1e-2});
+    CHECK(marks(model::Unit::seconds, 4e-6, 60e-6) == Marks{5e-6, 1e-5, 2e-5, 5e-5});
+    CHECK(marks(model::Unit::one, 40, 200) == Marks{50, 100, 200});
+    CHECK(marks(model::Unit::bytes, 4096, 4e6) == Marks{4096, 16384, 65536, 262144, 1048576, 4194304});
+    for (double factor = 1.01; factor < 1e14; factor *= 1.6) {
+        const Marks all = marks(model::Unit::seconds, 3e-9, 3e-9 * factor);
+        INFO(factor);
+        CHECK((all.size() >= 2 && all.size() <= 8));
+    }
+    CHECK_FALSE(Parsed::parse(compact(log_axis(model::Unit::one, 0, 1))).contains("values"));
+}
+
 TEST_CASE("many cases on two or three axes are a map, others are no picture", "[unit]")
 {
     const auto report_of = [](std::size_t sizes, const std::vector<std::string>& modes,
