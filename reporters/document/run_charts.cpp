@@ -272,20 +272,34 @@ ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail)
     return section;
 }
 
-std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail)
+std::vector<ChartSection> sweep_sections(const Cases& cases)
+{
+    std::vector<ChartSection> sections{{{}, sweep_charts(cases)}};
+    if (auto replays = replay_chart(cases)) {
+        sections.front().charts.insert(sections.front().charts.begin(), *std::move(replays));
+    }
+    return sections;
+}
+
+std::vector<ChartSection> memory_sections(const Cases& cases, const CurveDetail& detail)
 {
     constexpr std::size_t most_strips = 6;
     Cases measured;
     std::ranges::copy_if(cases, std::back_inserter(measured),
                          [](const auto* one) { return !one->series.empty() || !one->phases.empty(); });
-    std::vector<ChartSection> sections{{{}, sweep_charts(cases)}};
-    if (auto replays = replay_chart(cases)) {
-        sections.front().charts.insert(sections.front().charts.begin(), *std::move(replays));
-    }
+    std::vector<ChartSection> sections;
     for (const ChartGroup& group : chart_groups(measured, most_strips)) {
         sections.push_back(memory_charts(group, detail));
     }
     std::erase_if(sections, [](const ChartSection& section) { return section.charts.empty(); });
+    return sections;
+}
+
+std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail)
+{
+    std::vector<ChartSection> sections = sweep_sections(cases);
+    std::erase_if(sections, [](const ChartSection& section) { return section.charts.empty(); });
+    std::ranges::move(memory_sections(cases, detail), std::back_inserter(sections));
     return sections;
 }
 

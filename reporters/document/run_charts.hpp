@@ -13,6 +13,10 @@ namespace memsweep::reporters {
 // section is empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
+// Its two parts. The first has sections without charts if nothing was swept.
+[[nodiscard]] std::vector<ChartSection> sweep_sections(const Cases& cases);
+[[nodiscard]] std::vector<ChartSection> memory_sections(const Cases& cases, const CurveDetail& detail);
+
 // Charts of memory over time; of faults and stalls over time, if programs were watched; and of the page faults of each
 // phase. The chart of page faults has a dot per case on a logarithmic axis, with the number beside the dot. Empty
 // charts are left out.

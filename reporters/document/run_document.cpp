@@ -10,6 +10,7 @@
 #include "reporters/document/run_charts.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/document/site_changes.hpp"
+#include "reporters/document/sweep_chart.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -47,6 +48,10 @@ void add_overview(Document& document, const Cases& cases, const std::vector<std:
 void add_scenario(Document& document, const Cases& cases, const std::vector<std::string>& headline,
                   const CurveDetail& detail, const std::string& id)
 {
+    const bool begins_with_lines = !are_figures(cases) && !replay_table(cases) && sweep_is_answer(cases);
+    if (begins_with_lines) {
+        document.add(Charts{.title = {}, .sections = [=] { return sweep_sections(cases); }});
+    }
     if (!are_figures(cases)) {
         document.add(Charts{.title = {}, .sections = [=] { return answer_charts(cases, headline); }});
     }
@@ -55,7 +60,9 @@ void add_scenario(Document& document, const Cases& cases, const std::vector<std:
     const bool is_told = !placements.table.rows.empty();
     document.add_table(std::move(placements));
     add_overview(document, cases, headline, id + "cases", is_told);
-    document.add(Charts{.title = {}, .sections = [=] { return chart_sections(cases, detail); }});
+    document.add(Charts{.title = {}, .sections = [=] {
+                            return begins_with_lines ? memory_sections(cases, detail) : chart_sections(cases, detail);
+                        }});
     if (!are_figures(cases)) {
         const bool are_many = cases.size() > max_cases_in_detail;
         const Weight weight = are_many ? Weight::detail : Weight::support;

@@ -326,4 +326,12 @@ std::vector<Chart> sweep_charts(const Cases& cases)
     return charts;
 }
 
+bool sweep_is_answer(const Cases& cases)
+{
+    const auto axis = sweep_axis(cases);
+    const std::string_view metric = metric_of(cases);
+    const std::size_t lines = !axis || metric.empty() ? 0 : lines_of(cases, *axis, metric).labels.size();
+    return lines > 1 && lines <= max_lines;
+}
+
 }  // namespace memsweep::reporters

@@ -13,4 +13,7 @@ namespace memsweep::reporters {
 // eight lines; further lines go into further charts.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
+// Whether such a chart answers better than a dot for each case: it has several lines, and all of them.
+[[nodiscard]] bool sweep_is_answer(const Cases& cases);
+
 }  // namespace memsweep::reporters
