@@ -14,6 +14,7 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "reporters/document/run_tables.hpp"
+#include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -100,11 +101,11 @@ constexpr std::string_view sweep_spec = R"json({
 "width": 640, "height": 300,
 "data": {"values": []},
 "encoding": {
-  "x": {"field": "x", "type": "quantitative", "scale": {"type": "log", "nice": false}, "axis": {}},
+  "x": {"field": "x", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 8}, "axis": {}},
   "color": {"field": "line", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}},
 "layer": [
   {"mark": {"type": "area", "opacity": 0.2, "clip": true},
-   "encoding": {"y": {"field": "low", "type": "quantitative", "scale": {"type": "log"}}, "y2": {"field": "high"}}},
+   "encoding": {"y": {"field": "low", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 8}}, "y2": {"field": "high"}}},
   {"params": [{"name": "zoom", "bind": "scales",
      "select": {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.ctrlKey]"}}],
    "mark": {"type": "line", "strokeWidth": 1.6, "clip": true},
@@ -179,6 +180,8 @@ Lines lines_of(const Cases& cases, const SweepAxis& axis, std::string_view metri
         lines.labels = {measure::spoken(std::string{metric_name})};
     }
     make_distinct(lines.labels);
+    constexpr int widest_name = 38;  // in letters: what the legend has room for
+    lines.labels = elided_apart(lines.labels, widest_name);
     std::ranges::stable_sort(lines.values, {}, [](const Measured& one) { return std::pair{one.line, one.place}; });
     return lines;
 }
@@ -205,18 +208,19 @@ Json sweep_record(const Measured& one, const std::string& label, const SweepAxis
     return values;
 }
 
-// Every place that was measured, as far as there is room.
+// Every place that was measured, as far as there is room, but the first and the last in any case.
 Json places_shown(const std::vector<Measured>& values)
 {
     constexpr std::size_t max_labels = 9;
-    std::set<double> places;
-    std::ranges::transform(values, std::inserter(places, places.end()), &Measured::place);
+    std::set<double> distinct;
+    std::ranges::transform(values, std::inserter(distinct, distinct.end()), &Measured::place);
+    const std::vector<double> places(distinct.begin(), distinct.end());
     const std::size_t step = (places.size() + max_labels - 1) / max_labels;
-    Json shown = Json::array();
-    std::size_t index = 0;
-    for (const double place : places) {
-        if (index++ % step == 0) {
-            shown.push_back(place);
+    const std::size_t last = places.size() - 1;
+    Json shown = Json::array({places.front()});
+    for (std::size_t index = step; index <= last; ++index) {  // none closer to the first than the others to each other
+        if ((last - index) % step == 0) {
+            shown.push_back(places[index]);
         }
     }
     return shown;
