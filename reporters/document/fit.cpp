@@ -217,7 +217,8 @@ constexpr std::string_view picture_text = R"json({
      "y": {"field": "v", "type": "quantitative"},
      "color": {"field": "line", "type": "nominal", "title": null, "scale": {"domain": ["cells", "live", "needed"]},
        "legend": {"values": ["live", "needed"], "symbolType": "stroke"}},
-     "strokeDash": {"field": "line", "type": "nominal", "title": null, "scale": {"domain": ["cells", "live", "needed"]},
+     "strokeDash": {"field": "line", "type": "nominal", "title": null,
+       "scale": {"domain": ["cells", "live", "needed"], "range": [[1, 0], [1, 0], [6, 3]]},
        "legend": {"values": ["live", "needed"], "symbolType": "stroke"}}}}
 ]})json";
 
@@ -273,13 +274,17 @@ Json cells_of(const trace::AddressPicture& picture, const ChartUnit& unit)
 Json lines_of(const trace::AddressPicture& picture, const ChartUnit& unit)
 {
     Json lines = Json::array();
+    const auto add = [&](std::uint64_t x, std::size_t column) {
+        for (const auto& [name, values] : {std::pair{"live", &picture.live}, {"needed", &picture.high}}) {
+            lines.push_back(
+                {{"x", x}, {"v", chart_number(static_cast<double>((*values)[column]) / unit.factor)}, {"line", name}});
+        }
+    };
     for (std::size_t column = 0; column < picture.columns; ++column) {
-        const std::uint64_t x = part_of(picture.operations, column, picture.columns);
-        lines.push_back(
-            {{"x", x}, {"v", chart_number(static_cast<double>(picture.live[column]) / unit.factor)}, {"line", "live"}});
-        lines.push_back({{"x", x},
-                         {"v", chart_number(static_cast<double>(picture.high[column]) / unit.factor)},
-                         {"line", "needed"}});
+        add(part_of(picture.operations, column, picture.columns), column);
+    }
+    if (picture.columns > 0) {
+        add(picture.operations, picture.columns - 1);  // the end of the last column
     }
     return lines;
 }
