@@ -18,6 +18,7 @@
 #include "core/measure/format.hpp"
 #include "core/model/metric_id.hpp"
 #include "reporters/document/dot_chart.hpp"
+#include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -29,12 +30,12 @@ constexpr double most_linear = 30;  // from the least to the largest; beyond it 
 
 constexpr std::string_view heat_spec = R"json({
 "width": 640, "height": {"step": 20},
-"usermeta": {"room": 180},
+"usermeta": {"room": 180, "is_map": true},
 "data": {"values": []},
 "encoding": {
   "x": {"field": "column", "type": "nominal", "sort": null, "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 120}},
   "y": {"field": "row", "type": "nominal", "sort": null, "axis": {"labelLimit": 150}},
-  "tooltip": [{"field": "row", "type": "nominal", "title": ""}, {"field": "column", "type": "nominal", "title": " "},
+  "tooltip": [{"field": "row_name", "type": "nominal", "title": ""}, {"field": "column_name", "type": "nominal", "title": " "},
     {"field": "value", "type": "nominal", "title": "median"}]},
 "layer": [
   {"mark": {"type": "rect", "style": "heat"},
@@ -212,6 +213,8 @@ double share_of(double value, double least, double most, bool is_log)
 std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const std::string& name)
 {
     constexpr std::size_t most_columns_with_text = 8;
+    constexpr int widest_row = 22;  // in letters: what the axes have room for
+    constexpr int widest_column = 18;
     Json spec = json_of(heat_spec);
     const std::string spoken = measure::spoken(name);
     Table table{.title = spoken, .columns = {Column::key(axes.rows), Column::key(axes.columns_name())}};
@@ -221,6 +224,8 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
                         .rows = axes.row_values,
                         .columns = axes.column_values,
                         .has_texts = axes.column_values.size() <= most_columns_with_text};
+    const std::vector<std::string> rows = elided_apart(axes.row_values, widest_row);
+    const std::vector<std::string> columns = elided_apart(axes.column_values, widest_column);
     std::vector<double> medians;
     double least = INFINITY;
     double most = 0;
@@ -236,8 +241,12 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
         most = std::max(most, median);
         const std::string row = value_on_axis(*one, axes.rows);
         const std::string column = values_on_axes(*one, axes.columns);
-        spec["data"]["values"].push_back(
-            {{"row", row}, {"column", column}, {"v", chart_number(median)}, {"value", value_text(median, unit)}});
+        spec["data"]["values"].push_back({{"row", rows[place_in(axes.row_values, row)]},
+                                          {"column", columns[place_in(axes.column_values, column)]},
+                                          {"row_name", row},
+                                          {"column_name", column},
+                                          {"v", chart_number(median)},
+                                          {"value", value_text(median, unit)}});
         table.rows.push_back({{.text = row}, {.text = column}, value_cell(median, unit)});
         medians.push_back(median);
         picture.cells.push_back({.row = place_in(axes.row_values, row),
@@ -255,7 +264,7 @@ std::optional<Chart> heat_map(const Cases& cases, const HeatAxes& axes, const st
         picture.cells[i].share = share_of(medians[i], least, most, is_log);
     }
     spec["encoding"]["x"]["title"] = axes.columns_name();
-    spec["encoding"]["x"]["scale"] = {{"domain", axes.column_values}};
+    spec["encoding"]["x"]["scale"] = {{"domain", columns}};
     spec["encoding"]["y"]["title"] = axes.rows;
     if (picture.has_texts) {
         spec["layer"].push_back({{"mark", {{"type", "text"}, {"style", "value"}}},

@@ -10,6 +10,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/time_contrast.hpp"
 #include "reporters/document/case_keys.hpp"
+#include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -21,14 +22,13 @@ using measure::MetricComparison;
 using measure::Verdict;
 
 constexpr std::size_t most_rows = 24;
-
 constexpr std::string_view comparison_spec = R"json({
 "width": 640, "height": {"step": 24},
 "usermeta": {"room": 430, "names_above": true},
 "data": {"values": []},
 "encoding": {
   "y": {"field": "row", "type": "nominal", "title": null, "sort": null, "axis": {"labelLimit": 345, "grid": true}},
-  "tooltip": [{"field": "row", "type": "nominal", "title": "metric"}, {"field": "base", "type": "nominal", "title": "base"},
+  "tooltip": [{"field": "name", "type": "nominal", "title": "metric"}, {"field": "base", "type": "nominal", "title": "base"},
     {"field": "candidate", "type": "nominal", "title": "candidate"}, {"field": "ratio", "type": "nominal", "title": "ratio"},
     {"field": "interval", "type": "nominal", "title": "95 % interval"}, {"field": "verdict", "type": "nominal", "title": "verdict"}]},
 "layer": [
@@ -39,7 +39,7 @@ constexpr std::string_view comparison_spec = R"json({
      "color": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}}},
   {"mark": {"type": "point", "filled": true, "size": 80, "opacity": 1},
    "encoding": {"x": {"field": "x", "type": "quantitative", "title": "candidate / base (logarithmic)",
-       "scale": {"type": "log", "nice": false, "padding": 24, "domain": []}, "axis": {"tickCount": 6, "format": "~g"}},
+       "scale": {"type": "log", "nice": false, "padding": 24, "domain": []}},
      "color": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}},
      "shape": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}}},
   {"transform": [{"filter": "!datum.bad"}], "mark": {"type": "text", "style": "value", "dy": -10},
@@ -115,10 +115,11 @@ std::string ratio_interval_text(const MetricComparison& metric)
     return interval_text(metric.shift->interval, " to ", [&](double end) { return shift_text(metric, end); });
 }
 
-Json comparison_record(const MetricComparison& metric, const std::string& name)
+Json comparison_record(const MetricComparison& metric, const std::string& row, const std::string& name)
 {
     const measure::Shift& shift = *metric.shift;
-    Json values{{"row", name},
+    Json values{{"row", row},
+                {"name", name},
                 {"x", chart_number(shift.estimate)},
                 {"ratio", shift_text(metric, shift.estimate)},
                 {"base", value_text(*metric.base_median, metric.unit)},
@@ -185,7 +186,7 @@ DotPicture picture_of(const std::vector<const MetricComparison*>& metrics, const
                        .from = low / room,
                        .to = high * room,
                        .is_log = true,
-                       .reference = 1};
+                       .lines = {{.at = 1}}};
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         const measure::Shift& shift = *metrics[i]->shift;
         const Interval interval = shift.interval && (*shift.interval)[0] > 0 ? shift.interval : std::nullopt;
@@ -225,11 +226,14 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
     const std::vector<std::string> names = row_names(comparison, metrics);
     const bool changed = measure::is_change(metrics.front()->verdict);
     Json spec = json_of(comparison_spec);
+    constexpr int widest_name = 50;  // in letters: what the axis has room for
+    const std::vector<std::string> rows = elided_apart(names, widest_name);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-        spec["data"]["values"].push_back(comparison_record(*metrics[i], names[i]));
+        spec["data"]["values"].push_back(comparison_record(*metrics[i], rows[i], names[i]));
     }
     const auto [low, high] = ends_of(metrics);
     spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = {chart_number(low), chart_number(high)};
+    spec["layer"][2]["encoding"]["x"]["axis"] = log_axis(model::Unit::one, low, high);
     if (changed) {
         colour_by_verdict(spec, metrics);
     }

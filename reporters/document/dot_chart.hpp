@@ -2,7 +2,6 @@
 // the dot in words.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,16 @@ struct Dot {
     std::string name{};  // unique, and inert (escaping.hpp)
     double value{};
     Interval interval{};
+    std::string objection{};  // ", does not fit": shown behind the value, and the dot has the colour of what is bad
 };
 
 struct DotAxis {
     std::string quantity;  // "wall time"
     model::Unit unit{};
-    std::string alternative;            // what a dot stands for: "case", "policy"
-    std::string value;                  // what a dot's value is: "median"
-    std::string about;                  // how to read it, in whole sentences
-    std::optional<double> reference{};  // where a dashed line is drawn
+    std::string alternative;  // what a dot stands for: "case", "policy"
+    std::string value;        // what a dot's value is: "median"
+    std::string about;        // how to read it, in whole sentences
+    std::vector<PictureLine> lines{};
 };
 
 // Needs at least one dot, and finite values. The title is "Wall time by case". The axis is logarithmic if the largest

@@ -183,15 +183,28 @@ std::vector<ChartSection> capacities(const FitReport& report)
     }
     std::vector<Dot> dots;
     for (const trace::PolicyFit& fit : report.policies) {
-        dots.push_back({.name = std::string{fit.policy}, .value = static_cast<double>(fit.capacity)});
+        const bool is_too_large = report.options.capacity && fit.first_failure;
+        dots.push_back({.name = std::string{fit.policy},
+                        .value = static_cast<double>(fit.capacity),
+                        .objection = is_too_large ? ", does not fit" : ""});
+    }
+    const std::string peak = report.granted_peak == report.live_peak ? "live at the peak" : "rounded, live at the peak";
+    std::vector<PictureLine> lines{{.at = static_cast<double>(report.granted_peak),
+                                    .name = fmt::format("{}: {}", peak, base::format_size(report.granted_peak))}};
+    std::string about = "The dashed line is what is live at the peak: no policy can do with less.";
+    if (report.options.capacity) {
+        lines.push_back({.at = static_cast<double>(*report.options.capacity),
+                         .name = fmt::format("capacity: {}", report.capacity_text),
+                         .is_limit = true});
+        about += " The other line is the capacity that was asked for.";
     }
     return {{.title = {},
              .charts = {dot_chart({.quantity = "smallest capacity",
                                    .unit = model::Unit::bytes,
                                    .alternative = "policy",
                                    .value = "capacity",
-                                   .about = "The dashed line is what is live at the peak: no policy can do with less.",
-                                   .reference = static_cast<double>(report.granted_peak)},
+                                   .about = about,
+                                   .lines = lines},
                                   dots)}}};
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,6 +12,13 @@
 #include "reporters/document/table.hpp"
 
 namespace memsweep::reporters {
+
+// Across all rows, at a value.
+struct PictureLine {
+    double at{};
+    std::string name{};  // shown above it; may be empty
+    bool is_limit{};     // not dashed
+};
 
 // Alternatives below each other on one axis. Each is a dot with its interval.
 struct DotPicture {
@@ -30,7 +36,7 @@ struct DotPicture {
     double from{};  // from and to are the ends of the axis
     double to{};
     bool is_log{};
-    std::optional<double> reference{};  // where a dashed line is drawn
+    std::vector<PictureLine> lines{};
 };
 
 // Cells in rows and columns, tinted by their values.

@@ -15,6 +15,7 @@
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/document/sweep_chart.hpp"
+#include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -33,7 +34,7 @@ constexpr std::string_view fault_spec = R"json({
     "x": {"field": "faults", "type": "quantitative", "title": "page faults (symmetric logarithm)",
       "scale": {"type": "symlog", "constant": 1, "nice": false}, "axis": {"format": ",d"}},
     "y": {"field": "case", "type": "nominal", "title": null, "axis": {"labelLimit": 150, "grid": true}},
-    "tooltip": [{"field": "phase", "title": "phase"}, {"field": "case", "title": "case"},
+    "tooltip": [{"field": "phase", "title": "phase"}, {"field": "name", "title": "case"},
       {"field": "minor", "type": "nominal", "title": "minor faults"},
       {"field": "major", "type": "nominal", "title": "major faults"}]},
   "layer": [
@@ -56,10 +57,11 @@ Json decades(double largest)
     return values;
 }
 
-Json fault_record(const ChartCase& one, const std::string& phase, double minor, double major)
+Json fault_record(const std::string& row, const std::string& name, const std::string& phase, double minor, double major)
 {
     Json values{{"phase", inert_text(phase)},
-                {"case", one.label},
+                {"case", row},
+                {"name", name},
                 {"faults", chart_number(minor)},
                 {"minor", value_text(minor, model::Unit::one)},
                 {"major", value_text(major, model::Unit::one)}};
@@ -69,11 +71,13 @@ Json fault_record(const ChartCase& one, const std::string& phase, double minor, 
     return values;
 }
 
+// What the axis has room for of the cases' names.
 std::vector<std::string> labels_of(const ChartGroup& group)
 {
+    constexpr int widest = 22;  // in letters
     std::vector<std::string> labels;
     std::ranges::transform(group.cases, std::back_inserter(labels), &ChartCase::label);
-    return labels;
+    return elided_apart(labels, widest);
 }
 
 struct Faults {
@@ -93,13 +97,15 @@ void add_phase(const ChartGroup& group, const std::string& phase, Faults& faults
 {
     Json records = Json::array();
     bool any = false;
-    for (const ChartCase& one : group.cases) {
+    const std::vector<std::string> labels = labels_of(group);
+    for (std::size_t i = 0; i < group.cases.size(); ++i) {
+        const ChartCase& one = group.cases[i];
         const auto minor = phase_median(*one.report, phase, &model::Phase::minor_faults);
         const double major = phase_median(*one.report, phase, &model::Phase::major_faults).value_or(0);
         if (!minor) {
             continue;
         }
-        records.push_back(fault_record(one, phase, *minor, major));
+        records.push_back(fault_record(labels[i], one.label, phase, *minor, major));
         faults.table.rows.push_back({{.text = phase},
                                      {.text = one.label},
                                      value_cell(minor, model::Unit::one),

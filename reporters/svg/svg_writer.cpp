@@ -26,10 +26,10 @@ constexpr int columns = static_cast<int>((width - 2 * margin) / letter);
 constexpr std::string_view style = R"(<style>
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;fill:#1a2129}
 .title{font-size:15px;font-weight:600}.muted{fill:#55606d}.bad{fill:#ae1f17;font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}
-.ground{fill:#fff}.cell{fill:#1f5fa8}.line{stroke:#d8dee6}.reference{stroke:#55606d;stroke-dasharray:4 3}
+.ground{fill:#fff}.cell{fill:#1f5fa8}.line{stroke:#d8dee6}.reference{stroke:#55606d;stroke-dasharray:4 3}.limit{stroke:#55606d;stroke-width:2}
 .dot{fill:#1f5fa8;stroke:#1f5fa8;stroke-width:2}.dot.bad{fill:#ae1f17;stroke:#ae1f17}.dot.good{fill:#17653a;stroke:#17653a}
 @media (prefers-color-scheme:dark){text{fill:#e4e9ee}.muted{fill:#a3aeba}.bad{fill:#ff8f85}.ground{fill:#14181d}.cell{fill:#6fb1f5}
-.line{stroke:#323a44}.reference{stroke:#a3aeba}.dot{fill:#6fb1f5;stroke:#6fb1f5}.dot.bad{fill:#ff8f85;stroke:#ff8f85}
+.line{stroke:#323a44}.reference,.limit{stroke:#a3aeba}.dot{fill:#6fb1f5;stroke:#6fb1f5}.dot.bad{fill:#ff8f85;stroke:#ff8f85}
 .dot.good{fill:#6ccf94;stroke:#6ccf94}}
 </style>
 )";
@@ -90,10 +90,11 @@ class SvgWriter {
     // Names stand beside their rows, or above them if one needs more than a third of the width.
     void draw_picture(const DotPicture& picture)
     {
-        constexpr double room_for_text = 90;  // right of the last dot
         double names = 0;
+        double room_for_text = 90;  // right of the last dot
         for (const DotPicture::Row& row : picture.rows) {
             names = std::max(names, width_of(row.name));
+            room_for_text = std::max(room_for_text, width_of(row.text) + 12);
         }
         const bool are_above = names > width / 3;
         const double row_height = are_above ? 36 : 24;
@@ -105,13 +106,21 @@ class SvgWriter {
             const double at = picture.is_log ? std::log(std::max(value, picture.from)) : value;
             return left + (right - left) * std::clamp((at - from) / (to - from), 0.0, 1.0);
         };
+        for (const PictureLine& one : picture.lines) {
+            if (!one.name.empty()) {
+                const bool is_right = place(one.at) > (left + right) / 2;
+                text(place(one.at), y_, is_right ? "end" : "", one.name);
+                y_ += line_height;
+            }
+        }
+        y_ -= picture.lines.empty() || picture.lines.front().name.empty() ? 0 : line_height / 2;
         const double bottom = y_ + row_height * static_cast<double>(picture.rows.size());
         for (const AxisMark& mark : axis_marks(picture)) {
             line("line", place(mark.at), y_, place(mark.at), bottom);
             text(place(mark.at), bottom + line_height, "muted mid", mark.text);
         }
-        if (picture.reference) {
-            line("reference", place(*picture.reference), y_, place(*picture.reference), bottom);
+        for (const PictureLine& one : picture.lines) {
+            line(one.is_limit ? "limit" : "reference", place(one.at), y_, place(one.at), bottom);
         }
         for (const DotPicture::Row& row : picture.rows) {
             const double middle = y_ + row_height - 12;

@@ -121,6 +121,14 @@ class Sizing(CliTest):
             self.assertIn(f"fits into {said}", self.said(trace, "--policy", "tlsf", "--capacity", asked))
         self.assertIn("fits into 100 MiB under none of", self.said(trace, "--capacity", "100MiB", code=1))
 
+    def test_the_chart_of_capacities_has_the_one_that_was_asked_for(self):
+        trace = self.trace("log.csv", rmm(("allocate", 16, 2000 * MIB), ("free", 16, 2000 * MIB)))
+        for asked, code in (("100MiB", 1), ("80GiB", 0)):
+            page = self.expect(code, "fit", trace, "--capacity", asked, "-f", "html").text
+            self.assertIn(f'"capacity: {asked[:-3]} {asked[-3:]}"', page)
+            self.assertEqual(" MiB, does not fit" in page or " GiB, does not fit" in page, code == 1)
+        self.assertNotIn('"capacity: ', self.expect(0, "fit", trace, "-f", "html").text)
+
     def run_of(self, seed, allocator, steps=400):
         random.seed(seed)
         for _ in range(steps):
