@@ -148,6 +148,7 @@ figure .pair { margin-top: 0.5rem; } figure details { margin: 0.4rem 0 0; }
 p.group { margin: 1.25rem 0 0.5rem; font-weight: 600; overflow-wrap: anywhere; }
 .plot { overflow-x: auto; } .plot:empty { display: none; }
 .plot svg { display: block; max-width: 100%; height: auto; touch-action: pan-y; }
+.plot svg .role-axis-label text { paint-order: stroke; stroke: var(--surface); stroke-width: 4px; stroke-linejoin: round; }
 .tip { position: fixed; z-index: 1; max-width: 22rem; padding: 0.35rem 0.6rem; background: var(--text); color: var(--page);
   border-radius: 4px; font-size: 0.87rem; pointer-events: none; overflow-wrap: anywhere; }
 .tip[hidden] { display: none; } .tip span { opacity: 0.8; }

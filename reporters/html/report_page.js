@@ -33,11 +33,33 @@
     }
   }
 
-  // Where names beside the rows would leave no room for a plot, they stand above their marks.
+  // Where names beside the rows would leave no room for a plot, they stand above their marks, and before all lines.
   function namesAboveRows(unit) {
     const axis = unit.encoding.y.axis;
-    unit.height = { step: unit.height.step + 22 };
-    unit.encoding.y.axis = { ...axis, labelAlign: 'left', labelPadding: -4, labelOffset: -22, ticks: false };
+    unit.height = { step: unit.height.step + 26 };
+    unit.encoding.y.axis = { ...axis, labelAlign: 'left', labelPadding: -4, labelOffset: -26, ticks: false, grid: false, zindex: 1 };
+  }
+
+  const letter = 6.5; // of 11 pixels, on average
+
+  // A map's names take no more room than they need, and its cells have texts where they are wide enough.
+  function sizeMap(unit, whole, room) {
+    const longest = (field) => Math.max(...unit.data.values.map((value) => value[field].length)) * letter;
+    const columns = unit.encoding.x.scale.domain.length;
+    const width = Math.max(140, whole - Math.min(room, longest('row') + longest('column') * 0.5 + 40));
+    if (width / columns < longest('value')) unit.layer = unit.layer.filter((layer) => layer.mark.type !== 'text');
+    return width;
+  }
+
+  // Of marks that have no room for their labels the powers of ten remain.
+  function thinMarks(unit, width) {
+    const channels = [unit.encoding, ...(unit.layer ?? []).map((layer) => layer.encoding)];
+    const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+    for (const { axis, scale } of channels.map((encoding) => encoding?.x ?? {})) {
+      if (scale?.type !== 'log' || !axis?.values || axis.values.length * 50 < width) continue;
+      const decades = axis.values.filter(isDecade);
+      if (decades.length > 1) axis.values = decades;
+    }
   }
 
   // Axis labels and numbers beside marks need their room; what is left is the plot's.
@@ -51,8 +73,9 @@
       room = 40;
       unit.encoding.y.axis.labelLimit = whole - room;
     }
-    const width = Math.max(140, whole - room);
+    const width = spec.usermeta?.is_map ? sizeMap(unit, whole, room) : Math.max(140, whole - room);
     unit.width = width;
+    thinMarks(unit, width);
     if (faceted) spec.facet.row.header.labelLimit = width + room - 10;
     return spec;
   }
@@ -82,9 +105,15 @@
     figure.querySelector('.plot').after(box);
   }
 
+  // A legend must not be wider than its plot: the whole drawing would shrink.
+  function legendSize(whole) {
+    return whole < 600 ? { columns: 2, labelLimit: (whole - 90) / 2 } : {};
+  }
+
   function specOf(figure, config) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
-    return charts.parse(charts.compile(sized(spec, figure), { config }).spec, null, { ast: true });
+    const legend = { ...config.legend, ...legendSize(figure.querySelector('figcaption').clientWidth) };
+    return charts.parse(charts.compile(sized(spec, figure), { config: { ...config, legend } }).spec, null, { ast: true });
   }
 
   const themeText = () => document.getElementById('chart-theme').textContent;

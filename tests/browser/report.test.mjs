@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import {
-  callers, callersOf, comparisonOf, described, empty, explained, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
+  callers, callersOf, comparisonOf, described, empty, explained, few, fitted, historyOf, hostile, hosts, later, long, longNamed, many, mapped, names, outlyingQuantities, pageOf, probed,
   recorded, reference, replayed, runs, specOf, swept, watched,
 } from './reports.mjs';
 
@@ -36,6 +36,8 @@ const pages = {
 // One of each kind of page.
 const subjects = {
   run: pageOf('run', few()),
+  map: pageOf('map', mapped()),
+  longNames: pageOf('longNames', longNamed()),
   compare: comparisonOf('compared', few(), later(few(), 1, 1.3), '--explain'),
   probe: probed(),
   replay: replayed(),
@@ -164,7 +166,8 @@ const faint = (page) =>
     return [...found];
   });
 
-// What is wrong with the drawings of a page: cut off, too small to read, or with labels that cover each other.
+// What is wrong with the drawings of a page: cut off, too small to read, with labels that cover each other or are the same.
+// The boxes of labels that lean cover each other without the labels.
 const misdrawn = (page) =>
   page.evaluate(() => {
     const found = new Set();
@@ -180,7 +183,9 @@ const misdrawn = (page) =>
         if (own.width > 0 && isOut) found.add(`${title}: cut off: ${text.textContent}`);
       }
       for (const group of svg.querySelectorAll('.role-axis-label, .mark-text.role-mark')) {
-        const seen = [...group.querySelectorAll('text')].filter(isShown);
+        const seen = [...group.querySelectorAll('text')].filter((text) => isShown(text) && !/rotate\(-?(?!0\b|90\b)\d/.test(text.getAttribute('transform')));
+        const twice = group.matches('.role-axis-label') && seen.find((text, at) => seen.findIndex((other) => other.textContent === text.textContent) !== at);
+        if (twice) found.add(`${title}: two are called ${twice.textContent}`);
         const boxes = seen.map((text) => text.getBoundingClientRect());
         for (let i = 0; i < boxes.length; ++i) {
           const j = boxes.findIndex((other, at) => at > i && covers(boxes[i], other));
@@ -271,6 +276,28 @@ describe('every kind of page, on a phone, a laptop, a wide screen and paper', co
         });
       }));
   }
+});
+
+describe('charts', concurrently, () => {
+  test('a sweep over two axes begins with its lines, whose axes have a label at each end of what was measured', () =>
+    opened(pages.swept, {}, async (page) => {
+      await drawAll(page);
+      const first = page.locator('figure').first();
+      assert.ok((await first.locator('.mark-line path').count()) >= 2);
+      const labels = await first.locator('.role-axis-label text').allTextContents();
+      for (const end of ['4 KiB', '16 MiB']) assert.ok(labels.includes(end), `${labels}`);
+    }));
+
+  test('a map has numbers in its cells where there is room for them', () =>
+    opened(subjects.map, {}, async (page) => {
+      const numbers = async () => {
+        await drawAll(page);
+        return page.locator('figure').filter({ has: page.locator('.plot .mark-rect') }).first().locator('.mark-text.role-mark text').count();
+      };
+      assert.equal(await numbers(), 49);
+      await resized(page, 390);
+      assert.equal(await numbers(), 0);
+    }));
 });
 
 describe('the memory of a program', concurrently, () => {

@@ -152,6 +152,35 @@ export function swept() {
   return result;
 }
 
+// 49 cases on two axes: a map.
+export function mapped() {
+  const result = reference('churn');
+  const [base] = result.cases;
+  result.cases = Array.from({ length: 7 }, (_, i) => 4096 << (2 * i)).flatMap((size) =>
+    ['refcount', 'finalizer', 'pool', 'deferred_batch', 'arena', 'leak', 'explicit'].map((mode) => {
+      const copy = structuredClone(base);
+      copy.params = { mode, size };
+      copy.series = [];
+      copy.id = `churn/mode=${mode}/size=${size}`;
+      return copy;
+    }),
+  );
+  return result;
+}
+
+// Four cases with names of 64 bytes, which differ in their last letters or in the middle.
+export function longNamed() {
+  const result = few();
+  const policy = 'the_longest_case_name_somebody_writes_for_a_release_policy_';
+  result.cases = [`${policy}00`, `${policy}01`, `the_longest_a_${policy}`, `the_longest_b_${policy}`].map((mode) => {
+    const copy = structuredClone(result.cases[0]);
+    copy.params = { mode, size: 4096 };
+    copy.id = `churn/mode=${mode}`;
+    return copy;
+  });
+  return result;
+}
+
 // Nothing was measured.
 export function empty() {
   const result = reference('churn');
