@@ -105,14 +105,17 @@
     figure.querySelector('.plot').after(box);
   }
 
-  // A legend must not be wider than its plot: the whole drawing would shrink.
-  function legendSize(whole) {
-    return whole < 600 ? { columns: 2, labelLimit: (whole - 90) / 2 } : {};
+  // A legend must not be wider than its plot: the whole drawing would shrink. Nor may it cut what tells its names apart.
+  function legendSize(spec, whole) {
+    if (whole >= 600) return {};
+    const names = (spec.encoding?.color?.scale?.domain ?? []).map(String);
+    const columns = Math.max(0, ...names.map((name) => name.length)) * letter > (whole - 90) / 2 ? 1 : 2;
+    return { columns, labelLimit: (whole - 90) / columns };
   }
 
   function specOf(figure, config) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
-    const legend = { ...config.legend, ...legendSize(figure.querySelector('figcaption').clientWidth) };
+    const legend = { ...config.legend, ...legendSize(spec, figure.querySelector('figcaption').clientWidth) };
     return charts.parse(charts.compile(sized(spec, figure), { config: { ...config, legend } }).spec, null, { ast: true });
   }
 
