@@ -89,9 +89,8 @@ TEST_CASE("a process that notes itself that it is not recorded is told beside th
     CHECK(not_noted == 3);
     const std::vector<UnrecordedProgram> certain = unrecorded_processes(read);
     REQUIRE(certain.size() == 1);
-    CHECK(describe(certain[0]) ==
-          "/bin/server (process 8): can make no file where it is recorded: it has become another user, or sees other "
-          "files (chroot, mount namespace)");
+    CHECK(describe(certain[0]) == "/bin/server (process 8): can make no file where it is recorded: it lacks the right "
+                                  "(another user, chroot, mount namespace), a descriptor or room");
     const std::vector<UnrecordedProgram> all = unrecorded_programs(read, {{7, 0, 6}, {8, 0, 4}});
     REQUIRE(all.size() == 2);
     CHECK(all[0].process == 8);
