@@ -69,7 +69,7 @@ struct OptionValue {
     std::string alone{};               // for at_most_one: the text that is taken if the option is given without one
     // For at_most_one: whether this next word is the option's text, if more words follow. Null: it never is.
     std::function<bool(std::string_view word)> takes_next{};
-    bool may_end_empty{};              // texts after the first may be empty, as a program's arguments may
+    bool may_end_empty{};  // texts after the first may be empty, as a program's arguments may
 };
 
 struct Option {

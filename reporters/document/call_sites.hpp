@@ -17,7 +17,7 @@ struct CallSitesReport {
     std::size_t top{};   // how many sites are named; 0: all
     trace::Damage damage;
     std::vector<std::string> gaps{};  // gaps_of() the trace
-    std::string up_to{};  // sign of the work's end, after which no event is counted; empty: all are counted
+    std::string up_to{};              // sign of the work's end, after which no event is counted; empty: all are counted
 };
 
 // "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The caller must make the text inert: text/escaping.hpp.

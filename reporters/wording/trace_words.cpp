@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/text.hpp"
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "core/measure/format.hpp"
 
 namespace memsweep::reporters {
