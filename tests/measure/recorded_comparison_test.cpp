@@ -37,6 +37,8 @@ TEST_CASE("a factor that would read 1.00 is said in per cent, or not at all", "[
     };
     CHECK(said({.is_ratio = true, .estimate = 1.07, .interval = {{1.05, 1.09}}}) ==
           "a ran 1.07 ± 0.02 times faster than b");
+    CHECK(said({.is_ratio = true, .estimate = 4.19, .interval = {{1.2, 9.84}}}) ==
+          "a ran 4.19 (1.20 to 9.84) times faster than b");
     CHECK(said({.is_ratio = true, .estimate = 1.0031, .interval = {{1.0021, 1.0041}}}) ==
           "a ran 0.31 ± 0.10 % faster than b");
     CHECK(said({.is_ratio = true, .estimate = 1.002, .interval = {{0.98, 1.02}}}) ==
