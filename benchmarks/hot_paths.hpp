@@ -18,7 +18,7 @@ namespace memsweep::benchmarks {
 
 inline constexpr std::size_t block_bytes = 4096;
 
-// Allocates and frees a block that the pool's per-thread cache already holds. The pool's counters are on.
+// Allocates and frees a block that the pool's per-thread cache already holds. The pool counts hits and bytes.
 template <typename Turns>
 void pool_hit(Turns& turns)
 {
@@ -132,10 +132,10 @@ void make_and_drop_floor(Turns& turns)
     }
 }
 
-// The least that such a cache must do to keep the guarantees of a Heap, too: blocks of several heaps, sizes and
-// alignments; weak references to a block; empty handles; the owner's tag in each block.
+// The least that a per-thread cache must do to keep the guarantees of a Heap as well: blocks of several heaps, sizes
+// and alignments; weak references to a block; empty handles; the owner's tag in each block.
 struct PromisedBlock : CachedBlock {  // a count other than 1 also means that a weak reference exists
-    std::int64_t place{};             // the cache that kept it: a number for each heap, thread and size
+    std::int64_t place{};             // identifies the cache that kept the block: each combination of heap, thread and size has its own number
     std::uint16_t tag{};
     std::uint8_t alignment_log2{};
 };
@@ -191,9 +191,9 @@ void make_and_drop_promised(Turns& turns)
     }
 }
 
-// If the arguments are --hot-path NAME TURNS, runs that path TURNS times and returns true. A tool that counts the
-// instructions of this process passes these arguments. If NAME is "compiler", prints which compiler built this program,
-// and runs no path.
+// If the arguments are --hot-path NAME TURNS, runs the path with this name TURNS times and returns true; for all other
+// arguments, returns false. A tool that counts the instructions of this process passes these arguments. If NAME is
+// "compiler", prints which compiler built this program, and runs no path.
 [[nodiscard]] bool ran_hot_path(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

@@ -26,7 +26,7 @@ struct MallocTask {
 
 [[nodiscard]] base::Expected<MallocTiming> time_malloc(const MallocTask& task);
 
-// The new process: if the arguments hold a task, times it and returns true; otherwise returns false.
+// Called in the new process. If the arguments hold a task, times it and returns true; otherwise returns false.
 [[nodiscard]] bool served(int argc, char** argv);
 
 }  // namespace memsweep::benchmarks

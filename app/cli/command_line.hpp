@@ -40,7 +40,7 @@ enum class ExitCode : int {
     return std::min(std::ranges::find(order, a), std::ranges::find(order, b))[0];
 }
 
-// The error for a wrong input or argument. `where` names the file, the place in the file, or the flag.
+// Returns the error for a wrong input or argument. `where` names the file, the place in the file, or the flag.
 [[nodiscard]] inline auto refuse(std::string message, std::string where = {})
 {
     return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
@@ -59,7 +59,8 @@ enum class Arity {
 
 // Converts the texts of an option. The functions in option_values.hpp make these objects.
 struct OptionValue {
-    // Called once, with all texts in their order. The error's message says what is wrong with one of them.
+    // Called a single time, with all texts of the option in their order. The error's message says what is wrong with
+    // one of the texts.
     std::function<base::Expected<void>(const std::vector<std::string>& texts)> take;
     Arity arity{Arity::one};
     bool commas{};                     // commas separate texts, too
@@ -67,17 +68,18 @@ struct OptionValue {
     std::vector<std::string> words;    // completions offer these instead of `choices`; not checked
     std::string fallback;              // the default that --help shows; empty: it shows none
     std::string alone{};               // for at_most_one: the text that is taken if the option is given without one
-    // For at_most_one: whether this next word is the option's text, if more words follow. Null: it never is.
+    // For at_most_one: says whether the word after the option is the option's text. Asked only if more words follow
+    // that word. Null: the next word is never the option's text.
     std::function<bool(std::string_view word)> takes_next{};
     bool may_end_empty{};  // texts after the first may be empty, as a program's arguments may
 };
 
 struct Option {
     std::vector<std::string> names;  // "-o", "--out"; a positional argument has one name
-    std::string placeholder;         // the name of its text in --help: "FILE"; empty for a flag
+    std::string placeholder;         // the name that --help gives the option's text: "FILE"; empty for a flag
     std::string help;
     OptionValue value;
-    std::string group;     // its heading in --help; empty: "Options"
+    std::string group;     // the heading above the option in --help; empty: "Options"
     std::string variable;  // the environment variable that is used if the option is not given
     bool required{};
     std::vector<std::string> (*look_up)(){};  // words that completions offer, found when a shell asks for them
@@ -97,14 +99,15 @@ struct Command {
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
-    // Takes all words after "--" unchanged. Positional arguments must then stand before "--".
+    // Declares an argument that takes all words after "--" unchanged. The command's positional arguments must then
+    // stand before "--".
     void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
     // Declares -f, and --json as another spelling of -f json. `format` holds the default; `value` must set `format`.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
     // Declares -f and --json for a command whose only formats are text and JSON.
     void text_or_json(bool& as_json, std::string json_help);
-    // An option that only the parser knows: no help, completion or manual page shows it.
+    // Declares an option that only the parser knows: no help, completion or manual page shows it.
     Option& hidden_option(std::string_view declaration, OptionValue value);
     Command& command(std::string command_name, std::string command_help);
     Command& hidden_command(std::string command_name);
@@ -114,15 +117,15 @@ struct Command {
     std::string footer;
     std::string group;  // the heading in --help of all options that are declared from now on
     std::deque<Option> positionals;
-    std::optional<Option> behind_dashes;  // the words after "--"; they may be missing
+    std::optional<Option> behind_dashes;  // the argument that takes the words after "--"; these words may be missing
     std::deque<Option> options;
     std::deque<Option> hidden_options;
     std::deque<Command> commands;
     std::deque<Command> hidden_commands;
-    // Called after all options are read: finds mistakes that concern more than one option. The error's `where` names
-    // the option.
+    // Called after all options are read. Finds mistakes that concern more than one option. The error's `where` names
+    // one of these options.
     std::function<base::Expected<void>()> check;
-    std::function<base::Expected<ExitCode>()> run;  // after an error, the caller prints the error; exit code: bad_input
+    std::function<base::Expected<ExitCode>()> run;  // on an error, the caller prints it, and the exit code is bad_input
 };
 
 // What the arguments ask for: to run a command, or to print its help.

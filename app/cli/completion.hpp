@@ -12,15 +12,15 @@
 
 namespace memsweep::app {
 
-// The OptionValue of an argument SHELL.
+// Returns the OptionValue of an argument that names a shell, such as "bash".
 [[nodiscard]] OptionValue shell_name(std::string& target);
 
-// `shell`: a name that shell_name accepts.
+// Returns the script to be loaded into a shell. `shell`: a name that shell_name accepts.
 [[nodiscard]] std::string completion_script(const Command& root, const std::string& shell);
 
-// The words that can complete the last argument. Each line holds a word, a tab and the word's meaning. A line "/" says
-// that the argument can be a file. The scripts pass --complete as the first argument; without --complete the result is
-// nullopt.
+// Returns the words that can complete the last argument. Each line holds a word, a tab and the word's meaning. A line
+// "/" says that the argument can be a file. The scripts pass --complete as the first argument; if the first argument is
+// not --complete, the result is nullopt.
 [[nodiscard]] std::optional<std::string> completions(const Command& root, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

@@ -24,11 +24,11 @@ struct GlobalOptions {
 
 void add_global_options(Command& root, GlobalOptions& global);
 
-// The width in columns of the terminal that a file descriptor refers to; 80 if the descriptor is no terminal.
+// Returns the width, in columns, of the terminal that a file descriptor refers to; 80 if the descriptor is no terminal.
 [[nodiscard]] int terminal_width(int descriptor);
 
-// The style of stdout. The width is 60 to 160 columns. --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide
-// whether there are colours.
+// Returns the style for texts on stdout. Its width is 60 to 160 columns. --color, NO_COLOR, CLICOLOR_FORCE and the
+// terminal decide whether the style has colours.
 [[nodiscard]] reporters::TerminalStyle terminal_style(const GlobalOptions& global);
 
 // Prints "memsweep: error: where: message" on stderr.
@@ -44,11 +44,11 @@ void print_note(std::string_view message);
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
 
-// The exit code for the stop signal that arrived last.
+// Returns the exit code for the stop signal that arrived last.
 [[nodiscard]] ExitCode stop_code(const sys::StopSignals& signals);
 
 // Writes the whole text to stdout. On failure returns false and prints the error, because a full disk must not look
-// like success. If the reader has closed the pipe, as `head` does, prints no error.
+// like success. If the reader has closed the pipe, as `head` does, returns false without an error message.
 [[nodiscard]] bool print_data(std::string_view text);
 [[nodiscard]] ExitCode print_text(std::string_view text);
 

@@ -8,8 +8,8 @@
 
 namespace memsweep::app {
 
-// The --help text of `command`, which is `root` itself or one of its commands. No line is wider than `columns`, except
-// for a single word that is wider.
+// Returns the --help text of `command`, which is `root` itself or one of the commands of `root`. No line is wider than
+// `columns`, except for a single word that is wider.
 [[nodiscard]] std::string help_text(const Command& command, const Command& root, int columns);
 
 // The texts of a manual page that are not in the program's declarations.
@@ -20,10 +20,10 @@ struct ManualTexts {
     std::string closing;      // sections after the options; roff
 };
 
-// `date`: stands in the page's footer, for example 2026-01-31.
+// Returns the manual page of the program `root`. `date`: shown in the page's footer, for example 2026-01-31.
 [[nodiscard]] std::string manual_page(const Command& root, const ManualTexts& texts, const std::string& version,
                                       const std::string& date);
-// The manual page memsweep(1).
+// Returns the manual page memsweep(1).
 [[nodiscard]] std::string manual_page(const Command& root, const std::string& version, const std::string& date);
 
 }  // namespace memsweep::app

@@ -1,5 +1,5 @@
-// Converts the text after an option to a string, a number, a size, a duration or one of several words. Other texts are
-// passed to a function of the command.
+// Converts the text after an option to a string, a number, a size, a duration or one of several words. For every other
+// kind of value, the command passes a function that reads the text.
 //
 // A target must outlive the parsing. If the option is not given, the target keeps its value.
 #pragma once
@@ -21,21 +21,22 @@
 
 namespace memsweep::app::value {
 
-// Passes each text to `read`. If `read` fails, the error's message must say what is wrong with the text.
+// each() passes each text of an option to `read`. If `read` fails, the error's message must say what is wrong with the
+// text.
 using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
 // Like each(), but commas separate texts, too.
 [[nodiscard]] OptionValue each_of_list(ReadText read);
-// The value of an option that accepts every text.
+// Makes the value of an option that accepts every text.
 [[nodiscard]] OptionValue any(std::function<void(const std::string& text)> take, Arity arity = Arity::one);
 
 [[nodiscard]] OptionValue flag(bool& target);
 
 [[nodiscard]] OptionValue text(std::string& target);
 [[nodiscard]] OptionValue texts(std::vector<std::string>& target, Arity arity = Arity::many);
-// A program and its arguments. An argument may be an empty text.
+// Makes the value of an option whose texts are a program and its arguments. An argument may be an empty text.
 [[nodiscard]] OptionValue command(std::vector<std::string>& target);
-// Several texts in one, separated by commas.
+// Makes the value of an option that takes a list such as "a,b,c": texts separated by commas.
 [[nodiscard]] OptionValue comma_texts(std::vector<std::string>& target);
 // word(): one of `choices`. words(): any number of them.
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
@@ -46,7 +47,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
-// "--name" alone means "--name=TEXT", where TEXT is `text`.
+// Makes "--name" without a text mean "--name=" followed by `text`.
 [[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
 
 // Converts the text with `parse`. The target may be an optional.
@@ -70,13 +71,13 @@ template <typename Target>
     return parsed(target, base::parse_duration);
 }
 
-// Reads a whole number that is written with decimal digits only. A sign, or a value that is not between `min` and
-// `max`, is an error.
+// Reads a whole number that is written with decimal digits only. A sign is an error, and so is a value less than `min`
+// or greater than `max`.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-// A whole number between `min` and `max`. The target's type must be able to hold `max`. The target may be an optional;
-// if it is a plain number, --help shows its value as the default.
+// Reads a whole number from `min` to `max`, both included. The target's type must be able to hold `max`. The target may
+// be an optional; if it is a plain number, --help shows its value as the default.
 template <typename Target>
 [[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {
@@ -94,7 +95,7 @@ template <typename Target>
 using Pair = std::pair<std::string, std::string>;
 [[nodiscard]] base::Expected<Pair> split_pair(const std::string& text, const std::string& shape);
 
-// The target is a map, or a vector that keeps the pairs in their order.
+// Reads texts "NAME=VALUE". The target is a map, or a vector that keeps the pairs in their order.
 template <typename Target>
 [[nodiscard]] OptionValue pairs(Target& target, std::string shape, Arity arity = Arity::each_time)
 {
@@ -105,7 +106,8 @@ template <typename Target>
         arity);
 }
 
-// One word of an enumeration. The words come from `names`, or from the model's table of names.
+// Reads one word and stores the enumerator that the word names. The accepted words come from `names`, or from the
+// model's table of names.
 template <typename Target, typename Enum, std::size_t count>
 [[nodiscard]] OptionValue choice(Target& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
 {
@@ -132,7 +134,7 @@ template <typename Enum>
     return value;
 }
 
-// The names of a table's rows, for choices or completions.
+// Returns the names of a table's rows, for choices or completions.
 template <typename Table>
 [[nodiscard]] std::vector<std::string> names_in(const Table& table)
 {

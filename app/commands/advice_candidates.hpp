@@ -21,7 +21,7 @@ namespace memsweep::app {
 // malloc is not the C library's decides: settings of glibc would affect only some of these programs.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
-// The settings that are tried, and those that are left out, with the reason.
+// The settings that are tried. Also lists the settings that are left out, each with the reason.
 class Candidates {
   public:
     Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory);
@@ -30,7 +30,8 @@ class Candidates {
     // The settings that will be tried, as indices into tries(). The other functions take an index into this vector.
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
-    // Whether the program itself is linked with the allocator that this setting is for.
+    // Says whether the program itself is linked with the allocator that this setting is for, so that nothing has to be
+    // preloaded.
     [[nodiscard]] bool comes_along(std::size_t admitted) const;
     // Sorts the admitted settings: the smallest prediction first, those without a prediction last.
     void put_best_first();

@@ -1,7 +1,7 @@
 // Runs a program under each setting that `advise` tries, and compares the run with runs of the unchanged program.
 //
-// However little memory a run took, it does not count in three cases: the program crashes, hangs or fails; it prints
-// different output; or it uses a malloc other than the intended one.
+// However little memory a run took, the run does not count in three cases: the program crashes, hangs or fails; it
+// prints different output; or it uses a malloc other than the intended one.
 //
 // Errors   reported in the Attempt, never as an exception; fault_of() says which kind of failure a case had.
 // Threads  one.
@@ -20,18 +20,18 @@ namespace memsweep::app {
 
 enum class AdviceFault : std::uint8_t {
     none,
-    failed,  // the program crashed, hung or failed, or its memory was not read
+    failed,  // the program crashed, hung or failed, or its memory could not be read
     unsafe,  // the program printed different output
     inert,   // the setting does not reach the program
 };
 
-// The case of the unchanged program.
+// The id of the case that runs the program unchanged, without any setting.
 inline constexpr const char* as_it_is_id = "advise/as it is";
 
 class AdviceExecutor final : public engine::Executor, public engine::Observer {
   public:
-    // `reads_moment`: a run counts only if its memory was read at its end. `note`: called with the id of the case when
-    // a run begins. `patience`: returns the time left for a run that begins now.
+    // `reads_moment`: a run counts only if the program's memory was read at the end of the run. `note`: called with the
+    // id of the case when a run begins. `patience`: returns how much time is left for a run that begins now.
     AdviceExecutor(engine::Executor& inner, bool reads_moment, std::function<void(const std::string&)> note,
                    std::function<std::chrono::nanoseconds()> patience);
 
@@ -42,10 +42,11 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     void repetition_ended(const engine::RepetitionStart& start, const engine::Attempt& attempt,
                           const model::RunReport& report) override;
 
-    // The latest fault of this case; `none` if all its runs were good.
+    // Returns the fault of the case's latest run that had one; `none` if all its runs were good.
     [[nodiscard]] AdviceFault fault_of(const std::string& case_id) const;
 
-    // Whether the unchanged program's output varies from run to run. If it varies, outputs are not compared.
+    // Says whether the unchanged program's output varies from run to run. If the output varies, outputs are not
+    // compared.
     [[nodiscard]] bool prints_otherwise() const { return varies_; }
 
     // The number of extra runs that were made because the program had ended before its memory could be read.

@@ -2,16 +2,17 @@
 // replay shows how much memory the program would hold under one of them.
 //
 // If the program has several processes, the one with the highest peak of live bytes is replayed. If the command signals
-// that its work is done, the replay ends at that moment. The moment is exact to within 64 events of each thread,
-// because one time stamp covers 64 events.
+// that its work is done, the replay ends at the moment of this signal. The moment is exact to within 64 events of each
+// thread, because one time stamp covers 64 events.
 //
 // Units    bytes.
-// Cost     one recorded run of the program; compile() reads the trace up to three times, once for all replays.
+// Cost     one recorded run of the program; compile() reads the trace up to three times, however many replays follow.
 // Memory   the compiled trace, in this process. Each replay has a process of its own, which takes as much memory as the
 //          program held.
 // Errors   those of recording, of reading and compiling the trace, and of replay_residence; budget: this machine has
 //          too little free memory, or the time is up.
-// Threads  one uses the object; two more run while the program is recorded, for the clock and the trace.
+// Threads  only one may use the object; while the program is recorded, the object runs two more, for the clock and the
+//          trace.
 #pragma once
 
 #include <chrono>
@@ -35,7 +36,7 @@ namespace memsweep::app {
 
 class AdviceReplays {
   public:
-    // `rest`: how long a replay idles before its memory is read.
+    // `rest`: how long each replay idles at its end before its memory is read.
     AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSignals& signals);
 
     // Runs the program once, and returns which malloc each of its programs used. `patience`: the time left for the run

@@ -24,12 +24,13 @@ struct JudgedAdvice {
     bool prints_otherwise{};  // the program's output varies from run to run
 };
 
-// Fills in the verdict. `report` already has the settings that were tried, and the best one if there is one.
+// Fills in the verdict. `report` must already have the settings that were tried, and the best of them if one of them is
+// good.
 void judge_advice(const JudgedAdvice& facts, reporters::AdviceReport& report);
 
 void change_nothing(std::string why, reporters::AdviceReport& report);
 
-// The verdict if the budget ended before any setting was tried.
+// Fills in the verdict for a budget that ended before any setting was tried.
 void budget_ended(std::string why, reporters::AdviceReport& report);
 
 }  // namespace memsweep::app

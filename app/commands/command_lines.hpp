@@ -30,7 +30,7 @@ struct CommandLines {
     std::string shell_program;                 // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
     bool no_shell{};                           // -N
     bool ignore_failure{};                     // any exit code is a success
-    std::vector<std::uint32_t> ignored_codes;  // these are, too
+    std::vector<std::uint32_t> ignored_codes;  // these exit codes count as success, too
     std::optional<std::uint32_t> min_runs, max_runs;
     std::vector<std::string> lists;  // -L: NAME, VALUES, NAME, VALUES ...
     std::vector<std::string> scans;  // -P: NAME, MIN, MAX, NAME, MIN, MAX ...
@@ -43,24 +43,25 @@ void add_command_lines(Command& command, RunCommand& run);
 // that name exists.
 [[nodiscard]] bool is_command_line(const std::string& text);
 
-// The operator, variable or builtin for which this command line needs a shell. Empty: it needs none.
+// Returns the operator, variable or builtin for which this command line needs a shell; empty: it needs no shell.
 [[nodiscard]] std::string needs_shell(std::string_view text);
 
-// The values from `min` to `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with as many digits
-// as the step has.
+// Returns the values from `min` to at most `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with
+// as many digits as the step has.
 //
 // Errors   invalid_input: an argument is no number, the range is empty, or the range has more than 10,000 values.
 [[nodiscard]] base::Expected<std::string> scanned_values(const std::string& min, const std::string& max,
                                                          const std::string& step);
 
-// If the arguments in the place of scenarios are command lines, moves them to `run.texts`. Turns -L and -P into axes.
+// If the arguments that were taken for scenarios are command lines, moves them to `run.texts`. Turns -L and -P into
+// axes.
 //
 // Errors   invalid_input: options or arguments that cannot be combined, or a command line that needs a shell despite
 //          -N.
 [[nodiscard]] base::Expected<void> take_command_lines(RunCommand& run);
 
-// One plan with all programs: one case for each program and each combination of parameters. Several programs form the
-// axis `command`.
+// Returns one plan with all programs: one case for each program and each combination of parameters. Several programs
+// form the axis `command`.
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 

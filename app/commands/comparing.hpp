@@ -19,12 +19,13 @@ namespace memsweep::app {
 // criteria. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// As above, but thresholds of the command line replace those of the gate. `thresholds`: by metric name. An unknown
-// metric is an error.
+// Does the same, but thresholds of the command line replace those of the gate file. `thresholds`: by metric name. An
+// unknown metric is an error, which is printed, too.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 
-// Says of each of these thresholds that judged nothing, because no case has the metric or it is not judged.
+// Prints a note for each of these thresholds that judged nothing, because no case has its metric, or because its metric
+// is not judged.
 void note_unjudged(const std::map<std::string, std::string>& thresholds,
                    std::span<const measure::Comparison> comparisons);
 
@@ -41,8 +42,8 @@ struct NamedResult {
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);
 
-// `gate`: whether a regression gives ExitCode::finding. If there are too few repetitions for a verdict, the code is
-// `no_verdict` with or without a gate.
+// Returns the exit code of a comparison. `gate`: whether a regression gives ExitCode::finding. If there are too few
+// repetitions for a verdict, the code is `no_verdict`, whatever `gate` is.
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
 // The earlier result that `run --baseline` compares a run with. An unsuitable baseline is refused before anything is
@@ -54,8 +55,8 @@ struct Baseline {
 
     // `run`: the report of `plan`, still without cases.
     //
-    // Errors   io, invalid_input: the baseline is unreadable, or of another scenario or machine; the message says what
-    //          differs.
+    // Errors   io: the baseline cannot be read; invalid_input: it is no result, or the result of another scenario or
+    //          machine; the message says what differs.
     [[nodiscard]] static base::Expected<Baseline> open(const std::string& path, const model::RunReport& run,
                                                        const model::Plan& plan, measure::Criteria criteria);
 

@@ -12,7 +12,7 @@
 
 namespace memsweep::app {
 
-// `path`: "-" is stdout.
+// Writes the report to `path`; "-" means stdout.
 template <typename Report>
 [[nodiscard]] ExitCode write_document(const Report& report, const std::string& format, const std::string& path,
                                       const GlobalOptions& global)

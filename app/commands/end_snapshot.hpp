@@ -34,24 +34,25 @@ struct RecordedBy {
 [[nodiscard]] base::Expected<trace::Snapshot> take_snapshot(const RecordedBy& recorded, pid_t process, pid_t thread,
                                                             trace::SnapshotAt at);
 
-// All recordings in the folder.
+// Returns all recordings in the folder.
 [[nodiscard]] base::Expected<std::vector<trace::RecordedImage>> recorded_images(const std::string& folder);
 
-// The base pages within the program's private huge pages that hold only zeros. Adjacent pages form one range.
+// Returns those base pages (4 KiB) within the program's private huge pages that hold only zeros. Adjacent pages form
+// one range.
 //
 // Cost     some 0.2 ms per MiB of huge pages.
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
                                                                const sys::ForeignMemory& memory);
 
-// The processes that a program has started, apart from its forked copy.
+// The processes that a program has started, without the program's forked copy (see ProgramCopy).
 struct OtherProcesses {
-    std::uint64_t page_faults{};  // of children that were waited for, and of their waited-for children
+    std::uint64_t page_faults{};  // of the children that the program has waited for, and of the children that those have waited for
     std::uint64_t peak_bytes{};   // the largest peak resident set of any of them; 0: not known
     bool are_running{};
 };
 [[nodiscard]] OtherProcesses other_processes(pid_t process);
 
-// What a copy answered (format/given_back.hpp).
+// What a program's forked copy answered (format/given_back.hpp).
 struct CopyAnswer {
     measure::TriedRequest tried;
     std::vector<std::pair<std::string, std::uint64_t>> figures;  // the allocator's statistics before the request
@@ -76,13 +77,14 @@ class ProgramCopy {
     ProgramCopy& operator=(ProgramCopy&&) = delete;
     ~ProgramCopy();
 
-    // Call while `process` is stopped. `copy`: its copy, which becomes our child when `process` ends.
+    // Call while `process` is stopped. `copy`: the forked copy of `process`; it becomes our child when `process` ends.
     void take(pid_t process, pid_t copy);
     [[nodiscard]] bool is_there() const noexcept { return copy_ != 0; }
-    // Null: we are not allowed to read the copy's memory.
+    // Returns the copy's memory; null: there is no copy, or we are not allowed to read its memory.
     [[nodiscard]] const sys::ForeignMemory* memory() const noexcept { return memory_ ? &*memory_ : nullptr; }
-    // Call once the process has ended. Asks the copy to return memory, and waits for 10 s at most. The request changes
-    // the copy's memory, so read memory() before. If there is no copy, the answer says why.
+    // Call after the process has ended. Asks the copy to return memory, and waits for its answer for 10 s at most. The
+    // request changes the copy's memory, so read memory() before. If there is no copy, the returned CopyAnswer says
+    // why.
     [[nodiscard]] CopyAnswer ask(pid_t process);
 
   private:

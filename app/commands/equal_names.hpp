@@ -1,9 +1,10 @@
 // Gives two compared programs paths of equal length. Otherwise a program that stores its own path, or its script's,
-// would allocate more if its folder has a longer name. That would look like a change of the program.
+// would allocate more if its folder has a longer name. The larger allocation would look like a change of the program.
 //
-// The shorter path is lengthened by repeated slashes ("base/////app"). They do not change which file the path names.
-// The program's folder, libraries and base name stay the same. A program that resolves its path gets the original one,
-// so its counts may still differ. Comparisons of exact counters allow for that (core/measure/names.hpp).
+// The shorter path is lengthened by repeated slashes ("base/////app"). Repeated slashes do not change which file the
+// path names. The program still sees the same folder, libraries and base name. A program that resolves its path gets
+// the original one, so its counts may still differ. Comparisons of exact counters allow for this difference
+// (core/measure/names.hpp).
 //
 // Sources  path_resolution(7): repeated slashes count as one.
 #pragma once

@@ -2,8 +2,9 @@
 // site: replays the recording without the site's blocks.
 //
 // Units    bytes.
-// Cost     that of SiteRemoval once for the whole recording, and once per site; no new site is begun after a minute.
-// Errors   none: Explanation::no_returns says why there is no figure.
+// Cost     that of one SiteRemoval for the whole recording and one more per site; after a minute, no further site is
+//          begun.
+// Errors   none: Explanation::no_returns says why nothing could be found out.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace memsweep::app {
 
-// The input of these replays. The trace file must stay in its place until they have ended.
+// The input of these replays. The trace file must not be moved or removed until the replays have ended.
 struct ReturnsBasis {
     RemovalBasis removal;                     // its allocator is not set yet
     std::string served_by;                    // the library of the program's malloc, or the end of its path
@@ -24,7 +25,8 @@ struct ReturnsBasis {
     std::vector<std::uint32_t> site_numbers;  // for each site of the explanation, in order, its number
 };
 
-// Why a replay cannot be compared with the measured memory, as a clause of a sentence; empty: it can.
+// Returns why a replay cannot be compared with the measured memory, as a clause of a sentence; empty: it can be
+// compared.
 [[nodiscard]] std::string why_not_checked(const measure::MemoryLedger& ledger);
 
 // Fills in what the program would save without each of its top call sites, for `most_sites` sites at most.

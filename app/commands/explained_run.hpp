@@ -47,12 +47,13 @@ struct ExplainedRun {
     std::vector<std::string> started;  // the names of all programs that were started; empty if `process` was found
 };
 
-// Returns when the program has ended.
+// Runs the program, explains it, and returns after the program has ended.
 [[nodiscard]] base::Expected<ExplainedRun> explain_run(const RunToExplain& run);
 
-// Why an explanation lacks the contents of memory: there is no copy of the program from the explained moment.
+// The reason to show if an explanation lacks the contents of memory because no forked copy of the program was made at
+// the explained moment.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
-// The answer for a moment without a copy of the program: nobody could be asked to return memory.
+// Returns the answer for a moment without a forked copy of the program: no process could be asked to return memory.
 [[nodiscard]] CopyAnswer not_asked();
 
 }  // namespace memsweep::app

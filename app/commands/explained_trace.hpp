@@ -1,7 +1,8 @@
 // Explains the memory of a program from a trace with snapshots.
 //
 // Cost     that of explain_moment() and of the replays of explained_returns.hpp.
-// Errors   the file is no trace, lacks the requested snapshot, or was recorded without some of the blocks.
+// Errors   the file is no trace, it lacks the requested snapshot, or some blocks were left out of the recording (by
+//          size or by sampling).
 #pragma once
 
 #include <cstdint>

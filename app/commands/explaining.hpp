@@ -18,7 +18,7 @@
 
 namespace memsweep::app {
 
-// What is found in the program's memory.
+// What read_contents() finds in the program's memory.
 struct MemoryContents {
     std::vector<measure::AddressRange> zero_parts;  // all-zero base pages of huge pages
     measure::Reachability reached;                  // for each block, in the order of addresses
@@ -29,25 +29,25 @@ struct ExplainedMoment {
     std::string at;  // "end", "peak" or "time"
     const trace::Snapshot* snapshot{};
     const sys::ForeignMemory* memory{};  // the program's memory at that moment; null: not available
-    const MemoryContents* contents{};    // what read_contents() found in the memory earlier; null: not read
+    const MemoryContents* contents{};    // what read_contents() found in the memory earlier; null: the memory was not read
     std::string why_no_memory;           // the reason if both are null; a sentence without its full stop
-    std::function<CopyAnswer()> ask;     // asks the copy to return memory; called once the memory has been read
+    std::function<CopyAnswer()> ask;     // asks the program's forked copy (end_snapshot.hpp) to return memory; called after the memory has been read
     OtherProcesses others;
-    ReturnsBasis* returns{};            // filled in for take_returns(); null: not wanted
+    ReturnsBasis* returns{};            // explain_moment() fills it in, as the input of take_returns(); null: not wanted
     std::vector<std::string> warnings;  // more warnings for the explanation
 };
 
-// Whether a recording has all blocks. If some were left out, by size or by sampling, the contents of a page are not
-// known.
+// Says whether a recording has all blocks. If some blocks were left out, by size or by sampling, it is not known which
+// blocks lie on a page.
 [[nodiscard]] bool has_all_blocks(const trace::Facts& facts);
 
 // Reads the contents of the memory. `path`: the trace that includes the snapshot's moment; it is read once.
 [[nodiscard]] base::Expected<MemoryContents> read_contents(const std::string& path, const trace::Snapshot& snapshot,
                                                            const sys::ForeignMemory& memory);
-// The ledger of the program's resident pages, without call sites and without the contents of memory. Reads the trace
-// once.
+// Returns the ledger of the program's resident pages: how many bytes serve which purpose. It has no call sites, and the
+// contents of memory are not looked at. Reads the trace once.
 [[nodiscard]] base::Expected<measure::MemoryLedger> ledger_of(const std::string& path, const trace::Snapshot& snapshot);
-// The whole explanation, with named call sites. Naming them may take longer than everything else.
+// Makes the whole explanation, with named call sites. Naming them may take longer than everything else.
 [[nodiscard]] base::Expected<reporters::Explanation> explain_moment(const std::string& path,
                                                                     const ExplainedMoment& moment);
 

@@ -13,7 +13,8 @@ namespace memsweep::app {
 
 inline constexpr std::size_t foreign_head_bytes = 64;
 
-// "a profile of Valgrind's DHAT: ..."; empty: not recognised. `head`: the first bytes of the file.
+// Returns a message such as "a profile of Valgrind's DHAT: ..."; empty: the file is not recognised. `head`: the first
+// bytes of the file.
 [[nodiscard]] std::string foreign_file(std::string_view head);
 
 }  // namespace memsweep::app

@@ -1,7 +1,7 @@
 // The trace file of a recording. It lies in the recording's folder until it is complete (trace_progress.hpp).
 //
-// Errors   io, naming the path. Chunks that were already written stay.
-// Threads  one at a time.
+// Errors   io, naming the path. After an error, chunks that were already written stay in the file.
+// Threads  any, but only one at a time.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ class GrowingTrace {
   public:
     explicit GrowingTrace(std::string path) : path_{std::move(path)} {}
 
-    // Appends bytes to the file. The first call creates it.
+    // Returns a function that appends bytes to the file. Its first call creates the file.
     [[nodiscard]] trace::TakeBytes taker();
-    // Call when all chunks are written. Writes the header. The file is then a readable trace and stays in the
-    // recording's folder.
+    // Call when all chunks are written. Writes the header. With the header, the file is a readable trace; it stays in
+    // the recording's folder.
     [[nodiscard]] base::Expected<void> complete(const trace::FileHeader& header);
     // Call when all chunks are written. Writes the header and publishes the trace as `out`. The trace also stays in the
     // folder until the folder is removed.

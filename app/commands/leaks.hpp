@@ -2,7 +2,7 @@
 // times for each number of operations. The verdict compares the blocks that are live at the end of each run
 // (core/measure/leak_growth.hpp).
 //
-// Cost     a recorded run for each number of operations and each round; each trace is read once.
+// Cost     a recorded run for each number of operations in each round; each trace is read a single time.
 // Memory   the call sites of all runs; on disk one trace at a time, in the folder for temporary files.
 // Errors   invalid_input: the command does not contain the name given to --leaks, or the values are no list of whole
 //          numbers; not_supported: the program cannot be recorded; os: a run failed.

@@ -1,5 +1,5 @@
-// Judges a result by a limits file (scenarios/reader/criteria_files.hpp), or writes a limits file from a result. So a
-// machine known to be healthy sets the limits for machines of its kind.
+// Judges a result by a limits file (scenarios/reader/criteria_files.hpp), or writes a limits file from a result. The
+// limits for one kind of machine come from the result of such a machine that is known to be healthy.
 #pragma once
 
 #include <optional>
@@ -22,19 +22,21 @@ namespace memsweep::app {
 bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
 
 struct LimitsToWrite {
-    std::string path;    // empty: none
-    double margin{0.1};  // how much worse than measured is still healthy, as a fraction
-    bool force{};        // use untrustworthy figures, too
+    std::string path;    // the limits file to write; empty: none is written
+    double margin{0.1};  // how much worse than the measured value still counts as healthy, as a fraction of that value
+    bool force{};        // also use values that the result calls untrustworthy
 };
 
 // Declares --write-limits, --margin and --force.
 void add_limits_to_write(Command& command, LimitsToWrite& limits);
 
-// Writes limits from the figures of the cases that are `ok`: a lower limit for a bandwidth, an upper one for a latency.
-// A limit applies to the value that reports show: the smallest sample of a latency, the median of a bandwidth.
+// Writes limits from the measured values of the cases whose status is `ok`: a lower limit for a bandwidth, an upper one
+// for a latency. A limit is derived from the value that reports show: the smallest sample of a latency, the median of a
+// bandwidth.
 //
-// Errors   invalid_input: the result says that its figures are not trustworthy; no case has a bandwidth or latency; or
-//          there are more such cases than a limits file may hold. io: the file cannot be written.
+// Errors   invalid_input: the result says that its values are not trustworthy, and `force` is not set; no case has a
+//          bandwidth or latency; or there are more such cases than a limits file may hold. io: the file cannot be
+//          written.
 [[nodiscard]] base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunReport& report);
 
 }  // namespace memsweep::app

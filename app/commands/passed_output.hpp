@@ -1,7 +1,8 @@
 // Copies a foreground command's output to our own standard output and error while it is printed. A listener gets the
 // bytes first. The command sees pipes, not the terminal.
 //
-// Errors   os: no pipe could be made. Once our own reader is gone, the command's pipe is closed, too.
+// Errors   os: no pipe could be made. When nobody reads our standard output (or error) any more, the command's pipe for
+//          it is closed as well.
 // Threads  one uses the object. A second thread, in which all signals are blocked, copies the output and calls the
 //          listener.
 // Ownership  processes that the command leaves behind are not ended; after finish() nobody reads their output.
@@ -31,9 +32,9 @@ class PassedOutput {
 
     // Call before the command is started.
     [[nodiscard]] base::Expected<void> take(sys::SpawnOptions& program, Listener listener);
-    // Call once the command runs. Further calls do nothing.
+    // Call when the command runs. Starts the second thread. Further calls do nothing.
     void begin();
-    // Call once the command has ended. Copies the remaining output.
+    // Call when the command has ended. Copies the remaining output.
     void finish();
 
   private:

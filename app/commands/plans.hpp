@@ -18,12 +18,12 @@ struct LoadedPlans {
     std::vector<base::Error> errors;  // of all files, in their order; empty: all plans are loaded
 };
 
-// Loads one scenario, by file or by shipped name as load_plans() does.
+// Loads one scenario. `name`: a file, or the name of a shipped scenario.
 [[nodiscard]] scenarios::Loaded load_scenario(const std::string& name, const scenarios::Overrides& overrides,
                                               const scenarios::Surroundings& around);
 
-// Loads scenarios. `names`: files, or names of shipped scenarios. `objection`: returns why a plan cannot be used by
-// this command; empty: it can.
+// Loads scenarios. `names`: files, or names of shipped scenarios. `objection`: a function that returns why this command
+// cannot use a plan; an empty text: it can.
 [[nodiscard]] LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
                                      const model::Machine& machine,
                                      const std::function<std::string(const model::Plan&)>& objection = {});
@@ -35,11 +35,11 @@ struct LoadedPlans {
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
-// The approximate time of a run: writing memory, waiting, and starting processes.
+// The approximate time that a run needs for writing memory, for waiting, and for starting processes.
 struct ExpectedTime {
     double seconds{};
     double processes{};
-    bool is_open{};  // programs, replays and transfers add an unknown time
+    bool is_open{};  // the run takes longer, by an unknown time, because it has programs, replays or transfers
 };
 [[nodiscard]] ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes);
 

@@ -21,7 +21,7 @@ namespace memsweep::app {
 
 struct ProbeCommand {
     std::vector<std::string> what;               // the names of probes; empty: all, or none if `transfers` has any
-    std::vector<model::TransferSpec> transfers;  // they run at the same time
+    std::vector<model::TransferSpec> transfers;  // all of them run at the same time
     std::string format;                          // empty: text on the terminal, json in a file
     std::string out;
     std::string limits;  // a limits file; empty: none
@@ -37,17 +37,17 @@ struct ProbeCommand {
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
     bool dump_scenario{};  // print the transfers as a scenario instead of measuring them
-    std::string preset;    // with dump_scenario: print the catalog's scenario probe_<preset>; empty: the transfers
+    std::string preset;    // with dump_scenario: print the catalog's scenario probe_<preset> instead; empty: print the transfers
     std::map<std::string, std::string> tags;
 };
 
-// Whether the probe named `what` was asked for, by name or because all were.
+// Says whether the probe named `what` was asked for, by its name or because all probes were asked for.
 [[nodiscard]] bool asks_for(const ProbeCommand& command, std::string_view what);
 
-// The name of the command's result: "probe_bandwidth_latency".
+// Returns the name of the command's result, such as "probe_bandwidth_latency".
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 
-// Errors   invalid_input: --nodes or --devices names a node or device that does not exist. Or the topology describes
+// Errors   invalid_input: --nodes or --devices names a node or device that does not exist, or the topology describes
 //          another machine, so that nothing can be measured.
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Topology& topology, const sys::Clock& clock,

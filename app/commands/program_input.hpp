@@ -1,9 +1,10 @@
-// The standard input for programs that are given after --. It is read once; every run of a program gets all of it.
+// The standard input for programs that are given after --. memsweep reads it a single time; every run of a program gets
+// all of it.
 //
 // Sources  the file of --stdin; without --stdin our own standard input, unless that is a terminal or /dev/null. A
 //          regular file whose offset is 0 is read in place, even if it is deleted meanwhile. Everything else is copied
 //          first.
-// Cost     the contents are read once for their digest.
+// Cost     one reading of the contents, for their digest.
 // Errors   io: the input cannot be read; invalid_input: the input has to be copied and has more than 1 GiB; timeout:
 //          our own standard input is open but delivers nothing for ten seconds, as in many CI jobs.
 // Ownership  path() is valid as long as the object exists.
@@ -37,8 +38,8 @@ class ProgramInput {
     std::string contents_;
 };
 
-// For the results: notes size and digest of each file that a scenario's program reads as standard input. Nothing is
-// noted for a file that does not exist yet or that `prepare` may write.
+// Stores in the plans, for the results, the size and the digest of each file that a scenario's program reads as
+// standard input. Stores nothing for a file that does not exist yet or that `prepare` may write.
 void look_into_inputs(std::vector<model::Plan>& plans);
 
 // Whether our standard input is a file with bytes left, or a pipe or socket with bytes waiting.

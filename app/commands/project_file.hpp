@@ -8,8 +8,8 @@
 // such as a scenario, is skipped.
 //
 // Units    paths are relative to the file's folder.
-// Errors   invalid_input: not JSON, an unknown key, or a value that is no string; the message names the file and the
-//          key.
+// Errors   invalid_input: the file is not JSON, has an unknown key, or has a value of the wrong type; the message names
+//          the file and the key.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct ProjectFile {
     std::map<std::string, std::string> thresholds;
 };
 
-// nullopt: there is no project file.
+// Returns nullopt if there is no project file.
 [[nodiscard]] base::Expected<std::optional<ProjectFile>> find_project_file();
 
 // Fills in the options that the command line does not set.

@@ -10,7 +10,7 @@
 
 namespace memsweep::app {
 
-// The path of the recorder's library, which lies next to this program or in the installation.
+// Returns the path of the recorder's library, which lies next to this program or in the installation.
 [[nodiscard]] base::Expected<std::string> recorder_library();
 
 }  // namespace memsweep::app

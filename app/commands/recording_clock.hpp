@@ -1,13 +1,14 @@
 // Keeps the time of a recording while its processes run. It advances the shared clock that the recorders read
-// (recording_layout.hpp). It also notes when each process ended, because a killed process cannot note that itself.
+// (recording_layout.hpp). It also notes the time at which each process ended, because a killed process cannot note its
+// own end.
 //
 // Sources  inotify(7): IN_CLOSE_WRITE arrives when the last mapping of a recorder's file is removed, at the end of its
 //          process or by exec(3). A forked child that has recorded nothing yet still maps its parent's file. So the
 //          parent's end is noticed only after that child's end or first event.
 // Cost     200 wake-ups a second; for each process that ends, two checks in /proc and a write of 8 bytes.
-// Memory   a page, and a file name for each process that is just ending.
-// Errors   none: if the clock's file or the thread cannot be made, times are less exact; without inotify, the thread or
-//          memory, ends are not known.
+// Memory   a page; also a file name for each process that is about to end.
+// Errors   none: if the clock's file or the thread cannot be made, times are less exact; if inotify, the thread or
+//          memory is not available, the ends of processes are not known.
 #pragma once
 
 #include <chrono>
@@ -29,7 +30,7 @@ class RecordingClock {
     RecordingClock(const RecordingClock&) = delete;
     RecordingClock& operator=(const RecordingClock&) = delete;
 
-    // Stops the thread. Afterwards the file of each process whose end was seen holds the time of that end
+    // Stops the thread. Afterwards, for each process whose end was seen, the recorder's file holds the time of that end
     // (ImageFacts::seen_end_ticks). Waits up to 20 ms for processes that are about to end.
     void finish();
 

@@ -29,34 +29,34 @@ namespace memsweep::app {
 // Opens the file of a recorder; nullopt: its headers are not written yet.
 [[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
 
-// The contents of the folder of a recording that has ended.
+// What the folder of a recording contains when the recording has ended.
 struct LeftRecordings {
     std::vector<trace::RecordedImage> images;
-    std::vector<std::string> taken;     // files and links to delete once there is a trace
+    std::vector<std::string> taken;     // files and links to delete when the trace is complete
     std::vector<base::Error> not_read;  // one error for each recorder's file that could not be read; the file stays
     std::uint64_t refused{};            // processes for which no file could be made
-    int refused_errno{};                // errno of the last of these
+    int refused_errno{};                // errno of the last failure to make such a file
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without a recorder
-    std::uint64_t not_noted{};              // how many more programs were started; nothing else is known about them
+    std::uint64_t not_noted{};              // how many programs were started besides those of the other members; nothing else is known about them
     std::vector<std::string> snapshots;     // files of snapshots and of the end of work (snapshots.hpp), in their order
     std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };
 
-// `looks`: observations of the process tree while the program ran.
+// Lists what the folder contains. `looks`: what was seen of the process tree while the program ran.
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder, const trace::TreeLooks& looks);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 [[nodiscard]] std::string clock_in(const std::string& folder);
 
-// Removes the files in the order of `taken`, and then the folder if it is empty. Meanwhile the folder is called
-// FOLDER.removed. So if we are killed half-way, a later recovery does not take the remaining files for the whole
-// recording.
+// Removes the files in the order of `taken`, and then the folder if it is empty. While the files are removed, the
+// folder has the name of `folder` with ".removed" appended. So if we are killed half-way, a later recovery does not
+// take the remaining files for the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
-// The inode number of the pid namespace of a process, and of our own (pid_namespaces(7)); 0: not known.
+// Return the inode number of the pid namespace of a process, or of our own (pid_namespaces(7)); 0: not known.
 [[nodiscard]] std::uint32_t pid_namespace_of(const std::string& process);
 [[nodiscard]] std::uint32_t own_pid_namespace();
 
-// Whether the process of the recording still runs. A zombie counts as ended.
+// Says whether the recorded process still runs. A zombie counts as ended.
 //
 // Sources  pid_namespaces(7): NSpid in /proc/PID/status has a process's pid in each of its namespaces (proc(5)).
 // Cost     for a process of another namespace, a check of all running processes.

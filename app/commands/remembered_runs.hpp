@@ -1,9 +1,9 @@
-// Keeps the runs of `advise` in a file. A run that the file has is not made again; each new run is appended. So an
-// `advise` that was killed, or whose budget was too small, can be continued.
+// Keeps the runs of `advise` in a file. A run that is in the file is not made again; each new run is appended. So
+// `advise` can be continued if it was killed or if its budget was too small.
 //
-// A continued search asks for all its runs again. For each setting it first gets the runs from the file, in the order
-// in which they were measured, and then real ones. clock() advances by the time that each run from the file took when
-// it was made.
+// A continued search asks for all its runs again. For each setting, the search first gets the runs from the file, in
+// the order in which they were measured, and then real runs. clock() advances by the time that each run from the file
+// took when it was made.
 //
 // Units    bytes, nanoseconds.
 // Cost     one line and one write per run. Nothing is flushed to the disk: a killed process loses no complete run, but
@@ -30,7 +30,7 @@
 
 namespace memsweep::app {
 
-// What must be equal so that the runs of a file can be reused; as text.
+// What must be the same now as when a file was written, so that its runs can be reused; as text.
 struct AdviceIdentity {
     std::string program;
     std::string question;
@@ -43,21 +43,22 @@ class RememberedRuns final : public engine::Executor {
     // `inner` makes the real runs. Until open() is called, nothing is kept.
     explicit RememberedRuns(engine::Executor& inner) : inner_{inner} {}
 
-    // `timeout`: the time limit of a run. A run that was stopped earlier, because the budget ended, is not kept.
+    // Reads the file, if it exists, and from now on appends runs to it. `timeout`: the time limit of a run. A run that
+    // was stopped before this limit, because the budget ended, is not kept.
     [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity,
                                             std::chrono::nanoseconds timeout);
 
     [[nodiscard]] engine::Attempt run(const engine::CompiledCase& compiled, const engine::RunLimits& limits,
                                       const std::function<void(int pid)>& started) override;
 
-    // Fills in which allocator's malloc the program uses. If the file does not have the answer, calls `look`, which
-    // costs a run. `look` returns whether it observed the whole run; only if it did, the answer is kept.
+    // Fills in which allocator's malloc the program uses. If the file does not have this answer, calls `look`, which
+    // costs a run. `look` returns whether it observed the whole run; the answer is kept only if `look` returns true.
     void take_origin(reporters::AdvisedProgram& program,
                      const std::function<bool(reporters::AdvisedProgram& program)>& look);
 
-    // The real time plus the time that the runs from the file took.
+    // A clock that shows the real time plus the time that the runs from the file took.
     [[nodiscard]] const sys::Clock& clock() const noexcept { return clock_; }
-    // How many runs the file had.
+    // Returns how many runs were in the file when it was opened.
     [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
 
   private:
@@ -84,7 +85,7 @@ class RememberedRuns final : public engine::Executor {
     std::string path_;  // empty: nothing is remembered
     std::chrono::nanoseconds timeout_{};
     std::map<std::string, std::deque<Run>> runs_;  // by allocator and environment
-    std::string as_it_is_;                         // the key of the unchanged program, which is asked for first
+    std::string as_it_is_;                         // the key in `runs_` of the unchanged program, whose runs are always asked for first
     std::vector<std::string> origin_;  // three texts: allocator, name of the MallocOrigin, why it is not known
     std::chrono::nanoseconds origin_took_{};
     std::uint64_t found_{};

@@ -4,7 +4,7 @@
 // Cost     per line: the values of one repetition as JSON, and one write, however long the result is. Nothing is
 //          flushed to the disk: a killed process loses no line, but a power failure may lose lines.
 // Errors   a line that is incomplete or of another run is skipped; io: the journal cannot be written, or a file of that
-//          name is no journal. Such a file is neither changed nor removed.
+//          name exists and is no journal. A file that is no journal is neither changed nor removed.
 #pragma once
 
 #include <string>

@@ -15,13 +15,15 @@
 
 namespace memsweep::app {
 
-// Errors   name the path and the place in the file.
+// Errors   the messages name the path and the position in the file.
 [[nodiscard]] base::Expected<model::RunReport> read_result(const std::string& path);
 
-// The result or the fleet that a file holds.
+// What a file holds: the result of one machine, or a fleet.
 using AnyResult = std::variant<model::RunReport, model::Fleet>;
 [[nodiscard]] base::Expected<AnyResult> read_any_result(const std::string& path);
 
+// Checks that at most one path is stdin.
+// 
 // Errors   invalid_input: "-" occurs more than once in `paths`.
 [[nodiscard]] base::Expected<void> check_one_stdin(const std::vector<std::string>& paths);
 
@@ -29,12 +31,12 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// Whether the path means stdout: it is empty or "-".
+// Says whether the path means stdout, because it is empty or "-".
 [[nodiscard]] bool is_stdout(const std::string& path);
 
-// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. The output of a `write`
-// function reaches files and pipes unchanged; on a terminal its control characters are escaped. The overload for `text`
-// escapes nothing.
+// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. What a `write` function
+// writes reaches files and pipes unchanged; on a terminal, control characters in it are escaped. The overload for
+// `text` escapes nothing.
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
 
@@ -62,7 +64,9 @@ struct NamedFile {
     std::string path;  // empty or "-": no file
 };
 
-// Errors   invalid_input: two outputs, or an output and an input, are the same file. See sys::is_same_output.
+// Checks that no output overwrites another file of the command.
+// 
+// Errors   invalid_input: two outputs are the same file, or an output is the same file as an input. See sys::is_same_output.
 [[nodiscard]] base::Expected<void> check_distinct(const std::vector<NamedFile>& outputs,
                                                   const std::vector<NamedFile>& inputs);
 [[nodiscard]] base::Expected<void> check_out(const std::string& out, const std::vector<std::string>& inputs);
@@ -72,22 +76,25 @@ struct ReportTarget {
     std::string path;  // empty or "-": stdout
 };
 
-// The value of an option -r FMT[=FILE].
+// Makes the value of an option -r FMT[=FILE], such as "-r html=out.html".
 [[nodiscard]] OptionValue report_targets(std::vector<ReportTarget>& targets);
 
-// The files that a target writes: one for each part of a format with parts; none if it goes to stdout.
+// Returns the files that a target writes. A format with parts has a file for each part. A target that goes to stdout
+// has none.
 [[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
-// Writes a report to its target. A format with parts writes a file for each part. `against`: a comparison
-// that the result does not hold; formats that show verdicts show it, too.
+// Writes a report to its target. A format with parts writes a file for each part. `against`: a comparison that the
+// result does not hold; formats that show verdicts show this comparison, too.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global,
                                     const std::optional<reporters::ComparisonReport>& against = {});
 
-// Prints on stderr the failures behind the exit code. Used if the report goes to a file, to a program or nowhere.
+// Prints on stderr the failures that decided the exit code. Used if the report goes to a file, to a program or nowhere.
 void print_failures(const model::RunReport& report);
 
-// Errors   the format is unknown, or the file cannot be written. So call this before anything is measured.
+// Checks a target. Call it before anything is measured.
+// 
+// Errors   the format is unknown, or the file cannot be written.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 
 // The values of placeholders in a path, such as the path of --out.
@@ -105,8 +112,8 @@ struct PathFacts {
 // Errors   invalid_input: an unknown placeholder.
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
-// The error if several ranks would write the same file; it names the placeholder that the pattern lacks. nullopt: each
-// rank has its own file.
+// Returns an error if several ranks would write the same file. The error names the placeholder that the path `pattern`
+// lacks. nullopt: each rank writes a file of its own.
 [[nodiscard]] std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement);
 
 }  // namespace memsweep::app

@@ -1,8 +1,8 @@
 // The observers that the command line requests for a run: the result file, the event streams, progress.
 //
 // The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
-// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if the time
-// since the last write is at least 50 times the time that a write takes. Otherwise the repetition is appended to
+// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if at least 50
+// times the time that a write takes have passed since the last write. Otherwise the repetition is appended to
 // FILE.journal, which `run --resume` reads. If FILE already exists, this run replaces it when its first case has ended;
 // until then the new result is FILE.partial.
 //
@@ -27,15 +27,15 @@ namespace memsweep::app {
 // What progress prints about a run before anything is measured.
 struct Announcement {
     std::string time;   // "about 52 s"; empty: not known
-    bool until_sure{};  // the repetitions end early once the verdict is sure
+    bool until_sure{};  // the repetitions end early, when the verdict is sure
 };
 
 // Passes each event to the result file first, then to the event streams, and last to progress.
 class RunObservers final : public engine::Observer {
   public:
-    // `names_itself`: the user gave no path for the result. Then an existing file is kept, and the result gets the next
-    // free name (NAME-2.json). `events`: a file, "-" for stdout, or empty for none. `append_events`: an earlier
-    // scenario of the same command has already written to that file.
+    // `names_itself`: the user gave no path for the result. In this case an existing file is kept, and the result gets
+    // the next free name (NAME-2.json). `events`: a file, "-" for stdout, or empty for none. `append_events`: append to
+    // the event file, because an earlier scenario of the same command has already written to it.
     //
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
@@ -53,9 +53,9 @@ class RunObservers final : public engine::Observer {
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;
     void run_ended(const model::RunReport& report) override;
 
-    // Call once the exit code is known. Writes the result for the last time, then the last events. The result replaces
-    // an existing FILE, except if this run was interrupted before its first case had ended. Returns the path of the
-    // result; nullopt if it could not be saved to the requested path.
+    // Call this when the exit code is known. Writes the result for the last time, then the last events. The result
+    // replaces an existing FILE, except if this run was interrupted before its first case had ended. Returns the path
+    // of the result; nullopt if it could not be saved to the requested path.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
     [[nodiscard]] bool events_failed() const;
 

@@ -59,7 +59,8 @@ struct RunCommand {
     return !run.words.empty() || !run.texts.empty();
 }
 
-// Returns the worst exit code of all plans. An interruption ends all of them, even between two cases.
+// Runs the plans one after another. Returns the worst of their exit codes. An interruption ends all plans, even if it
+// comes between two cases.
 [[nodiscard]] ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                                  const std::vector<model::Plan>& plans);
 

@@ -1,12 +1,12 @@
 // While a recorded program runs, translates and compresses full chunks of its recordings and writes them to the trace.
-// Therefore little of this work is left when the program has ended. The thread that does this uses only idle CPU time
-// (SCHED_IDLE).
+// Therefore little of this work is left when the program has ended. The thread that works meanwhile uses only idle CPU
+// time (SCHED_IDLE).
 //
-// Cost     20 ns per event; each recording is polled every millisecond while it has full chunks, every 20 ms while it
+// Cost     20 ns per event; each recording is polled: every millisecond while it has full chunks, every 20 ms while it
 //          has none.
 // Memory   a LiveRecording for each of at most 64 processes, and the TraceProgress.
-// Errors   none: if memory, a thread or disk space is lacking, the thread stops. The remaining chunks are then written
-//          after the program has ended.
+// Errors   none: if no thread can be made, or if the thread lacks memory or disk space, it stops. The remaining chunks
+//          are then written after the program has ended.
 #pragma once
 
 #include <chrono>

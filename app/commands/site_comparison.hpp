@@ -1,7 +1,7 @@
-// `run --against --stacks`: finds the call sites behind a change. After the rounds the two programs are recorded
-// alternately with all call stacks, until it is known how much each varies from run to run.
+// `run --against --stacks`: finds the call sites behind a change. After the rounds, the two programs are recorded
+// alternately with all call stacks, until it is known how much each program varies from run to run.
 //
-// Cost     two recorded runs of each program, or five if the runs differ, and reading their traces.
+// Cost     two recorded runs of each program, or five if a program's runs differ; and one reading of each trace.
 // Memory   the stacks of all runs; on disk one trace at a time, in the folder for temporary files.
 // Errors   none: SiteComparison::reason says why no site is named. The measurements of the rounds stay valid.
 #pragma once
@@ -24,7 +24,7 @@ namespace memsweep::app {
                                                                     const base::Expected<std::string>& recorder,
                                                                     const sys::StopSignals& signals);
 
-// For each comparison that names no site: a warning with its reason.
+// Returns a warning for each comparison that names no site. The warning says why.
 [[nodiscard]] std::vector<model::Warning> site_warnings(const std::vector<model::SiteComparison>& sites);
 
 }  // namespace memsweep::app

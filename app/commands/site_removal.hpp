@@ -39,8 +39,8 @@ class SiteRemoval {
 
     SiteRemoval(RemovalBasis basis, const sys::StopSignals& signals);
 
-    // Replays without some sites. `nodes`: for each node of the trace's stacks, whether its allocations are left out;
-    // empty: none are.
+    // Replays the trace without some call sites. `nodes`: for each node of the trace's tree of call stacks, whether the
+    // allocations of this node are left out; empty: no allocation is left out.
     [[nodiscard]] base::Expected<measure::ReplayedHeap> without(std::vector<bool> nodes);
 
   private:
@@ -49,13 +49,13 @@ class SiteRemoval {
     engine::WorkerExecutor workers_;
 };
 
-// The allocator of a recorded program, in the form in which a worker is started under it. `served_by`: the library of
-// the program's malloc as the recorder found it, or the end of its path.
+// Returns the allocator of a recorded program, as a worker process needs it to start under this allocator. `served_by`:
+// the library of the program's malloc as the recorder found it, or the end of its path.
 // Errors   not_supported: the allocator is linked into the program itself, is not known, or is not on this machine.
 [[nodiscard]] base::Expected<model::AllocatorSpec> allocator_to_replay(const std::string& served_by,
                                                                        const model::Variables& environment);
 
-// The environment variables of a running process that its allocator reads. LD_PRELOAD is not among them.
+// Returns those environment variables of a running process that its allocator reads. LD_PRELOAD is not among them.
 [[nodiscard]] model::Variables allocator_variables_of(int process);
 
 }  // namespace memsweep::app

@@ -18,12 +18,12 @@ namespace memsweep::app {
 
 struct AskedTicks {
     bool is_end{};          // the end of the process; `ticks` is its time
-    std::uint64_t ticks{};  // by the clock of the trace's time stamps
+    std::uint64_t ticks{};  // the moment, by the clock of the trace's time stamps
 };
 
-// The snapshot of a process that is nearest to a moment. If the moment is the end of the process: the snapshot that was
-// taken at the end, if there is one. nullopt: the trace has no snapshot of the process. `process`: nullopt if the trace
-// has only one process.
+// Returns the snapshot of a process that is nearest to a moment. If the moment is the end of the process, returns the
+// snapshot that was taken at the end, if the trace has one. Returns nullopt if the trace has no snapshot of the
+// process. `process`: nullopt if the trace has only one process.
 [[nodiscard]] base::Expected<std::optional<trace::Snapshot>>
 nearest_snapshot(const std::string& trace, std::optional<std::uint32_t> process, const AskedTicks& moment);
 
@@ -32,8 +32,8 @@ struct SnapshotAnswer {
     std::string why_not;  // a sentence; empty if `checked` is present
 };
 
-// Compares a replay up to the snapshot with the snapshot. `basis`: the trace and the allocator for this replay.
-// `whole`: the result of the replay, if it was already made.
+// Compares the snapshot with a replay up to the snapshot's moment. `basis`: the trace and the allocator for this
+// replay. `whole`: the result of this replay, if it was made before.
 [[nodiscard]] base::Expected<SnapshotAnswer> check_with_snapshot(const trace::Snapshot& snapshot, RemovalBasis basis,
                                                                  const AskedTicks& moment,
                                                                  const std::optional<measure::ReplayedHeap>& whole,

@@ -1,6 +1,6 @@
-// Takes snapshots of a recorded program while the program is stopped, and marks the end of its work. Each snapshot is a
-// file in the folder of the recording; it is copied into the trace at the end. So a full disk or a kill loses only the
-// snapshot that was being written.
+// Takes snapshots of a recorded program while the program is stopped, and writes a mark file that says when the
+// program's work was done. Each snapshot is a file in the folder of the recording; it is copied into the trace at the
+// end. So if the disk is full or memsweep is killed, only the snapshot that was being written is lost.
 //
 // Snapshots show only the command's own process, even after it has executed another program (execve(2)). They never
 // show its child processes.
@@ -44,10 +44,10 @@ class SnapshotsMeanwhile {
     // The callbacks for running the program. They are valid as long as this object. `pause`: the longest time between
     // two calls of ProgramStops::meanwhile.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
-    // Takes the snapshot of the end now instead of at the program's exit.
+    // Takes the snapshot that counts as the one of the end now, instead of at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
-    // Writes the snapshot that is not written yet, if there is one. Call once the program has ended. Afterwards
-    // problem() returns the first error, and lost() the number of snapshots that could not be taken or written.
+    // Call after the program has ended. If the last snapshot is not written yet, writes it. Afterwards problem()
+    // returns the first error, and lost() the number of snapshots that could not be taken or written.
     void finish() { write_waiting(); }
     [[nodiscard]] const std::optional<base::Error>& problem() const noexcept { return problem_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
@@ -60,15 +60,15 @@ class SnapshotsMeanwhile {
     RecordedBy recorded_;
     SnapshotChoice choice_;
     Clock::time_point due_;
-    std::optional<trace::Snapshot> waiting_;  // not written yet: it is written once the program runs again
+    std::optional<trace::Snapshot> waiting_;  // a snapshot that is not written yet; it is written after the program runs again
     std::uint64_t number_{};
     bool has_end_{};
     std::uint64_t lost_{};
     std::optional<base::Error> problem_;
 };
 
-// Copies the chunks of these files into a trace. A file that cannot be read is skipped, as is the rest of a file after
-// a damaged chunk.
+// Copies the chunks of these files into a trace. Skips a file that cannot be read, and the rest of a file after a
+// damaged chunk.
 [[nodiscard]] base::Expected<void> put_snapshots(const std::vector<std::string>& files, const trace::TakeBytes& take);
 
 }  // namespace memsweep::app

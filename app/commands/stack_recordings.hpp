@@ -1,5 +1,5 @@
-// Records a program with all its call stacks, for `run --leaks` and `run --against --stacks`. Each trace is read once
-// and then deleted.
+// Records a program with all its call stacks, for `run --leaks` and `run --against --stacks`. Each trace is read a
+// single time and then deleted.
 //
 // Cost     per run(): a recorded run of the program, and reading its trace.
 // Memory   one trace at a time, in the folder for temporary files.
@@ -33,7 +33,7 @@ class StackRecordings {
     // `library`: the path of the recorder's library.
     StackRecordings(std::string library, const sys::StopSignals& signals);
 
-    // Runs the program once, and calls `read` with its trace and the trace's name.
+    // Runs the program one time, and calls `read` with the program's trace and the trace's name.
     using Read = std::function<base::Expected<void>(trace::TraceReader& reader, const std::string& name)>;
     [[nodiscard]] base::Expected<void> run(const RecordedProgram& program, const Read& read) const;
 

@@ -19,7 +19,7 @@
 
 namespace memsweep::app {
 
-// The names of the figures by which call sites are sorted and stacks are weighted.
+// The names of the orders of call sites. The same names say which number gives a stack its weight.
 inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> site_orders{
     {{"peak", trace::SiteOrder::peak},
      {"allocated", trace::SiteOrder::allocated},
@@ -27,10 +27,10 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
      {"count", trace::SiteOrder::count},
      {"temporary", trace::SiteOrder::temporary}}};
 
-// Prints what is damaged in a trace. Returns ExitCode::finding if anything is, else ExitCode::done.
+// Prints what is damaged in a trace. Returns ExitCode::finding if anything is damaged, else ExitCode::done.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
 
-// The gaps of the traces that a plan replays: a warning for each.
+// Returns a warning for each gap (missing events) in the traces that a plan replays.
 [[nodiscard]] std::vector<model::Warning> warnings_of_traces(const model::Plan& plan);
 
 // Prints a note with the names of the processes that held much more memory than their recordings show.
@@ -38,10 +38,10 @@ void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summ
 
 // Writes a trace file piece by piece. The file gets its final name when it is complete.
 //
-// Errors   io, naming the path. Without commit() no file remains.
+// Errors   io, naming the path. If commit() is not called, no file remains.
 class TraceOutput {
   public:
-    // "-" is standard output.
+    // `path`: "-" means standard output.
     [[nodiscard]] static base::Expected<TraceOutput> open(const std::string& path);
 
     [[nodiscard]] trace::TakeBytes taker();

@@ -2,7 +2,7 @@
 // and its descendants get SIGTERM.
 //
 // Errors   os: the file that shall be the sign already exists and cannot be removed. If the sign is an output line,
-//          also those of PassedOutput, which then copies the program's output.
+//          PassedOutput copies the program's output, so the errors of PassedOutput are possible, too.
 // Threads  one.
 #pragma once
 
@@ -21,10 +21,10 @@
 
 namespace memsweep::app {
 
-// The value of --end-when, for every command that has it.
+// Makes the value of --end-when, for every command that has this option.
 [[nodiscard]] OptionValue end_of_work(model::EndOfWork& end);
 
-// The exit status to report. If the program ended because it was asked to, it counts as successful.
+// Returns the exit status to report. If the program ended because it was asked to end, it counts as successful.
 [[nodiscard]] sys::ExitStatus judged_end(const sys::ExitStatus& ended, bool was_asked_to_end);
 
 class WorkEnd {
@@ -37,17 +37,17 @@ class WorkEnd {
     // Call before the program is started. Adds to `program` what the sign needs: a pipe for the output, or our pid in
     // the environment.
     [[nodiscard]] base::Expected<void> prepare(sys::SpawnOptions& program);
-    // Call once the command runs. Its output is copied from then on.
+    // Call when the command runs. From this call on, the command's output is copied.
     void begin() { output_.begin(); }
-    // Call about every `pause` while the program runs. Returns true once, when the sign has been given. `asked`: the
-    // process that gets SIGTERM, with its descendants, if the program goes on. If `asked` is our own pid, all processes
-    // that we started get SIGTERM.
+    // Call about every `pause` while the program runs. The first call after the sign was given returns true; all others
+    // return false. `asked`: the process that gets SIGTERM, with its descendants, if the program goes on. If `asked` is
+    // our own pid, all processes that we started get SIGTERM.
     [[nodiscard]] bool look(pid_t asked);
-    // Call once the program has ended. Copies the rest of its output.
+    // Call when the program has ended. Copies the rest of its output.
     void finish() { output_.finish(); }
 
     [[nodiscard]] bool was_seen() const noexcept { return seen_at_.has_value(); }
-    // Whether the sign has been given by now, even if look() has not noticed it yet.
+    // Says whether the sign has been given by now, even if look() has not noticed it yet.
     [[nodiscard]] bool has_come() const { return was_seen() || sign_.has_come(); }
     [[nodiscard]] std::string text() const { return model::to_text(sign_.end()); }
     [[nodiscard]] sys::ExitStatus judged(const sys::ExitStatus& ended) const { return judged_end(ended, has_asked_); }

@@ -3,8 +3,8 @@
 // A waiting rank sleeps instead of spinning, so it takes no CPU time from a rank that measures.
 //
 // Units    bytes; deadlines on the steady clock.
-// Errors   false or nullopt: no answer in time, or MPI reported an error. The message is given up; its memory is kept
-//          until the process ends, because MPI may still write to it.
+// Errors   false or nullopt: no answer in time, or MPI reported an error. In both cases the message is given up, and
+//          its memory is kept until the process ends, because MPI may still write to it.
 // Sources  MPI-3.1: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Iprobe; MPI_ERRORS_RETURN, so that an error does not abort all
 //          ranks.
 // Threads  one.
@@ -27,7 +27,7 @@ using Deadline = std::chrono::steady_clock::time_point;
     return std::chrono::steady_clock::now() + time;
 }
 
-// Keeps memory until the process ends. Call when a wait was given up and MPI may still write to the memory.
+// Keeps memory until the process ends. Call this when a wait was given up, because MPI may still write to the memory.
 void keep_for_mpi(std::shared_ptr<void> memory);
 
 // One message that is being sent or received. It may be given up at any time by destroying this object; MPI's request
@@ -43,7 +43,7 @@ class Transfer {
   private:
     friend class Comm;
 
-    MPI_Request request_{MPI_REQUEST_NULL};  // null again once the transfer is done
+    MPI_Request request_{MPI_REQUEST_NULL};  // MPI_REQUEST_NULL again when the transfer is done
     bool failed_{};
 };
 
@@ -56,10 +56,10 @@ class Comm {
 
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
-    // The host name of a rank; HOST.rN if several ranks share the host.
+    // Returns the host name of a rank. If several ranks share the host, the rank is appended: "node7.r3".
     [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
     [[nodiscard]] std::vector<std::string> hosts() const;  // each host once
-    // Why this MPI library cannot send from device memory. Empty: it can.
+    // Returns why this MPI library cannot send from device memory; empty: it can.
     [[nodiscard]] static std::string no_device_memory();
 
     [[nodiscard]] Transfer begin_send(const void* data, std::size_t bytes, int to, int tag) const;
@@ -68,11 +68,12 @@ class Comm {
     [[nodiscard]] bool send(const std::string& text, int to, int tag, Deadline deadline) const;
     [[nodiscard]] std::optional<std::string> receive(int from, int tag, Deadline deadline) const;
 
-    // A collective call: returns the lowest rank that passes true; nullopt: none does. Call it only at the start, while
-    // all ranks are alive.
+    // Returns the lowest rank that passes true; nullopt: no rank passes true. All ranks must call this function. Call
+    // it only at the start, while all ranks are alive.
     [[nodiscard]] std::optional<int> first_of(bool asks) const;
 
-    // Ends MPI. Calls MPI_Finalize only if all ranks are alive, because it would wait for ever for a dead one.
+    // Ends MPI. Calls MPI_Finalize only if all ranks are alive, because MPI_Finalize would wait for ever for a dead
+    // rank.
     void finish(bool all_are_there) const;
 
   private:

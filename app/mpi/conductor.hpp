@@ -1,9 +1,9 @@
 // Coordinates the ranks: rank 0 (the conductor) assigns the work and collects the results; the other ranks (followers)
 // obey.
 //
-// Each rank's measurements of its own memory come first, so that they are complete even if the tests of links fail. A
+// First each rank measures its own memory, so that these measurements are complete even if the tests of links fail. A
 // rank that does not answer in time is lost: tests that need it are skipped, all others continue. A follower that gets
-// no more messages still measures its own memory and then ends.
+// no messages from rank 0 in time measures its own memory if it has not done so yet, and then ends.
 #pragma once
 
 #include "app/cli/command_line.hpp"
@@ -13,7 +13,7 @@
 
 namespace memsweep::mpi {
 
-// Does this rank's part, as conductor or follower.
+// Does this rank's part of the work, as conductor or follower. Returns the exit code of this process.
 [[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);
 
 }  // namespace memsweep::mpi

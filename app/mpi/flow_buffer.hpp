@@ -1,9 +1,10 @@
-// The memory at one end of a flow (data that one rank sends to another): they are sent from it or received into it.
-// `end` determines the kind of memory and the NUMA node.
+// The memory at one end of a flow. A flow is data that one rank sends to another: the data are sent from this memory or
+// received into it. The argument `end` of make() determines the kind of memory and the NUMA node.
 //
-// Every page is touched; then the kernel is asked on which node it lies (move_pages). MPI sends from wire(), or
-// receives into it: this is the memory itself. The CPU uses words(). If the CPU cannot address the memory, as on a
-// device, words() is a second buffer on the host, and to_wire() and from_wire() copy between the two.
+// Every page is touched; then the kernel is asked on which node the page lies (move_pages). MPI sends from wire() or
+// receives into it; wire() is the memory itself. The CPU reads and writes words(), which is normally the same memory.
+// If the CPU cannot address the memory, as on a device, words() is a second buffer on the host; to_wire() and
+// from_wire() copy between the two buffers.
 //
 // Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why); os; device.
 // Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.
@@ -24,8 +25,8 @@ namespace memsweep::mpi {
 
 class FlowBuffer {
   public:
-    // Makes a buffer of `bytes`, rounded up to 8-byte words. If the kind of `end` is null, the buffer is ordinary
-    // memory (a vector). `no_devices`: why MPI cannot use device memory; empty: it can.
+    // Makes a buffer of `bytes`, rounded up to 8-byte words. If `end` names no kind of memory (null), the buffer is
+    // ordinary memory (a vector). `no_devices`: why MPI cannot use device memory; empty: it can.
     [[nodiscard]] static base::Expected<std::unique_ptr<FlowBuffer>>
     make(const model::TransferEnd& end, std::uint64_t bytes, const std::string& no_devices);
 

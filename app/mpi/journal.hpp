@@ -1,10 +1,11 @@
-// The results of one rank: its own cases, and the links that it takes part in, as seen from both ends. The result file
-// is rewritten after every step.
+// The results of one rank: the cases that it measures by itself, the links on which it sends, and the links on which it
+// receives. The result file is rewritten after every step.
 //
-// A link is a case with the parameters `from` and `to`. For each pattern, the figure of a host is its best link,
-// separately for sending and receiving. So one slow host does not make the others look slow. The slow host itself is
-// visible, because all of its links are slow. Transfers of a scenario are cases with the scenario's name and axes, and
-// its assertions are checked.
+// A link is a case with the parameters `from` and `to`. A host has results, too: for each message pattern
+// (link_plan.hpp) except the ring, the value of the best link on which the host sends, and of the best link on which it
+// receives. Because only the best link counts, one slow host does not make all other hosts look slow. The slow host
+// itself is visible, because all its links are slow. Transfers of a scenario are cases with the scenario's name and
+// axes, and its assertions are checked.
 //
 // Errors   io: the file cannot be written; invalid_input: with --resume, the existing file is the result of a different
 //          run.
@@ -28,12 +29,12 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    // The tests, as indices into `plan`, for which the results of all flows from this rank are known already.
+    // Returns the tests for which all flows that this rank sends already have results; as indices into `plan`.
     [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
-    void add_unmet(const LinkTest& test);  // adds its cases as skipped, for the reason `unmet`
+    void add_unmet(const LinkTest& test);  // adds the cases of the test as skipped; the reason is LinkTest::unmet
     void write(bool finished);             // prints an error if the file cannot be written
 
     [[nodiscard]] std::string text() const;  // the result as JSON

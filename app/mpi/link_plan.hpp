@@ -1,8 +1,9 @@
-// The list of tests: which ranks send to which, one test after the other. Tests come from patterns, or from transfers
-// in scenario files and on the command line. Every rank computes the same list.
+// The list of tests: each says which ranks send to which; the tests run one after the other. Tests come from patterns
+// (fixed rules for who sends to whom, such as a ring), or from transfers in scenario files and on the command line.
+// Every rank computes the same list.
 //
-// Each transfer step is one test: its transfers run at the same time, and ranks without a transfer wait. Each
-// repetition is one sample; the step's "times" says how many messages are sent in it.
+// Each transfer step of a scenario is one test: its transfers run at the same time, and ranks without a transfer wait.
+// Each repetition is one sample; the step's "times" says how many messages are sent per sample.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ struct Flow {
     int to{};
     model::TransferEnd src{}, dst{};  // null: ordinary memory
     std::uint64_t bytes{};            // in each message; 0: the command line's value
-    std::string part{};               // "step.number" if the case has several transfers
+    std::string part{};               // names the transfer, as "step.number", if the case has several; else empty
     friend bool operator==(const Flow&, const Flow&) = default;
 };
 
@@ -45,7 +46,8 @@ struct Flow {
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
-    // The members from here on are set if a scenario is tested. If one is empty or 0, the command line's value is used.
+    // The members from here on are set only for a test from a scenario. If one of them is empty or 0, the command
+    // line's value is used, except as its comment says.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};
@@ -54,16 +56,16 @@ struct LinkTest {
     std::string unmet{};                 // why the test is not run; empty: it is run
 };
 
-// The tests of the patterns.
+// Returns the tests of the wanted patterns for this number of ranks.
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);
 
-// A plan with the transfers of the command line, all at the same time. "times" is 0, so that a sample takes as long as
-// in the tests of patterns.
+// Returns a plan with the transfers of the command line, which all run at the same time. "times" is 0: as many messages
+// per sample as fill the time of a sample, just as in the tests of patterns.
 [[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                   std::uint32_t samples);
 
-// Appends the tests of a plan. If the plan needs another number of ranks, LinkTest::unmet says so, and the tests are
-// not run.
+// Appends the tests of a plan. If the plan needs a different number of ranks, LinkTest::unmet says so, and the tests
+// are not run.
 void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests);
 
 }  // namespace memsweep::mpi

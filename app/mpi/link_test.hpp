@@ -1,12 +1,12 @@
 // Runs one test between ranks: several flows at the same time. The senders measure the time. The receivers verify the
 // data.
 //
-// A sample begins when both ends are ready, and ends when the receiver confirms the last message. A first sample, which
-// does not count, determines how many messages take the requested time. After the clock has stopped, the last message
-// of each sample is compared with the sent data, byte by byte. Buffers are cleared between samples.
+// A sample begins when both ends are ready, and ends when the receiver confirms the last message. A first sample, whose
+// time is not reported, determines how many messages fill the requested time. After the clock has stopped, the last
+// message of each sample is compared with the sent data, byte by byte. Buffers are cleared between samples.
 //
-// Before the first sample, the ends tell each other where their memory lies. If one end cannot get its memory, both
-// ends report the reason as the problem of the flow.
+// Before the first sample, the two ranks of a flow tell each other where their memory lies. If one of them cannot get
+// its memory, both report the reason as FlowOutcome::problem.
 //
 // Units    bytes/s; for Pattern::latency seconds, half a round trip.
 // Errors   if a peer does not answer in time, the flow's `problem` says so; the other flows go on.
@@ -35,13 +35,13 @@ struct FlowOutcome {
     Flow flow;
     std::vector<double> values;
     std::uint64_t wrong_words{};      // 8-byte words that differ from what was sent
-    std::string problem;              // why values are lacking
+    std::string problem;              // why `values` is incomplete; empty: it is complete
     bool misplaced{};                 // some memory does not lie on the node that it was bound to
     std::vector<model::Param> facts;  // about the memory of both ends, if the flow asks for a kind of memory
 };
 
-// Runs the part of this rank: the flows that it sends or receives. `number` keeps the messages of this test apart from
-// those of other tests.
+// Runs this rank's part of the test: the flows that it sends or receives. `number`: a number of its own for each test,
+// so that messages of different tests are not mixed up.
 [[nodiscard]] std::vector<FlowOutcome> run_link_test(const Comm& comm, const LinkTest& test, int number,
                                                      const LinkSettings& settings);
 

@@ -24,7 +24,7 @@ struct MpiOptions {
     std::vector<Pattern> patterns;
     std::vector<std::string> scenarios;          // files, or names of shipped scenarios
     std::vector<model::TransferSpec> transfers;  // from the command line; all run at the same time
-    std::vector<model::Plan> plans;              // of the scenarios and transfers, once they are read
+    std::vector<model::Plan> plans;              // filled in when the scenarios and transfers have been read
     LinkSettings link;
     std::chrono::nanoseconds own_patience{std::chrono::minutes{5}};
     std::string out{"results/mpi-%h-%r.json"};
@@ -37,7 +37,8 @@ struct ParsedMpi {
     app::ExitCode code{};
 };
 
-// Every rank parses the same arguments. Only the rank with `is_first` prints help and errors.
+// Parses the arguments, which are the same on every rank. Only the rank that passes `is_first` as true prints help and
+// errors.
 [[nodiscard]] ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first);
 
 }  // namespace memsweep::mpi

@@ -20,14 +20,12 @@
 
 namespace memsweep::array {
 
-// The properties of an array, computed once for a series of equal arrays. All members are plain values, so that the
-// struct can be sent to a worker process.
+// The properties of an array. They are computed a single time for a series of equal arrays. All members are plain
+// values, so that the struct can be sent to a worker process.
 //
-// How an array is made:
-// - zeros, with no touch or one touch per page: takes zeroed memory from the resource, writes nothing but the touches.
-// - zeros, with full touch: takes plain memory and writes all of it.
-// - ones and arange: take plain memory and write all of it, whatever the touch is.
-// - no fill: takes plain memory and touches it.
+// How an array is made: - zeros, with no touch or one touch per page: takes zeroed memory from the resource; writes
+// nothing except the touches. - zeros, with full touch: takes plain memory and writes all of it. - ones and arange:
+// take plain memory and write all of it, whatever the touch is. - no fill: takes plain memory and touches it.
 struct ArraySpec {
     ArraySpec() noexcept = default;
 
@@ -87,7 +85,7 @@ class Array {
         layout_.offset_bytes = 0;
     }
 
-    // An array over an existing buffer; bad_request if the buffer is too small for the shape.
+    // Makes an array that uses an existing buffer. The status is bad_request if the buffer is too small for the shape.
     [[nodiscard]] static Result over(lifetime::Buffer buffer, model::DType dtype, Shape shape) noexcept;
 
     [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
@@ -102,7 +100,8 @@ class Array {
     [[nodiscard]] bool is_contiguous() const noexcept { return layout_.is_contiguous(model::size_bytes(dtype_)); }
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
 
-    // The address of element (0, 0, ...). [data(), data() + bytes()) is the array only if the array is contiguous.
+    // Returns the address of element (0, 0, ...). The elements fill exactly [data(), data() + bytes()) only if the
+    // array is contiguous.
     [[nodiscard]] void* data() const noexcept { return static_cast<std::byte*>(buffer_.data()) + layout_.offset_bytes; }
     [[nodiscard]] void* at(std::span<const std::uint64_t> index) const noexcept;
     [[nodiscard]] const lifetime::Buffer& buffer() const noexcept { return buffer_; }
@@ -110,7 +109,8 @@ class Array {
     [[nodiscard]] bool is_freed() const noexcept { return buffer_.is_freed(); }
     [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
-    // Make views. A broadcast view has several elements at one address and must only be read.
+    // slice(), transpose() and broadcast_to() make views. A broadcast view has several elements at one address and must
+    // only be read.
     [[nodiscard]] Array slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                               std::int64_t step = 1) const noexcept
     {
@@ -119,7 +119,7 @@ class Array {
     [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
-    // A contiguous copy in its own buffer.
+    // Makes a contiguous copy in a new buffer.
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:
@@ -143,8 +143,8 @@ struct Array::Result {
     memory::AllocStatus status{memory::AllocStatus::ok};
 };
 
-// Combines two arrays element by element into a new array, as a binary ufunc of NumPy does without `out`. So every call
-// allocates its result.
+// Combines two arrays element by element into a new array, as a binary ufunc of NumPy does that gets no `out`. So every
+// call allocates its result.
 //
 // Cost     one pass. Contiguous operands run in loops that GCC vectorises; others are processed row by row.
 // Sources  NumPy: integers wrap; bool adds by "or" and multiplies by "and"; float16 is computed in single precision;

@@ -1,8 +1,8 @@
 // The loops of a CastTable. One source file for each processor level (baseline, AVX2, AVX-512) includes this header and
 // is compiled with the flags of that level.
 //
-// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep the
-// AVX-512 copy of an inline function and use it everywhere, even on a processor without AVX-512.
+// Everything has internal linkage, and nothing from the standard library is called. Otherwise the linker could keep
+// only the AVX-512 version of an inline function and use it everywhere, even on a processor without AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -115,8 +115,8 @@ MEMSWEEP_INLINE To converted(From value)
     }
 }
 
-// Rounds to odd instead of to nearest. So converting the float to half gives the double correctly rounded, as if in one
-// step.
+// Converts a double to a float, but rounds to odd instead of to nearest. If the float is then converted to a half, the
+// half is the correctly rounded double, as if it had been converted in one step.
 MEMSWEEP_INLINE float single_for_half(double value)
 {
     const auto nearest = static_cast<float>(value);
@@ -142,12 +142,13 @@ MEMSWEEP_INLINE float single_from(From value)
     } else if constexpr (same_type<From, Bool>) {
         return static_cast<float>(value.value);
     } else {
-        // Rounds only values beyond the largest half; they stay beyond it.
+        // This conversion rounds only values beyond the largest half, and the rounded values stay beyond it.
         return static_cast<float>(value);
     }
 }
 
-// This function and the next convert halves to floats and back: by F16C if the level has it, else by half.hpp.
+// This function and the next one convert halves to floats and floats to halves: by F16C instructions if the processor
+// level has them, else by half.hpp.
 
 MEMSWEEP_INLINE void singles_from_halves(std::byte* __restrict out, const std::byte* __restrict in,
                                          std::size_t elements)
@@ -267,7 +268,7 @@ struct PlainLoop {
 
 template <typename... Type>
 struct Types {
-    // The loops from one type to all types, each of them `Loop<From, To>::run`.
+    // Returns the loops that convert one type to all types; each loop is `Loop<From, To>::run`.
     template <template <typename, typename> typename Loop, typename From>
     static constexpr std::array<CastLoop, element_kinds> from()
     {

@@ -2,8 +2,8 @@
 // AVX2 and AVX-512, and one level is chosen at run time. So one binary serves every machine of its architecture.
 //
 // Units    casts count elements, copies count bytes. Pointers need not be aligned. Input and output must not overlap.
-// Cost     a cast runs at memory bandwidth, with two exceptions: halves without F16C, and doubles to 64-bit integers
-//          without AVX-512.
+// Cost     a cast runs at memory bandwidth, except for two slower conversions: halves without F16C, and doubles to
+//          64-bit integers without AVX-512.
 // Sources  the values are NumPy's on x86, at every level and on every architecture. Integers wrap. A float outside the
 //          range of int32 becomes the lowest int32; an 8-bit or 16-bit target takes its low bits. Likewise a float
 //          outside the range of int64 becomes the lowest int64; a uint32 target takes its low bits. A float becomes a
@@ -24,8 +24,8 @@
 
 namespace memsweep::array {
 
-// The kinds of elements for conversions. Types that convert alike share one kind: char16 is a uint16. A decimal128 has
-// none.
+// The kinds of elements for conversions. Types that convert alike share one kind: a char16 counts as a uint16. A
+// decimal128 has no kind.
 enum class Element : std::uint8_t {
     boolean,
     i8,
@@ -60,17 +60,17 @@ struct CastTable {
     [[nodiscard]] bool streams() const noexcept { return streamed_copy != nullptr; }
 };
 
-// The fastest table that this processor can run.
+// Returns the fastest table that this processor can run.
 [[nodiscard]] const CastTable& cast_table() noexcept;
 
-// All tables that this processor can run, the baseline first.
+// Returns all tables that this processor can run, the baseline first.
 [[nodiscard]] std::span<const CastTable* const> runnable_cast_tables() noexcept;
 
-// `dtype` must not be decimal128, which has no conversions.
+// Returns the kind of a type. `dtype` must not be decimal128, which has no kind.
 [[nodiscard]] Element element_of(model::DType dtype) noexcept;
 
 // The tables in this build, one per level of the processor. Use them only through cast_table() and
-// runnable_cast_tables(): a loop of a level that the processor lacks stops the process (SIGILL).
+// runnable_cast_tables(): a loop that uses instructions which the processor lacks kills the process (SIGILL).
 extern const CastTable cast_table_baseline;
 #ifdef MEMSWEEP_X86_64
 extern const CastTable cast_table_avx2;

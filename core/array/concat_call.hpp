@@ -16,7 +16,7 @@ class ConcatCall {
   public:
     struct Result;
 
-    // Makes the inputs as the benchmark makes them in NumPy. Inputs that share one array there share one array here,
+    // Makes the inputs as the benchmark makes them in NumPy. Inputs that share one array in NumPy share one array here,
     // too.
     [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
 
@@ -26,7 +26,8 @@ class ConcatCall {
 
     [[nodiscard]] std::span<const Array> inputs() const noexcept { return inputs_; }
 
-    // The array that the case passes as `out`, if any; call() then returns a view of it.
+    // Returns the array that the case passes as `out`; call() then returns a view of this array. If the case passes no
+    // `out`, returns an array without a buffer.
     [[nodiscard]] const Array& out() const noexcept { return out_; }
 
   private:
@@ -35,8 +36,8 @@ class ConcatCall {
     ConcatOptions options_;
 };
 
-// Whether the result has the type, the size and the checksum that NumPy's result of this case has. Reads the result
-// once.
+// Says whether the result has the type, the size and the checksum that NumPy's result of this case has. Reads the
+// result a single time.
 [[nodiscard]] bool agrees_with_numpy(const Array& result, const model::ConcatCase& what) noexcept;
 
 struct ConcatCall::Result {

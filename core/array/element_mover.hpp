@@ -9,12 +9,14 @@
 
 namespace memsweep::array {
 
-// Moves runs of elements. The loop is chosen once per pair of arrays, not per run. With `streaming` the output bypasses
-// the caches; after the last run call the table's finish_streams.
+// Moves runs of elements. A run is a row of elements that the caller moves by one call. The loop is chosen when the
+// object is made, for a pair of arrays, not for each run. With `streaming` the output bypasses the caches; after the
+// last run call the table's finish_streams.
 //
 // Units    elements; strides in bytes. Pointers need not be aligned. Input and output must not overlap.
-// Cost     a contiguous run: a copy or a cast of the CastTable. A strided run without a cast: a load and a store per
-//          element. A strided run with a cast: chunks, through 4 KiB of stack for each strided side.
+// Cost     a contiguous run: one call of the CastTable's loop for a copy or a cast. A strided run without a cast: a
+//          load and a store per element. A strided run with a cast: chunks, through 4 KiB of stack for the input if it
+//          is strided, and 4 KiB for the output if it is.
 class ElementMover {
   public:
     // Requires that a conversion exists: `from` equals `to`, or neither is decimal128.
@@ -47,12 +49,12 @@ class ElementMover {
     std::size_t to_bytes_{};
 };
 
-// Writes the elements of one layout into another of the same shape, whatever their strides. `out` and `in` are the
-// starts of the buffers that the layouts refer to.
+// Copies all elements of `in_layout` to the same indices of `out_layout`, which has the same shape, whatever the
+// strides are. `out` and `in` are the starts of the buffers that the layouts refer to.
 //
 // Cost     first sorts the axes into the output's memory order and merges adjacent ones. Then moves contiguous runs if
-//          both sides have them, blocks if the input's order is transposed (crossed()), and single elements otherwise.
-//          Allocates nothing.
+//          both input and output have them, blocks if the input's order is transposed (crossed()), and single elements
+//          otherwise. Allocates nothing.
 // Errors   none; layouts of different shapes are a bug.
 void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
             const Layout& in_layout) noexcept;
@@ -60,7 +62,7 @@ void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout,
 // Writes runs of elements one after the other. With `streaming` it first collects short runs in a buffer, because a
 // cache line that is streamed in two parts is written to memory twice.
 //
-// Cost     as ElementMover; runs that are collected are copied once more within L1.
+// Cost     as ElementMover; runs that are collected are copied one more time, within L1.
 // Memory   a buffer of 1 KiB inside the object.
 class SlabWriter {
   public:

@@ -1,5 +1,5 @@
-// Converts IEEE 754 half precision to single and back, rounding to nearest even. GCC 12's _Float16 would need a library
-// call per element on processors without half-precision arithmetic.
+// Converts IEEE 754 half precision to single and single to half; rounds to nearest even. GCC 12's _Float16 would need a
+// library call per element on processors without half-precision arithmetic.
 //
 // Sources  NaNs are converted as by IEEE 754 and F16C: they keep the high bits of their payload and become quiet.
 // Cost     a few integer and float operations; vectorisable.
@@ -20,7 +20,8 @@ namespace memsweep::array {
         bits += exponent_gap;  // infinity or NaN: the exponent becomes the highest of a float
         bits |= (magnitude & 0x007F'FFFFU) != 0 ? 0x0040'0000U : 0U;
     } else if (magnitude < 1U << 23) {
-        // Zero or subnormal has no implicit leading 1. Adds one to the exponent field and subtracts it as a float.
+        // Zero or subnormal: there is no implicit leading 1. Adds one to the exponent field, which makes an implicit 1,
+        // and subtracts this 1 as a float.
         bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits + (1U << 23)) -
                                             std::bit_cast<float>((127U - 14U) << 23));
     }
@@ -42,8 +43,8 @@ namespace memsweep::array {
         const float sum = std::bit_cast<float>(magnitude) + 0.5F;
         half = std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(0.5F);
     } else {
-        // Adds half a unit of the last bit that is kept; one less if that bit is 0, so that ties round to even. A carry
-        // may turn the value into infinity.
+        // Adds half a unit of the last bit that is kept, or this half less one if that bit is 0, so that ties round to
+        // even. A carry may turn the value into infinity.
         const std::uint32_t odd = (magnitude >> 13) & 1U;
         half = (magnitude - ((127U - 15U) << 23) + 0xFFFU + odd) >> 13;
     }

@@ -20,8 +20,8 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-// How the times of two cases differ. If they were measured in rounds, the ratio is the rounds', as in the verdict; it
-// has no interval if there are too few of them.
+// How the times of two cases differ. If they were measured in rounds, the ratio is the rounds', as in the verdict;
+// absent: there are too few of them.
 std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
                                     const std::vector<const MetricComparison*>& metrics)
 {
@@ -30,6 +30,7 @@ std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair
         metrics, [&](const MetricComparison* metric) { return time && metric->metric == time->metric; });
     if (comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift && (*judged)->shift->is_ratio) {
         time->ratio = *(*judged)->shift;
+        return time->ratio.interval ? time : std::nullopt;  // without one it is not known to differ
     }
     return time;
 }

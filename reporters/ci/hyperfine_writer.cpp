@@ -37,11 +37,17 @@ double deviation_of(const std::vector<double>& values, double mean)
 
 // Whether the name is what a case's id has room for of this command: its beginning, an ellipsis, and a number (" (2)")
 // where another command begins the same.
-bool is_cut(std::string_view name, std::string_view command)
+bool is_cut(std::string_view name, std::string command)
 {
     constexpr std::string_view sign = "…";
+    constexpr std::size_t least_bytes = 50;  // before the sign: a shorter name was given
+    std::ranges::replace_if(
+        command, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
     const std::size_t cut = name.rfind(sign);
-    if (cut == std::string_view::npos || !command.starts_with(name.substr(0, cut))) {
+    if (cut == std::string_view::npos) {  // as earlier builds cut
+        return name.size() > least_bytes + sign.size() && command.starts_with(name);
+    }
+    if (cut < least_bytes || !command.starts_with(name.substr(0, cut))) {
         return false;
     }
     const std::string_view number = name.substr(cut + sign.size());

@@ -120,18 +120,26 @@ Json axis_from_zero(model::Unit unit, double largest)
     return axis;
 }
 
-Json log_axis(model::Unit unit, double least, double largest)
+LogAxis log_axis(model::Unit unit, double least, double largest, double least_span)
 {
-    constexpr double beyond = 1.5;  // the axis is longer than its values; a mark outside it is not drawn
-    Json axis{{"labelExpr", axis_label(unit)}};
-    if (least > 0 && largest >= least) {
-        Json values = Json::array();
-        for (const double mark : log_marks(unit, least / beyond, largest * beyond)) {
-            values.push_back(unit == model::Unit::bytes ? Json(mark) : chart_number(mark));  // 1 MiB has seven digits
-        }
-        axis["values"] = std::move(values);
+    constexpr double beyond = 1.02;  // at each end
+    LogAxis made{.axis = {{"labelExpr", axis_label(unit)}}, .domain = nullptr};
+    if (least <= 0 || largest < least || !std::isfinite(largest * least_span)) {
+        return made;
     }
-    return axis;
+    const double factor = std::max(beyond, std::sqrt(least_span * (least / largest)));
+    const double from = least / factor;
+    const double to = largest * factor;
+    const auto number = [&](double at) {
+        return unit == model::Unit::bytes ? Json(at) : chart_number(at);  // 1 MiB has seven digits
+    };
+    Json values = Json::array();
+    for (const double mark : log_marks(unit, from, to)) {
+        values.push_back(number(mark));
+    }
+    made.axis["values"] = std::move(values);
+    made.domain = {number(from), number(to)};
+    return made;
 }
 
 std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit)

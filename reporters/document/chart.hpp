@@ -49,8 +49,13 @@ struct ChartUnit {
 // whole KiB, MiB and GiB; Vega would not put them there.
 [[nodiscard]] Json axis_from_zero(model::Unit unit, double largest);
 
-// The "axis" of a logarithmic scale for these values: marks at round values, with a label each.
-[[nodiscard]] Json log_axis(model::Unit unit, double least, double largest);
+// A logarithmic axis for these values. Its ends lie at least the factor `least_span` apart, so that close values do not
+// look far apart and there are marks at round values between them.
+struct LogAxis {
+    Json axis;    // "axis": the marks, with a label each
+    Json domain;  // "domain" of the scale: its two ends; null: not all values are above 0 and finite
+};
+[[nodiscard]] LogAxis log_axis(model::Unit unit, double least, double largest, double least_span = 1.5);
 
 // Shortens long curves without losing their extremes. Returns the indices of at most `limit` (at least 4) values, in
 // ascending order: the first, the last, and the lowest and highest of every stretch between them. A short curve keeps

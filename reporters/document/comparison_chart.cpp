@@ -232,8 +232,10 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
         spec["data"]["values"].push_back(comparison_record(*metrics[i], rows[i], names[i]));
     }
     const auto [low, high] = ends_of(metrics);
-    spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = {chart_number(low), chart_number(high)};
-    spec["layer"][2]["encoding"]["x"]["axis"] = log_axis(model::Unit::one, low, high);
+    constexpr double least_span = 1.2;
+    LogAxis axis = log_axis(model::Unit::one, low, high, least_span);
+    spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = std::move(axis.domain);
+    spec["layer"][2]["encoding"]["x"]["axis"] = std::move(axis.axis);
     if (changed) {
         colour_by_verdict(spec, metrics);
     }

@@ -92,7 +92,7 @@ void set_ends(DotPicture& picture, double least, double most)
 
 Json axis_of(const DotPicture& picture, double least, double most)
 {
-    return picture.is_log ? log_axis(picture.unit, least, most) : axis_from_zero(picture.unit, most);
+    return picture.is_log ? log_axis(picture.unit, least, most).axis : axis_from_zero(picture.unit, most);
 }
 
 Json scale_of(const DotPicture& picture)

@@ -63,10 +63,11 @@ std::vector<double> in_powers_of_two(double from, double to)
     constexpr std::array doublings{1, 2, 5, 10, 20, 50};
     const double first = std::ceil(std::log2(from));
     const double last = std::floor(std::log2(to));
-    const auto* const step =
+    const auto* const round =
         std::ranges::find_if(doublings, [&](int one) { return (last - first) / one < most_marks; });
+    const double step = round != doublings.end() ? *round : std::ceil((last - first) / (most_marks - 1));
     std::vector<double> marks;
-    for (double power = std::ceil(first / *step) * *step; power <= last; power += *step) {
+    for (double power = std::ceil(first / step) * step; power <= last; power += step) {
         marks.push_back(std::exp2(power));
     }
     return marks;
@@ -89,6 +90,9 @@ std::vector<double> log_marks(model::Unit unit, double from, double to)
     constexpr double least_log = 5;  // below this factor between the ends even steps are even enough
     constexpr double most_with_parts = 100;
     const double span = to / from;
+    if (from <= 0 || to <= from || !std::isfinite(to) || !std::isfinite(span)) {
+        return {};
+    }
     if (span < least_log) {
         return in_steps(unit, from, to);
     }

@@ -149,7 +149,7 @@ Json replay_record(const Replayed& one, const ChartUnit& time, const ChartUnit& 
 
 // In this unit; `ends` are the least and the largest that is drawn of one.
 template <typename Ends>
-Json axis_of(const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
+void set_axis(Json& channel, const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
 {
     double least = INFINITY;
     double most = 0;
@@ -158,7 +158,11 @@ Json axis_of(const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
         least = std::min(least, low);
         most = std::max(most, high);
     }
-    return log_axis(model::Unit::one, least / unit.factor, most / unit.factor);
+    LogAxis axis = log_axis(model::Unit::one, least / unit.factor, most / unit.factor);
+    channel["axis"] = std::move(axis.axis);
+    if (!axis.domain.is_null()) {
+        channel["scale"]["domain"] = std::move(axis.domain);
+    }
 }
 
 }  // namespace
@@ -259,12 +263,10 @@ std::optional<Chart> replay_chart(const Cases& cases)
     }
     spec["data"]["values"] = std::move(records);
     spec["encoding"]["x"]["title"] = fmt::format("time per event ({}, logarithmic)", time.name);
-    spec["encoding"]["x"]["axis"] = axis_of(all, time, [](const Replayed& one) {
+    set_axis(spec["encoding"]["x"], all, time, [](const Replayed& one) {
         return std::pair{one.interval[0], one.interval[1]};
     });
-    spec["encoding"]["y"]["axis"] = axis_of(all, memory, [](const Replayed& one) {
-        return std::pair{one.bytes, one.bytes};
-    });
+    set_axis(spec["encoding"]["y"], all, memory, [](const Replayed& one) { return std::pair{one.bytes, one.bytes}; });
     spec["encoding"]["y"]["title"] =
         fmt::format("resident at the peak, above the baseline ({}, logarithmic)", memory.name);
     std::optional<Table> table = replay_table(cases);

@@ -256,9 +256,13 @@ Json spec_of(const std::vector<Measured>& values, const Lines& lines, const Swee
     spec["encoding"]["color"]["scale"] = {{"domain", domain}};
     spec["layer"][2]["encoding"]["shape"]["scale"] = {{"domain", domain}};
     const auto [least, largest] = ends_of(values);
+    const LogAxis scaled = log_axis(unit, least, largest);
+    if (!scaled.domain.is_null()) {
+        spec["layer"][0]["encoding"]["y"]["scale"]["domain"] = scaled.domain;
+    }
     for (Json& layer : spec["layer"].elements()) {
         layer["encoding"]["y"]["title"] = y_title;
-        layer["encoding"]["y"]["axis"] = log_axis(unit, least, largest);
+        layer["encoding"]["y"]["axis"] = scaled.axis;
     }
     Json tooltip = Json::array();
     for (const auto& [field, title] : {std::pair<std::string, std::string>{"at", x_title},

@@ -114,7 +114,11 @@ std::string comment_text(std::string_view marker)
 
 class MarkdownWriter {
   public:
-    explicit MarkdownWriter(const Document& content) : content_{content}, is_summary_{content.is_summary} {}
+    explicit MarkdownWriter(const Document& content)
+        : content_{content}, is_summary_{content.is_summary},
+          has_notes_{content.is_summary || !content.comment_marker.empty()}
+    {
+    }
 
     // An empty line stands between any two parts, and its title above each table, unless what is above says it.
     [[nodiscard]] std::string text(const Blocks& blocks, bool is_titled = false) const
@@ -218,7 +222,7 @@ class MarkdownWriter {
         if (const std::size_t more = table.rows.size() - shown; more > 0) {
             out += fmt::format("\n{} more rows are not shown here; the JSON result has them.\n", more);
         }
-        return out + (is_summary_ && !table.note.empty() ? fmt::format("\n{}\n", sentence(table.note)) : std::string{});
+        return out + (has_notes_ && !table.note.empty() ? fmt::format("\n{}\n", sentence(table.note)) : std::string{});
     }
 
     [[nodiscard]] std::string text_of(const Section& section) const { return text(section.blocks, true); }
@@ -296,6 +300,7 @@ class MarkdownWriter {
 
     const Document& content_;
     bool is_summary_;
+    bool has_notes_;  // below tables
 };
 
 }  // namespace
