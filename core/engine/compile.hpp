@@ -8,7 +8,7 @@
 
 namespace memsweep::engine {
 
-// `traces`: keeps compiled traces, so that each trace is compiled once for all cases.
+// `traces`: keeps compiled traces, so that each trace is compiled only once for all cases.
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case, PackedTraces& traces);
 [[nodiscard]] base::Expected<CompiledCase> compile(const model::Case& plan_case);
 

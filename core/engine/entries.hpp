@@ -25,30 +25,32 @@ struct Entry {
 };
 
 struct Entries {
-    PackedTraces traces;                // compiled cases have pointers into this
-    std::vector<Entry> all;             // in the order of report.cases, which may have further cases at its end
-    std::uint64_t max_touched_bytes{};  // the largest estimate among cases that touch pages of host memory
+    PackedTraces traces;     // compiled cases have pointers into this
+    std::vector<Entry> all;  // in the order of report.cases, which may have further cases at its end
+    std::uint64_t
+        max_touched_bytes{};  // the largest estimated memory of a case, among the cases that touch pages of host memory
 
     [[nodiscard]] Entry& operator[](std::size_t index) { return all[index]; }
     [[nodiscard]] const Entry& operator[](std::size_t index) const { return all[index]; }
 };
 
-// Makes the entries, and the cases of the report. If the report has cases of an earlier run, measured ones keep their
-// values, and only missing repetitions are run. Cases that are not in the plan stay unchanged and move to the end.
+// Makes the entries, and the cases of the report. If the report has cases of an earlier run, these keep their measured
+// values, and only their missing repetitions are run. Cases that are not in the plan stay unchanged and move to the
+// end.
 [[nodiscard]] Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilities,
                                       const RunOptions& options, model::RunReport& report);
 
 // Adds the outcome of a repetition to the report, and ends the entry if no further repetition is needed or possible.
-// `number`: of the repetition, from 0.
+// `number`: the repetition's number, from 0.
 void accept(const Attempt& attempt, std::uint32_t number, bool is_warmup, const Capabilities& capabilities,
             Entry& entry);
 
-// The remaining repetitions of cases that have not ended.
+// Counts the cases that have not ended, their remaining repetitions, and their warm-ups.
 [[nodiscard]] PlannedRuns planned_runs(const model::Plan& plan, const Entries& entries);
 
-// Whether the program's allocations must be counted in the next repetition. They are counted until the counts are equal
-// for some rounds. `is_compared`: programs are compared in rounds; then all of them are counted while the counts of any
-// one vary.
+// Whether the program's allocations must be counted in the next repetition. They are counted in the first few
+// repetitions and, if these counts are not all equal, in all later repetitions. `is_compared`: programs are compared in
+// rounds; then all of them are counted as long as one of them must be.
 [[nodiscard]] bool is_counted(const Entries& entries, std::size_t index, bool is_compared);
 
 }  // namespace memsweep::engine

@@ -22,7 +22,7 @@ struct RepetitionDiscard {
     bool case_goes_on{};  // the case had ended, and now continues
 };
 
-// The work of a run, without skipped cases and without repetitions that an earlier run has measured.
+// How much work a run has, without skipped cases and without repetitions that an earlier run has measured.
 struct PlannedRuns {
     std::uint64_t cases{};
     std::uint64_t repetitions{};  // of all cases together
@@ -33,8 +33,8 @@ struct PlannedRuns {
 // has ended, its metrics have no summaries.
 //
 // Threads  called from the thread that runs the plan, never while a repetition is being measured. The exception is
-//          `repetition_started`, which comes as soon as the repetition's process exists; a worker has not begun its
-//          first step then.
+//          `repetition_started`, which comes as soon as the repetition's process exists; a worker begins its first step
+//          only afterwards.
 class Observer {
   public:
     virtual ~Observer() = default;
@@ -45,8 +45,8 @@ class Observer {
                                   const model::RunReport& /*report*/)
     {
     }
-    // A repetition that has ended does not count any more, because its round will be measured again with the same
-    // number. If the repetition had ended its case, the case continues.
+    // A repetition that has ended does not count any more, because its round will be measured again; the new repetition
+    // gets the same number. If the case had ended after the repetition, the case continues.
     virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
     virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
     virtual void run_ended(const model::RunReport& /*report*/) {}

@@ -1,9 +1,9 @@
 // Runs a plan in the order that its schedule gives. The report grows with every repetition.
 //
 // Errors   a case that crashes, times out or runs out of memory ends with a reason; the others go on. In a sweep the
-//          cases share a worker: if one fails, the cases after it in the sweep end too, and the cases before it go on.
-//          Cases that run at the same time do not disturb each other when one fails. An interruption ends the run; the
-//          report keeps all measurements made so far and says `interrupted`.
+//          cases share a worker: if one fails, all later cases of the sweep end too, and its earlier cases go on. Cases
+//          that run at the same time do not disturb each other when one fails. An interruption ends the run; the report
+//          keeps all measurements made so far and says `interrupted`.
 // Memory   the runner touches as much memory as the largest case is estimated to need: before the first case, and again
 //          after 10 s without use of memory. On a virtual machine the very first touch of a page costs several times as
 //          much as a later one.
@@ -30,7 +30,7 @@ class Runner {
     Runner(const model::Plan& plan, schedule::Schedule& schedule, Executor& executor, Observer& observer,
            const sys::Clock& clock, const Capabilities& capabilities, RunOptions options, model::RunReport& report);
 
-    // Call once. The caller judges the assertions (judgement.hpp).
+    // Call only one time. The caller judges the assertions (judgement.hpp).
     void run();
 
     [[nodiscard]] bool interrupted() const { return interrupted_; }

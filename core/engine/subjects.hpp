@@ -10,7 +10,8 @@
 
 namespace memsweep::engine {
 
-// The type of a subject's metric rows. RowOf<Work>::Measured is the type of a repetition's measurements.
+// The type of a subject's metric rows. RowOf<Work>::Measured is the type of the measurements of one repetition of this
+// subject.
 template <typename Work>
 using RowOf = std::remove_cv_t<typename decltype(rows_of(std::declval<const Work&>()))::value_type::element_type>;
 

@@ -1,6 +1,6 @@
-// The metrics of foreign programs.
+// The metrics of foreign programs, that is, of programs that memsweep starts and measures from outside.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says. An empty value could not be measured.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if it could not be measured.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ using CommandRow = MetricRow<model::CommandSpec, CommandRecord>;
 
 [[nodiscard]] std::span<const CommandRow> command_rows();
 
-// Every program has the same rows.
+// Returns command_rows(), because every program has the same rows.
 [[nodiscard]] inline std::array<std::span<const CommandRow>, 1> rows_of(const model::CommandSpec& /*subject*/)
 {
     return {command_rows()};

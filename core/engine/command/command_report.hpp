@@ -1,4 +1,5 @@
-// The facts about a foreign program in a report, other than metrics: its output, its input, and processes left behind.
+// Adds those facts about a foreign program to a report that are not metrics: its output, its input, and the processes
+// that it left behind.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace memsweep::engine {
 
-// Adds facts to the report; the first repetition that yields a fact decides its value. If the program's output differs
-// from that of the first repetition, returns why this repetition does not count; otherwise returns an empty text.
+// Adds facts to the report. A fact that an earlier repetition gave stays as it is. If the program's output differs from
+// that of the first repetition, returns why this repetition does not count; otherwise returns an empty text.
 [[nodiscard]] std::string keep_facts(const model::CommandSpec& command, const CommandRecord& measured,
                                      bool has_finished, model::CaseReport& report);
 
-// A program's metrics have the class and the provenance of the catalog. A program has no points or phases.
+// The other functions that a subject must have (subjects.hpp). They do nothing for a program: its metrics have the
+// class and the provenance of the catalog (`usual`), all of them are counted, and it has no points or phases to append.
 [[nodiscard]] inline model::MetricClass class_of(const CommandRow& /*row*/, model::MetricClass usual,
                                                  const model::CommandSpec& /*command*/)
 {

@@ -3,11 +3,12 @@
 // program, or killed together with another program.
 //
 // Cost     one fork of this process per program. All programs wait until the last one is ready, and are then started by
-//          one message each. If other programs are busy, two programs begin 0.1 to 0.5 ms apart in a quarter of the
-//          runs (2-core VM).
-// Errors   in the Attempt, never an exception; `broken` if a supervisor was lost. The other attempts keep their
-//          results.
-// Threads  one, and this process must have no other thread. Stop signals to this process are passed on to every half.
+//          one message each. On a machine whose processors are busy, two programs begin 0.1 to 0.5 ms apart in a
+//          quarter of the runs (2-core VM).
+// Errors   never an exception. Each Attempt says how its program ended; `broken`: its supervisor was lost. This does
+//          not change the attempts of the other programs.
+// Threads  call from one thread; this process must have no other thread, because it forks. Stop signals to this process
+//          are passed on to every half.
 #pragma once
 
 #include <chrono>
@@ -22,9 +23,9 @@
 namespace memsweep::engine {
 
 struct Half {
-    // Runs in the forked copy. It calls `ready` with CommandLaunch::gate(), by which the parent process starts the
-    // program, and `started` with the program's pid. Only the parts of its Attempt that a foreign program has are
-    // passed back. So points, phases, slots and series are not.
+    // Runs in the forked copy. It calls `ready` with CommandLaunch::gate(), through which the parent process starts the
+    // program. It calls `started` with the program's pid. Of the Attempt that it returns, the parent process gets only
+    // the parts that exist for foreign programs: no points, phases, slots or series.
     std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // called in the parent process

@@ -1,4 +1,5 @@
-// Makes the CommandRecord of a foreign program from the kernel's figures at its end and from samples while it ran.
+// Makes the CommandRecord of a foreign program from two sources: the kernel's totals at the program's end, and samples
+// that were taken while it ran.
 //
 // Sources  wait4(2) for the totals. The peak working set of one process is the kernel's high-water mark (maxrss); the
 //          peak of several processes is known only from samples. The high-water mark may be some hundred KiB too low,
@@ -14,7 +15,8 @@
 
 namespace memsweep::engine {
 
-// `wall`: the program's wall time (supervision.hpp). `at_end`: its memory at the end of its work, if that was read.
+// `wall`: the program's wall time (supervision.hpp). `at_end`: its memory at the end of its work; if that was not read,
+// a Moment with a working set of 0.
 [[nodiscard]] CommandRecord measured_command(const sys::ExitStatus& status, std::chrono::nanoseconds wall,
                                              const TreeSampler& sampler, Moment at_end);
 

@@ -1,4 +1,5 @@
-// The lengths of the words and variables that a program gets. A program that stores longer names allocates more.
+// The lengths of the command-line words and of the environment variables that a program gets. A program that stores
+// longer names allocates more.
 //
 // Units    bytes.
 // Sources  the command's words; the file system, which resolves words that are paths; our environment.
@@ -12,7 +13,7 @@
 
 namespace memsweep::engine {
 
-// `added`: further texts that the program gets only because its allocations are counted.
+// Returns the lengths. `added`: further texts that the program gets only because its allocations are counted.
 [[nodiscard]] model::NameLengths name_lengths(const model::CommandSpec& command, const std::vector<std::string>& added);
 
 }  // namespace memsweep::engine

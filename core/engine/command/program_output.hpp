@@ -17,7 +17,8 @@
 
 namespace memsweep::engine {
 
-// The reading end of a pipe, and its writing end until the program has it.
+// A pipe through which we read a program's output. Holds its reading end and, until close_write_end(), also the writing
+// end, which the program inherits.
 class Drain {
   public:
     virtual ~Drain() = default;
@@ -38,7 +39,7 @@ class Drain {
     // Reads the rest. Call after all writers have ended.
     void read_all();
 
-    // From now on, `listener` also gets all bytes that are read. Empty: there is no listener.
+    // From now on, `listener` also gets all bytes that are read. An empty `listener` ends this.
     using Listener = std::function<void(std::string_view bytes)>;
     void listen(Listener listener) { listener_ = std::move(listener); }
 
@@ -63,14 +64,15 @@ class LastWords final : public Drain {
 
 class Checksum final : public Drain {
   public:
-    static constexpr int pipe_bytes = 1 << 20;  // the default limit for an unprivileged process
+    static constexpr int pipe_bytes = 1 << 20;  // Linux's default limit for a process without privileges
 
     Checksum();
     ~Checksum() override;
     Checksum(const Checksum&) = delete;
     Checksum& operator=(const Checksum&) = delete;
 
-    // The checksum of the output: "xxh64:" and the hash as `xxhsum -H64` prints it, "44bc2cf5ad770999".
+    // The checksum of the output: "xxh64:" and the hash as `xxhsum -H64` prints it, for example
+    // "xxh64:44bc2cf5ad770999".
     [[nodiscard]] std::string text() const;
 
   private:

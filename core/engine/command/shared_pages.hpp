@@ -1,9 +1,12 @@
-// Bounds the memory of a process tree whose processes share pages, and decides when an exact measurement is worth it.
+// Bounds the memory of a process tree (a program and its descendants) whose processes share pages. Decides when an
+// exact measurement is worth its cost.
 //
-// To count each shared page once, page tables must be walked (sys::with_shared_once), which is too expensive for every
-// sample. But the result of one walk bounds later values: private memory becomes shared only by fork. So until the next
-// fork, shared pages only become fewer, and memory grows at most by the new pages. A cheap sample gives both bounds.
-// Another walk is made only if the upper bound exceeds the value of interest, such as the peak so far.
+// Samples count a page once for each process that shares it. To count every page only once, page tables must be walked
+// (sys::with_shared_once). Such a walk is too expensive for every sample. But the result of a walk bounds the memory at
+// later samples, because private memory becomes shared only by fork. Until the next fork, a sample counts at most as
+// many pages twice as the sample at the walk did; this gives a lower bound. And the memory has grown at most by the
+// pages that are new since the walk; this gives an upper bound. Another walk is made only if the upper bound exceeds
+// the value of interest, such as the peak so far.
 //
 // Units    bytes.
 // Threads  one.
@@ -21,17 +24,18 @@ class SharedPages {
   public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    // Call with every sample, in order. Returns true on three conditions: a walk could find more than `above_bytes`,
-    // another walk is allowed by now (see walked()), and the tree is not growing at the moment. If the tree keeps
-    // growing, the last condition is dropped after `patience`.
+    // Call with every sample, in order. Returns true if three conditions hold: a walk could find more than
+    // `above_bytes`, walked() does not forbid another walk at the time `at`, and the tree's memory is not growing at
+    // the moment. If it keeps growing, the last condition is dropped after `patience`.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
-    // Call after a walk. `now`: the sample just before it. `bytes`: the walk's result, which counts each page once.
+    // Call after a walk. `now`: the last sample before the walk. `bytes`: the walk's result, which counts each page
+    // only once. Until `not_again_before`, is_walk_due() returns false.
     void walked(const sys::TreeSample& now, std::uint64_t bytes, TimePoint not_again_before);
 
     [[nodiscard]] bool has_walked() const { return walk_.has_value(); }
 
-    // A lower bound of the memory with each page counted once, without a walk. nullopt: not known.
+    // Returns a lower bound of the memory with each page counted only once. Makes no walk. nullopt: no bound is known.
     [[nodiscard]] std::optional<std::uint64_t> least_bytes(const sys::TreeSample& now) const;
 
     static constexpr std::chrono::milliseconds patience{200};
@@ -44,7 +48,7 @@ class SharedPages {
 
     [[nodiscard]] std::uint64_t most_bytes(const sys::TreeSample& now) const;
 
-    std::optional<Walk> walk_;  // the last walk
+    std::optional<Walk> walk_;  // the last walk; nullopt: there was none
     sys::TreeSample before_;    // the sample of the last call of is_walk_due()
     TimePoint not_before_;
     std::optional<TimePoint> wanted_since_;

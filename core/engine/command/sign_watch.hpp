@@ -1,8 +1,8 @@
 // Detects the sign that a program's work is done.
 //
 // Sources  one of three signs. A file: has_come() checks whether it exists. A line of at most 4,096 bytes in the
-//          program's output: the output must be passed to hear(). SIGUSR1 to this process: counted since the first
-//          SignWatch for a signal was made.
+//          program's output: the output must be passed to hear(). SIGUSR1, sent to this process: counted since the
+//          first SignWatch for a signal was made.
 // Errors   os: a file of the sign's name exists and cannot be removed.
 // Threads  one thread may call hear() while others call has_come().
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace memsweep::engine {
 
-// The output streams of a program: stdout and stderr. Lines are split in each separately.
+// The output streams of a program: stdout and stderr. Each of the two is split into lines separately.
 enum class Printed : std::uint8_t { output, error };
 
 class SignWatch {
@@ -32,7 +32,7 @@ class SignWatch {
 
     // Call before the program is started. Removes the sign file of an earlier run.
     [[nodiscard]] base::Expected<void> prepare() const;
-    // Call with each piece of the program's output.
+    // Call with each piece of the program's output, and the stream that it was printed to.
     void hear(Printed by, std::string_view bytes);
     [[nodiscard]] bool has_come() const;
     [[nodiscard]] const model::EndOfWork& end() const noexcept { return end_; }

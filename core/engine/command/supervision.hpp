@@ -3,10 +3,11 @@
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
 // later. Descendants that outlive the program are killed and reaped. A process that has changed to another user cannot
-// be killed: ProgramEnd names it, and run() does not wait for it. All output is read; what is not kept is discarded.
+// be killed: ProgramEnd::runs_on names it, and run() does not wait for its end. All output is read; what is not kept is
+// discarded.
 //
 // Units    Wall time runs from just before the program's process is made until the kernel notifies us of its end.
-// Errors   in ProgramEnd; `broken` with a reason if the program could not be started.
+// Errors   in ProgramEnd: `ending` and `reason`. `broken`: the program could not be started, or the supervision failed.
 // Threads  one.
 #pragma once
 
@@ -33,8 +34,8 @@ namespace memsweep::engine {
 // Constraints on a program that runs at the same time as another.
 struct Hold {
     std::optional<std::uint32_t> processor;  // the only processor on which it may run
-    // Gets CommandLaunch::gate(). The program starts when somebody calls CommandLaunch::release() with it. Empty: the
-    // program starts at once.
+    // Called with CommandLaunch::gate() when the program is ready. The program starts when somebody passes this gate to
+    // CommandLaunch::release(). Empty: the program starts at once.
     std::function<void(int gate)> ready;
 };
 
@@ -64,7 +65,8 @@ class Supervision {
     }
 
     // Makes all later programs run under the recorder's library, which counts or records their allocations into
-    // `folder` with these options. `looks` observes the process tree while they run; it must outlive this object.
+    // `folder` with these options. `looks` observes each program and its descendants while they run; it must outlive
+    // this object.
     void record_with(const std::string& recorder, const std::string& folder, std::string options,
                      trace::TreeLooks& looks);
 
@@ -85,17 +87,19 @@ class Supervision {
     // Preloads the recorder, in front of a preloaded allocator if there is one.
     void preload_recorder(sys::SpawnOptions& program) const;
 
-    // Passes the program's output to `end_watch`, which waits for the sign that work is done. Null: there is no sign.
+    // Passes the program's output to `end_watch`, which waits for the sign that work is done. Null: there is no sign to
+    // wait for.
     void listen(EndWatch* end_watch);
 
     // Watches until the program has ended, the timeout has passed, or the user stops the run.
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end);
 
-    // Waits for at most `wait`, reading the program's output meanwhile. Returns true as soon as the program has ended.
+    // Waits for at most `wait`, reading the program's output meanwhile. Returns true as soon as the program has ended;
+    // false: it still runs after `wait`.
     bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
 
-    // Sends SIGTERM to the program and all its descendants, later SIGKILL.
+    // Sends SIGTERM to the program and all its descendants, and SIGKILL a second later.
     void stop(const sys::GuardedProgram& running);
 
     const sys::Clock& clock_;
@@ -120,8 +124,8 @@ class Supervision {
 // Resolves a path as a program with the working folder `cwd` would.
 [[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
 
-// Why the run failed; empty: it did not. Changes `end.ending`: to `crashed` after a wrong exit code or a signal, and
-// from `finished` to `broken` if a process of the program still runs.
+// Returns why the run failed; an empty text: it did not fail. Changes `end.ending`: to `crashed` after a wrong exit
+// code or a signal, and from `finished` to `broken` if a process of the program still runs.
 [[nodiscard]] std::string judge(ProgramEnd& end, const model::CommandSpec& command, std::chrono::nanoseconds timeout);
 
 }  // namespace memsweep::engine

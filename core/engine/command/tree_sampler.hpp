@@ -1,10 +1,11 @@
-// Samples the memory of all descendants of a process from outside, for its peak and for a time series.
+// Samples from outside the memory of all descendants of a process. Finds the peak of their memory, and records time
+// series.
 //
-// Units    seconds since begin(); bytes; page faults and stall time are per interval.
+// Units    seconds since begin(); bytes; page faults and stall time of a series count what came since its entry before.
 // Cost     a sample: sys::sample_descendants and reading one small file. If processes share pages, a walk of the page
-//          tables (sys::with_shared_once) is made when SharedPages decides; in between, the peak and the series are
-//          lower bounds. Samples and walks together take at most a fiftieth of one processor if samples are at least
-//          pause() apart.
+//          tables (sys::with_shared_once) is made when SharedPages asks for it; between two walks, the values of the
+//          peak and of the series are lower bounds. Samples and walks together take at most a fiftieth of one processor
+//          if samples are at least pause() apart.
 // Threads  one.
 #pragma once
 
@@ -23,7 +24,7 @@ namespace memsweep::engine {
 
 class TreeSampler {
   public:
-    // `keeps_series`: false keeps only the peaks.
+    // `keeps_series`: false: only the peaks are kept, and no series.
     explicit TreeSampler(bool keeps_series);
 
     void begin();
@@ -36,11 +37,11 @@ class TreeSampler {
     // The shortest wait before the next sample.
     [[nodiscard]] std::chrono::nanoseconds pause() const;
     // The seconds since begin() in which some task of this machine was stalled for memory (/proc/pressure/memory).
-    // nullopt: the kernel has no such figures.
+    // nullopt: the kernel does not measure this.
     [[nodiscard]] std::optional<double> stall_seconds() const;
 
-    // The series working_set, processes, minor_faults, major_faults and, if the kernel has it, memory_stall. All have
-    // the same length.
+    // Moves the series out: working_set, processes, minor_faults, major_faults and, if the kernel measures it,
+    // memory_stall. All have the same length.
     [[nodiscard]] std::vector<model::Series> take_series() { return std::move(series_); }
 
   private:

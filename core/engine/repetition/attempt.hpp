@@ -22,7 +22,7 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
-// `measured` exists if `ending` is finished or refused. It is complete only if `ending` is finished.
+// `measured` has a value if `ending` is finished or refused. This value is complete only if `ending` is finished.
 struct Attempt {
     Ending ending{Ending::broken};
     std::string reason{};
@@ -37,7 +37,7 @@ struct Attempt {
     [[nodiscard]] CommandRecord& command() { return std::get<CommandRecord>(measured); }
     [[nodiscard]] const CommandRecord& command() const { return std::get<CommandRecord>(measured); }
 
-    // For either kind of measurements; 0 if nothing was measured.
+    // Taken from either kind of measurements; 0 if nothing was measured.
     [[nodiscard]] std::int64_t wall_ns() const;
     [[nodiscard]] std::uint64_t peak_working_set_bytes() const;
 };

@@ -31,13 +31,14 @@ struct CommandUse {
 };
 
 struct CommandRecord : CommandUse {
-    std::string checksum;                     // of its output; empty: not requested
-    std::optional<trace::Counts> counts;      // from the counting run after it; nullopt: no such run, or it failed
-    std::string why_uncounted;                // why counting failed; empty: it did not fail
-    std::uint64_t counted_under_bytes{};      // its address space limit while it was counted; 0: none, or not counted
+    std::string checksum;  // of its output; empty: not requested
+    std::optional<trace::Counts>
+        counts;                 // from the counting run after the repetition; nullopt: no such run, or it failed
+    std::string why_uncounted;  // why counting failed; empty: it did not fail
+    std::uint64_t counted_under_bytes{};  // the limit of its address space in the counting run; 0: none, or not counted
     std::optional<model::NameLengths> names;  // of the counting run
-    Moment at_end;                            // its memory at the end of its work, if that is requested
-    std::string why_unasked;  // if the case names an allocator: why the program's malloc is not known; else empty
+    Moment at_end;            // its memory at the end of its work; a working set of 0: not requested, or not read
+    std::string why_unasked;  // why the program's malloc is not known; empty: it is, or the case names no allocator
 };
 
 }  // namespace memsweep::engine

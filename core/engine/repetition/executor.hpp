@@ -32,7 +32,7 @@ struct RunLimits {
 struct Repetition {
     const CompiledCase& compiled;
     RunLimits limits;
-    std::size_t place{};                   // from 0; different for each
+    std::size_t place{};                   // from 0; different for each: which of the executor's processors it gets
     std::function<void(int pid)> started;  // as in Executor::run
 };
 
@@ -40,8 +40,8 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
-    // `started` is called with the pid of the worker or program as soon as the process exists. A worker has not begun
-    // then.
+    // `started` is called with the pid of the worker or program as soon as the process exists. A worker begins its
+    // first step only after this call.
     [[nodiscard]] virtual Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
 
@@ -49,7 +49,8 @@ class Executor {
     // Only an executor of foreign programs can do this; do not call it on another executor.
     [[nodiscard]] virtual std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions);
 
-    // Ends what the cases have set up, after the last of them. Returns what went wrong with it: a sentence each.
+    // Call after the last case. Undoes what the cases have set up. Returns one sentence for each problem; none: all
+    // went well.
     [[nodiscard]] virtual std::vector<std::string> finish() { return {}; }
 };
 

@@ -1,4 +1,4 @@
-// Facts of a case. The first repetition that gives a fact decides it; later ones do not change it.
+// Facts of a case. The first repetition that gives a fact decides its value; later repetitions do not change the value.
 #pragma once
 
 #include <algorithm>

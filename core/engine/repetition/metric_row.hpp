@@ -1,6 +1,7 @@
 // A metric of one kind of work: the cases that have the metric, and how a repetition's measurements give its value.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the measurements lack it.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the repetition did not
+//          measure it.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +47,9 @@ struct PageSizes {
     std::uint64_t huge_bytes{};  // 0: the machine has no huge pages
 };
 
-// Properties of a metric that decide its class, its provenance and whether it can be absent.
+// Properties of a metric. They decide its class, its provenance, and whether the metric can be absent.
 struct Nature {
-    bool races{};           // depends on the finalizer's thread: noisy if the steps have one
+    bool races{};           // depends on the finalizer's thread: noisy if the steps have such a thread
     bool is_triggered{};    // depends on collections: noisy if timing decides when they run
     bool is_by_rule{};      // depends on the rules of a runtime profile: modelled if the case has a profile
     bool needs_counters{};  // absent if the case switches the allocation counters off

@@ -21,15 +21,15 @@
 
 namespace memsweep::engine {
 
-using SlotIndex = std::uint16_t;  // of the ArraySlot of a name
+using SlotIndex = std::uint16_t;  // index of a name's ArraySlot in StepProgram::slots
 
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr SlotIndex no_slot = 0xFFFF;
 inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // in one repetition
 
-// Operands of the steps whose compiled form differs from the step. Every other step is its own operand, with slots in
-// place of names; a slot holds the arrays of one name.
+// Operands of the steps whose compiled form differs from the step. Every other step is its own operand, with slot
+// indices instead of names; a slot holds the arrays of one name.
 struct Alloc {
     SlotIndex as{};
     std::uint8_t dimensions{};
@@ -43,7 +43,7 @@ struct Alloc {
 struct Concat {
     std::uint16_t concat_case{};  // index in model::concat_cases()
     SlotIndex inputs{};
-    SlotIndex out{no_slot};  // the array that results are written to; no_slot: it has no name
+    SlotIndex out{no_slot};  // the array that results are written to; no_slot: the results have no name
     std::uint64_t warmup{};  // calls that are not timed
     std::uint64_t calls{};
 };
@@ -66,7 +66,7 @@ struct Replay {
     bool gives_back{};         // ask the allocator to return memory before the remaining blocks are freed
 };
 
-// The instructions inside a block of steps, by index.
+// The instructions inside a block of steps: those with the indices `begin` to `end` - 1.
 struct Body {
     std::uint32_t begin{};
     std::uint32_t end{};
@@ -91,7 +91,7 @@ struct Throw {
     std::uint32_t number{};  // of this throw among the program's throws, from 0
 };
 
-// The compiled form of a step: one of the operands above, or the step itself, with slots in place of any names.
+// The compiled form of a step: one of the operands above, or the step itself, with slot indices instead of names.
 Alloc compiled_as(const model::AllocStep&);
 Concat compiled_as(const model::ConcatStep&);
 Transfer compiled_as(const model::TransferStep&);
@@ -117,13 +117,13 @@ struct OperandsOf<std::variant<Steps...>> {
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
-// The size is a power of two, so an index becomes an address by a shift.
+// The size of an instruction is a power of two, so a shift turns its index into its address.
 struct alignas(64) Instruction {
     Operands operands;
     bool timed{};
-    bool watched{};  // a timed step, a phase or a trim policy acts before or after it
+    bool watched{};  // work for a timed step, a phase or a trim policy is due before or after it
     std::uint16_t phase{no_phase};
-    std::uint32_t length{1};  // instructions, including those of its body
+    std::uint32_t length{1};  // this instruction and those of its body
 };
 static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives instructions as bytes");
 
@@ -168,7 +168,7 @@ struct ProgramTerms {
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};  // control blocks to make before the first step
     // Only for a case in a device's memory: the most bytes that it will hold, and the limit (--max-memory) that applies
-    // if the device shares the host's memory. Only the worker can tell whether it does.
+    // if the device shares the host's memory. Only the worker can tell whether the device shares it.
     std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no limit
     std::uint32_t required_devices{};                       // how many devices the scenario requires, from gpu0 on
     bool marked{};  // some step is marked as timed, so wall_time covers only marked steps

@@ -74,7 +74,7 @@ struct SlotRecord {
     std::uint64_t overruns{};
     std::uint64_t unreleased{};  // arrays that are unreachable at the end and not freed
     std::uint64_t unreleased_bytes{};
-    std::int64_t oldest_ns{};  // time since the first of the unreleased arrays was dropped
+    std::int64_t oldest_ns{};  // at the end: the time since the first of these arrays was dropped
 };
 
 // The cost of one page fault of each kind, in seconds, measured after the repetition; 0: not measured.
@@ -82,11 +82,11 @@ struct FaultCosts {
     double small_page{};    // private memory, first touch of a base page
     double huge_page{};     // private memory, first touch of a huge page
     double shared_page{};   // shared memory, first touch: the kernel makes the page
-    double shared_again{};  // shared memory, the page is in the page cache, as after a soft trim
+    double shared_again{};  // shared memory, first touch of a page that is in the page cache, as after a soft trim
 };
 
-// The work of replay steps. Replays that time every call add nothing to thread_ns, events, transferred_bytes and the
-// memory that is read at the last event.
+// The work of replay steps. A replay that times every call does not change thread_ns, events, transferred_bytes and the
+// figures of the memory at the last event.
 struct ReplayRecord {
     std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
@@ -105,7 +105,7 @@ struct ReplayRecord {
     std::uint64_t anonymous_before_bytes{};  // at the baseline, that is, before the first step
     std::uint64_t anonymous_end_bytes{};     // at the last event
     bool was_asked{};  // the allocator was asked to return memory, before the remaining blocks were freed
-    std::uint64_t anonymous_given_back_bytes{};  // resident after that request
+    std::uint64_t anonymous_given_back_bytes{};  // anonymous memory that is resident after this request
     double ns_per_tick{};                        // of the counter that times single calls
 };
 
@@ -113,17 +113,19 @@ struct ReplayRecord {
 struct TransferRecord {
     transfer::TransferStatistics statistics;
     std::array<bool, max_transfer_steps> ran{};
-    bool unmet{};                      // this machine lacks something that the transfers need
-    bool failed{};                     // the transfers could not be carried out
-    std::array<char, 4096> routes{};   // the route of each transfer, and why it was chosen
-    std::array<char, 1024> trouble{};  // why they are unmet or failed, else which data are wrong
+    bool unmet{};                     // this machine lacks something that the transfers need
+    bool failed{};                    // the transfers could not be carried out
+    std::array<char, 4096> routes{};  // the route of each transfer, and why it was chosen
+    std::array<char, 1024>
+        trouble{};  // why the transfers are unmet or failed, else which data are wrong; empty: all went well
 };
 
 // The device that holds a case's memory, or a device that the scenario requires.
 struct DeviceRecord {
-    std::array<char, 256> name{};      // "gpu0: its name, its driver"
-    std::array<char, 1024> trouble{};  // why the case is unmet: it could not start, or the driver refused memory
-    bool driver_is_open{};             // the worker has a driver context, which it closes before it ends
+    std::array<char, 256> name{};  // "gpu0: its name, its driver"
+    std::array<char, 1024>
+        trouble{};          // why the case is unmet: the device could not be used, or its driver refused memory
+    bool driver_is_open{};  // the worker has a driver context, which it closes before it ends
 };
 
 // A count over all steps of one kind in a repetition, or a time in nanoseconds.
@@ -138,7 +140,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps. Each count has the index of the metric that shows it, or that is computed from it.
+// The counts of steps. The index of a count is the metric that shows the count, or that is computed from it.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
@@ -180,7 +182,7 @@ struct StepRecord {
     double fragmentation{-1};              // of the pool's idle memory, highest of all samples; -1: it was never idle
     std::uint64_t stray_releases{};
     std::uint64_t outstanding{};  // arrays acquired and not released, at the end
-    std::uint64_t calls{};        // timed one by one; the region holds their times
+    std::uint64_t calls{};        // timed one by one; RunRegion::call_times_ns holds their times
     std::uint64_t call_minor_faults{};
     std::uint64_t results_checked{};
     std::uint64_t results_wrong{};
@@ -193,9 +195,10 @@ struct StepRecord {
     DeviceRecord device;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
-    std::uint64_t refused_at_live_bytes{};  // not_counted: the case asks for no accounting
+    std::uint64_t refused_at_live_bytes{};  // not_counted: the case switches the counters off
     std::uint64_t refused_after_arrays{};   // arrays made before the refusal
-    std::array<char, 256> starved_of{};     // a resource, such as a thread, that the system refused the worker itself
+    std::array<char, 256>
+        starved_of{};  // a resource, such as a thread, that the system refused the worker itself; empty: none
 };
 
 // The facts and statistics of the worker's malloc, if the case names an allocator.

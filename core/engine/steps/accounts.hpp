@@ -9,8 +9,8 @@
 
 namespace memsweep::engine {
 
-// Measures times, fault counts and costs in one repetition: of the timed steps, and of each phase. Samples taken
-// meanwhile are left out.
+// Measures times, fault counts and costs in one repetition: those of the timed steps, and those of each phase. Samples
+// that are taken during a timed step or a phase are left out.
 //
 // Units    nanoseconds of the given clock; page faults of the process.
 // Cost     at each end of the timed steps: two clock reads, a getrusage and a read of schedstat. At each end of a
@@ -56,7 +56,7 @@ class Stopwatch {
   private:
     [[nodiscard]] Costs costs_of_memory() const;
 
-    // costs_of_memory(), and run_delay_ns.
+    // Returns costs_of_memory() with run_delay_ns filled in.
     [[nodiscard]] Costs costs_of_thread() const;
 
     const sys::Clock& clock_;
@@ -78,7 +78,8 @@ class Stopwatch {
 // Records the counters of a repetition's memory and of its process: at the baseline (before the first step), at each
 // sample, and at the end.
 //
-// Cost     a sample reads /proc, unless it asks for the exact counters only. No time and no fault count includes this.
+// Cost     a sample reads /proc, unless it asks for the exact counters only. No time and no fault count includes the
+//          work of this class.
 // Errors   false: the process could not read its own memory accounting.
 // Threads  the interpreter's.
 class Accounts {
@@ -97,8 +98,9 @@ class Accounts {
     // `gives_back`). No time includes this.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
-    // What a replay that only times its calls does between these two is in no count of arrays, bytes, collections or
-    // pools: the replay before it did the same.
+    // For a replay that only times its calls, because an earlier replay of the same trace has been counted already:
+    // call counts() before it, and pass the result to leave_out_since() after it. Then its arrays, bytes, collections
+    // and use of pools are in no count.
     struct Counts {
         std::uint64_t arrays{};
         std::uint64_t bytes{};
@@ -113,11 +115,12 @@ class Accounts {
 
     static void take_away(const Counts& part, lifetime::DisciplineStats& discipline, memory::PoolStats& pool);
 
-    // Also updates the highest fragmentation. So call it at every sample and at the end.
+    // Returns the pool's counts. Also updates the highest fragmentation, so it must be called at every sample and at
+    // the end.
     [[nodiscard]] memory::PoolStats pool_stats();
 
-    // Counts the outstanding arrays, including those that earlier repetitions lost in this memory. Only arrays of this
-    // repetition are also counted by name.
+    // Counts the outstanding arrays (acquired and not freed), including those that earlier repetitions left in this
+    // memory. Only the arrays of this repetition are also counted by name.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);
@@ -131,7 +134,7 @@ class Accounts {
     Counts left_out_;
     std::uint64_t bytes_before_{};
     std::uint64_t strays_before_{};
-    std::int64_t began_ns_{};  // on the steady clock, which also stamps the drops of blocks
+    std::int64_t began_ns_{};  // on the steady clock, as Block::since_ns is
 };
 
 }  // namespace memsweep::engine

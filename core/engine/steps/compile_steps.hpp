@@ -16,7 +16,8 @@ namespace memsweep::engine {
 //
 // Memory   8 bytes an event, and some 40 more for a resize or for a block that passes between threads. A compiled trace
 //          is freed when this object and every program that holds the trace are gone.
-// Cost     30 to 60 ns an event, once for each different set of options (trace, threads, speed, left_out, until).
+// Cost     30 to 60 ns an event. A trace is compiled again only for a different set of options (threads, speed,
+//          left_out, until).
 // Errors   those of TraceReader::open, compile_replay and parse_moment.
 // Threads  one.
 class PackedTraces {

@@ -1,5 +1,5 @@
-// The concat steps of one repetition. A case's inputs are made once. Its calls are timed one by one, and the last
-// result of each step is checked.
+// The concat steps of one repetition. A case's inputs are made only once, for all of its calls. The calls are timed one
+// by one, and the last result of each step is checked.
 //
 // The time and faults of a call include the allocation of its result, and the drop of the result by the release
 // discipline. They do not include making inputs, warming up and checking.
@@ -7,8 +7,8 @@
 // Sources  NumSharp's benchmark of np.concatenate: warm-up calls, then calls timed one by one. Results are dropped
 //          without Dispose().
 // Cost     two clock reads per call; the check reads the last result once.
-// Errors   Refusal: the memory refused an allocation. If concatenation itself rejects a case, it is a bug, because
-//          NumPy accepts every case.
+// Errors   Refusal: the memory refused an allocation. If concatenation itself rejects a case, memsweep has a bug,
+//          because NumPy accepts every case.
 // Ownership  holds the inputs until it is destroyed, so destroy it before the heap.
 #pragma once
 
@@ -54,7 +54,8 @@ class ConcatCalls {
 
     [[nodiscard]] memory::AllocStatus prepare(const Concat& concat);
 
-    // Checks the last result before it is dropped. The clock of that call does not run during the check.
+    // Times the calls one by one. Checks the result of the last call before this result is dropped; the time of the
+    // last call does not include the check.
     [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call);
 

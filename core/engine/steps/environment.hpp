@@ -14,7 +14,7 @@
 
 namespace memsweep::engine {
 
-// The accelerators of a worker. They are looked for when a case first needs them, and kept for later cases.
+// The accelerators of a worker. They are searched for when a case first needs them, and kept for later cases.
 //
 // Threads  one.
 class Devices {
@@ -41,13 +41,14 @@ class Devices {
 struct Environment {
     const sys::Clock& clock;
     sys::ProcessProbe& probe;
-    Devices* devices{};  // nullptr: no devices are looked for
+    Devices* devices{};  // nullptr: no devices are searched for
 };
 
 // The memory of a case and the release discipline that its arrays live under.
 //
-// A worker keeps one for each pair of memory and release specifications. So, within one process, a case meets the
-// garbage that earlier cases left, as in a real runtime. With process isolation a worker only ever has one.
+// A worker keeps one CaseMemory for each pair of memory and release specifications. So, within one process, a case
+// meets the garbage that earlier cases left, as in a real runtime. With process isolation a worker only ever has one
+// CaseMemory.
 struct CaseMemory {
     CaseMemory(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
                memory::Counters& shared_counters, std::uint32_t counters_index, device::Runtime* driver)
@@ -71,7 +72,8 @@ class CaseMemories {
   public:
     explicit CaseMemories(Gauges& gauges) : gauges_{gauges} {}
 
-    // nullptr: no memory matches, and max_case_memories of them exist already.
+    // Returns the CaseMemory with these two specifications, and makes it if there is none. nullptr: there is none, and
+    // max_case_memories others exist already.
     [[nodiscard]] CaseMemory* find_or_make(const model::MemorySpec& spec, const model::ReleaseSpec& release,
                                            device::Runtime* runtime)
     {

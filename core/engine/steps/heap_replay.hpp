@@ -2,11 +2,11 @@
 // two moments: at the last event, when the remaining blocks are still live, and after a request to return memory.
 //
 // A trace does not say what a program wrote into its blocks. So the replay writes a byte into each page of each block.
-// A program that leaves pages of its blocks unwritten holds less memory than its replay.
+// If a program leaves pages of its blocks unwritten, it holds less memory than its replay does.
 //
 // Units    bytes of anonymous memory, less what the process had before the replay. The request may also return some of
 //          that earlier memory, so the figure after the request can be negative.
-// Cost     per run, the start of a process and the replay.
+// Cost     for each run: the start of a process, and the replay.
 // Errors   os: the replay did not reach its last event; the message says why. interrupted: the user asked to stop.
 // Threads  one.
 #pragma once
@@ -33,7 +33,7 @@ struct HeapReplayOrder {
 // Errors   budget: a replay could hold more than four fifths of the memory that this machine has available.
 [[nodiscard]] base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals);
 
-// Each figure of the result is computed over all runs.
+// Replays the trace `order.runs` times. Each value of the result is computed over all of these runs.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
 // The resident memory of the replaying process, including files, without the memory of the replayer itself.

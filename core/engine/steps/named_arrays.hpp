@@ -44,7 +44,8 @@ class Accesses {
         return allowed;
     }
 
-    // Runs an access to the array and to `beyond` bytes past its end.
+    // Runs `access`, which accesses the array and `beyond` bytes past its end, unless the array's memory must not be
+    // used. Counts a fault during the access as a defect.
     template <typename Access>
     void run(const array::Array& array, std::uint16_t slot, std::uint64_t beyond, const Access& access)
     {
@@ -131,8 +132,8 @@ struct Handles {
         fresh.resize(capacity);
     }
 
-    // Where to make new arrays. If the name is bound to old arrays, new ones go to `fresh`, because the old ones are
-    // dropped after the new ones are made.
+    // Returns where to make new arrays. If the name is bound to arrays already, this is `fresh`, because the old arrays
+    // are dropped only after the new ones are made.
     [[nodiscard]] std::vector<array::Array>& places() noexcept { return in_use == 0 ? current : fresh; }
 
     // Binds the name to the arrays made in places(). Then drops the old arrays one by one, as a list in Python would.
@@ -173,21 +174,21 @@ struct Handles {
 
 struct Refusal {
     memory::AllocStatus status{memory::AllocStatus::ok};  // ok: nothing was refused
-    std::uint64_t bytes{};                                // 0: unknown
+    std::uint64_t bytes{};                                // of the refused array; 0: unknown
     std::uint64_t made{};                                 // arrays made before the refusal and bound to no name yet
 };
 
 // The arrays of a repetition by name, and the operations that make, use and drop them.
 //
 // Units    bytes, arrays, pages.
-// Memory   handles are sized once, before the baseline (the state of the memory before the first step). So rebinding,
-//          passing on and forgetting allocate nothing.
+// Memory   all handles are made before the baseline (the state of the memory before the first step). So a name can be
+//          bound to new arrays, and arrays can be passed on or dropped, without an allocation.
 // Errors   Refusal: the memory refused an array; the name keeps its old arrays.
 // Threads  one at a time.
 class NamedArrays {
   public:
-    // Makes all handles now, so that their pages belong to the baseline.
-    // `tags`: tag the arrays' blocks with their names; only one thread of a program may ask for this.
+    // Makes all handles, so that their pages belong to the baseline. `tags`: whether to tag the arrays' blocks with
+    // their names; only one thread of a program may ask for this.
     NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
         : memory_{memory}, counts_{counts}, tags_{tags},
           needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
@@ -200,8 +201,8 @@ class NamedArrays {
 
     [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
 
-    // Inlined into the loop that walks the instructions, like execute() for drops below. A call would add a fifth to
-    // the time of this loop.
+    // Like execute() for drops, below, this is inlined into the loop that walks the instructions. A call would add a
+    // fifth to the time of the loop.
     [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];

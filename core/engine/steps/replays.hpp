@@ -1,11 +1,11 @@
 // The replay steps of one repetition. They replay compiled traces on the case's memory.
 //
 // In release mode `immediate` the calls go straight to malloc, or to the case's resource. The null resource does
-// nothing, so its time is the cost of the dispatch. Any other release mode gives every block a handle.
+// nothing, so the time of a replay on it is the replayer's own time. Any other release mode gives every block a handle.
 // Units    bytes, nanoseconds, counts.
 // Cost     that of trace::Replayer. The replayer's own memory is mapped and faulted in before the baseline, that is,
 //          before the first step.
-// Errors   prepare: false if a compiled trace cannot be mapped or read.
+// Errors   prepare() returns false if a compiled trace cannot be mapped or read.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,8 @@ class Replays {
     // is not called.
     [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end);
 
-    // Whether this replay only repeats an earlier one of the same trace, to time its calls: nothing of it is counted.
+    // Whether this replay only repeats an earlier replay of the same trace, to time its calls. Nothing else of such a
+    // replay is counted.
     [[nodiscard]] bool repeats(const Replay& step) const { return step.latency && replays_[step.trace].has_run; }
 
   private:
@@ -41,7 +42,7 @@ class Replays {
         trace::Replayer replayer;
         bool has_run{};  // in this repetition
     };
-    // Whether the calls go to malloc itself or, with the null resource, nowhere.
+    // Whether the calls bypass the case's memory: they go straight to malloc or, with the null resource, nowhere.
     [[nodiscard]] bool is_direct() const;
 
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,

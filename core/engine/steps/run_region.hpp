@@ -25,7 +25,7 @@
 
 namespace memsweep::engine {
 
-// The file in which the driver keeps a compiled trace: /proc/<pid>/fd/<fd>.
+// Says in which file the driver keeps a compiled trace: /proc/<pid>/fd/<fd>, for example /proc/1234/fd/7.
 struct ReplayPlace {
     std::int32_t pid{};
     std::int32_t fd{};
@@ -41,10 +41,10 @@ enum class RunState : std::uint32_t {
     starved,  // the system refused the worker itself a resource, such as a thread
     transfer_failed,
     harness_failed,
-    too_many_memories,  // the worker already has max_case_memories different ones
+    too_many_memories,  // the worker already has max_case_memories different CaseMemory objects
 };
 
-// Where the records of one kind lie in the region, after the header.
+// Says where the records of one kind lie in the region, after the header.
 struct Section {
     std::uint64_t offset{};
     std::uint64_t count{};

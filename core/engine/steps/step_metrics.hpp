@@ -1,6 +1,7 @@
 // The metrics of steps, of their transfers and of their replays.
 //
-// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the records lack it.
+// Units    seconds, bytes and counts, as model::metric_catalog() says. A value is nullopt if the repetition did not
+//          measure it.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,8 @@ using StepContext = StepRow::Context;
 
 namespace values {
 
-// A field of the record, given by a path of members: as it is (field), as a count (counted), in seconds (timed).
+// Three forms of a field of the record, which a path of members names. field(): unchanged. counted(): as a count.
+// timed(): in seconds.
 template <auto... path>
 const auto& field(const StepContext& context)
 {
@@ -49,7 +51,8 @@ Value timed(const StepContext& context)
     return seconds(field<path...>(context));
 }
 
-// A value from StepCounts: as a count, in seconds, or as bytes per second.
+// Three forms of values in StepCounts. step_count(): as a count; nullopt: part of it is unknown. step_time(): in
+// seconds. step_rate(): in bytes per second.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const StepContext& context)
 {
@@ -70,16 +73,17 @@ template <model::MetricId bytes, model::MetricId ns>
     return per_second(counts[bytes].value, static_cast<std::int64_t>(counts[ns].value));
 }
 
-// Measured minor faults over expected ones. One fault is expected per huge page, and one per base page of all other
-// memory. nullopt if anything was released, because reused memory does not fault again.
+// Returns the number of measured minor faults divided by the expected number. One fault is expected for each huge page,
+// and one for each base page of all other memory. nullopt if anything was released, because reused memory does not
+// fault again.
 [[nodiscard]] Value faults_over_expected(const StepContext& context);
-// The share of requests that the release mode's own store or the pool served, so that no memory was requested from the
-// resource behind it.
+// Returns the share of requests that were served with memory kept for reuse, either by the pool or by the release mode
+// itself. For these requests the memory resource was not asked for memory.
 [[nodiscard]] Value pool_hit_rate(const StepContext& context);
 [[nodiscard]] Value pool_waste(const StepContext& context);
 [[nodiscard]] Value fragmentation(const StepContext& context);
-// The median. For an even number of values it is the larger of the two middle ones, as in NumSharp's benchmark
-// (docs/measurement.md).
+// Returns the median in seconds. For an even number of values this is the larger of the two middle ones, as in
+// NumSharp's benchmark (docs/measurement.md). nullopt: there are no values.
 [[nodiscard]] Value upper_middle(std::vector<std::int64_t> times_ns);
 [[nodiscard]] Value mean(const std::vector<std::int64_t>& times_ns);
 [[nodiscard]] Value fault_time_of(const StepContext& context, std::uint64_t minor_faults, const Costs& spent);
@@ -97,10 +101,10 @@ template <typename Step>
     return std::ranges::any_of(program.instructions, is<Step>);
 }
 
-// Whether another thread frees the memory that a collection has found.
+// Whether another thread frees the memory that a collection has found to be unreachable.
 [[nodiscard]] bool queues(const StepProgram& program);
 
-// Whether freed memory is kept for later arrays: in the release mode's own store, or in a pool.
+// Whether freed memory is kept for later arrays, by the release mode itself or by a pool.
 [[nodiscard]] bool keeps_or_pools(const StepProgram& program);
 
 // Whether the program may wait for a collection: the release mode collects, or some step collects or drains.

@@ -6,8 +6,8 @@
 //
 // Sources  the process probe gives the working set.
 // Cost     a step's system calls belong to its time. The trim policy takes a snapshot of /proc/self/smaps_rollup before
-//          each operation. Snapshots and the policy's trims are left out of every time. What the trims cost the program
-//          shows in the page faults that follow.
+//          each operation. Snapshots and the policy's trims are left out of every time. The later page faults show how
+//          much the trims cost the program.
 // Errors   Refusal: the memory refused an allocation. If the kernel refuses a trim or a prefetch, the count of that
 //          operation becomes unknown.
 // Threads  the interpreter's.
@@ -33,7 +33,7 @@ class StepOperations {
 
     void execute(const model::IdleStep& idle) { clock_.sleep_for(idle.duration); }
 
-    // The loader accepts this step only in a parallel block.
+    // Does nothing: the loader accepts this step only in a parallel block, where thread_pool.cpp carries it out.
     void execute(const model::Pass<SlotIndex>& /*pass*/) {}
 
     // Purges the pool first, because the pool returns memory to the allocator, which is purged next.
@@ -49,8 +49,8 @@ class StepOperations {
 
     [[nodiscard]] Refusal execute(const model::ShareStep& share);
 
-    // If the working set is above the policy's limit, trims every array that `each_reachable` visits: all that the
-    // program can reach.
+    // If the working set is above the policy's limit, trims every array that the program can reach. `each_reachable`
+    // visits these arrays.
     template <typename EachReachable>
     void enforce_limit(Stopwatch& stopwatch, const EachReachable& each_reachable)
     {

@@ -12,8 +12,8 @@
 
 namespace memsweep::engine {
 
-// The class of a metric, and where its values come from, under the release mode of these steps. `usual`: the value that
-// holds if the release mode does not change it.
+// Return the class of a metric, and where its values come from, under the release mode of these steps. `usual`: what
+// they return unless the release mode changes it.
 [[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
 [[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
 
@@ -22,8 +22,8 @@ namespace memsweep::engine {
 
 void append_details(const StepContext& context, std::uint32_t repetition, model::CaseReport& report);
 
-// Keeps each fact as the first repetition gave it. Returns why the repetition does not count. For steps this is always
-// empty.
+// Adds facts to the report. A fact that an earlier repetition gave stays as it is. Always returns an empty text: unlike
+// a repetition of a program (command_report.hpp), a repetition of steps always counts.
 [[nodiscard]] std::string keep_facts(const StepProgram& program, const StepMeasurements& measured, bool has_finished,
                                      model::CaseReport& report);
 

@@ -2,8 +2,8 @@
 // pass arrays on to the next thread, which then frees memory that another thread has allocated.
 //
 // Cost     before the baseline, that is, before the first step, the threads are started and pinned to the processors in
-//          turn. A block costs a wake-up. A thread that passes arrays on spins, with yields, until its neighbour is
-//          ready.
+//          turn. Running a block costs a wake-up of its threads. A thread that passes arrays on spins, with yields,
+//          until its neighbour is ready.
 // Errors   Refusal: the first refusal ends the block in every thread.
 // Threads  only the interpreter's thread calls run().
 #pragma once

@@ -2,7 +2,7 @@
 // the last step.
 //
 // Units    bytes, nanoseconds.
-// Errors   prepare, run: false, with the reason in the record. The record has `unmet` if the machine lacks something
+// Errors   prepare() and run() return false; the record says why. Its `unmet` is set if the machine lacks something
 //          that the transfers need.
 // Threads  the interpreter's.
 #pragma once
@@ -26,7 +26,7 @@ class Transfers {
 
     [[nodiscard]] bool run(const Transfer& transfer);
 
-    // Compares the data, and adds up the work done.
+    // Compares the data, and adds the work of all transfers to the record.
     void finish();
 
   private:

@@ -17,8 +17,8 @@ namespace memsweep::engine {
 //           of one run region per repetition. The worker answers each run region with one byte. Everything else is
 //           passed in the regions.
 //           The worker ends when the socket is closed on either side.
-// Threads   an idle thread makes the process multi-threaded. Otherwise the C and C++ libraries would take
-//           single-threaded short cuts for locks and reference counts.
+// Threads   the process has an idle thread, so that it is multi-threaded. Otherwise the C and C++ libraries would use
+//           the faster locks and reference counts of programs with a single thread.
 // Returns the process's exit status: 0 if the socket was closed, 70 if the protocol was broken.
 [[nodiscard]] int worker_main(int channel_fd);
 
