@@ -27,8 +27,8 @@ struct Entry {
 struct Entries {
     PackedTraces traces;     // compiled cases have pointers into this
     std::vector<Entry> all;  // in the order of report.cases, which may have further cases at its end
-    std::uint64_t
-        max_touched_bytes{};  // the largest estimated memory of a case, among the cases that touch pages of host memory
+    // The largest estimated memory of a case, among the cases that touch pages of host memory.
+    std::uint64_t max_touched_bytes{};
 
     [[nodiscard]] Entry& operator[](std::size_t index) { return all[index]; }
     [[nodiscard]] const Entry& operator[](std::size_t index) const { return all[index]; }

@@ -1,11 +1,13 @@
 // The control block of one reference-counted buffer, and the rules by which its handles are counted.
 //
 // Sources  the rules of NumSharp's fix (commit da8d005e). Every handle counts one, and -1 means released. The drop of
-//          the last handle swaps 0 for -1, and only the thread whose swap succeeds goes on to free.
+//          the last handle replaces 0 by -1 with a compare-and-swap. Only the thread whose swap succeeds goes on to
+//          free.
 // Units    bytes.
-// Cost     one locked instruction to add a handle, one to drop a handle, two to drop the last one. None to drop the
-//          only handle on a block that is not watched (see `watched`), and none if the count is local to a thread. The
-//          `watched` mark is part of the count, so one comparison finds the only handle on an unwatched block.
+// Cost     one locked instruction to add a handle, one to drop a handle, two to drop the last one. No locked
+//          instruction to drop the only handle on a block that is not watched (see `watched`), and none at all if only
+//          one thread counts the handles. The `watched` mark is part of the count, so one comparison finds the only
+//          handle on an unwatched block.
 // Memory   64 bytes, so that two blocks never share a cache line.
 // Threads  any thread may use `count` and `freed` at any time while the block's memory exists. The other fields belong
 //          to the thread that created the block, then to the thread that released it.
@@ -22,7 +24,7 @@ namespace memsweep::lifetime {
 class Discipline;
 
 inline constexpr std::int64_t released = -1;
-inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters, which order nothing else
+inline constexpr auto relaxed = std::memory_order_relaxed;  // for counters: they order no other memory accesses
 
 // Added to the count while somebody keeps a pointer to the block without holding a handle.
 inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
@@ -39,22 +41,23 @@ struct alignas(64) Block {
     std::uint64_t bytes{};  // the size that the resource granted; a pool's size class may exceed the request
     Discipline*
         discipline{};  // notified when the last handle is dropped; nullptr: never used, or the buffer has another owner
-    Block* next{};     // the next block in the list in which this block waits
-    // Steady clock: when the block was dropped. Before that, if the discipline records ages, when the block was made. A
-    // block of a heap with a thread cache (`cached`) has no such time; this field then holds its place().
+    Block* next{};     // the next block in the list that this block is in
+    // By the steady clock: when the block was dropped. Before the drop: when the block was made, if the discipline
+    // records ages. A block of a heap with a thread cache (`cached`) has no time; for such a block this field holds the
+    // place().
     std::int64_t since_ns{};
-    std::uint32_t index{};                   // its place in the slab
+    std::uint32_t index{};                   // its index in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
-    std::uint16_t tag{};                     // names the owner in reports
+    std::uint16_t tag{};                     // identifies the owner in reports
     std::uint8_t alignment_log2{};
     bool local{};                   // one thread counts its handles, without locked instructions
     std::atomic<bool> freed{true};  // see claim_free()
-    bool resurrected{};             // a finalizer has kept it alive once
+    bool resurrected{};             // a finalizer has already kept it alive, which happens at most one time
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
-    // Identifies the entry of a thread cache that last kept the block (thread_cache.hpp). Such a number is below 0. If
-    // no cache has kept the block, the result is 0 or above.
+    // A number below 0 identifies the entry of a thread cache that last kept the block (thread_cache.hpp). 0 or above:
+    // no cache has kept the block.
     [[nodiscard]] std::int64_t place() const noexcept { return since_ns; }
     void set_place(std::int64_t number) noexcept { since_ns = number; }
     [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept
@@ -63,15 +66,15 @@ struct alignas(64) Block {
     }
 };
 
-// Begins a new life of a block that a thread's cache had kept. The block then has one handle. The count must not pass
-// through 0. Otherwise a thread that dropped a handle in the block's former life, and has not done its swap yet, would
-// release the block.
+// Begins a new life of a block that a thread's cache had kept. Afterwards the block has one handle. The count must not
+// pass through 0. Otherwise a thread that dropped a handle in the block's former life, but has not done its swap yet,
+// would release the block.
 inline void begin_kept(Block& block) noexcept
 {
     block.count.store(1, std::memory_order_release);
 }
 
-// Begins a new life of any block. The block then has one handle.
+// Begins a new life of any block. Afterwards the block has one handle.
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, relaxed);
@@ -79,7 +82,8 @@ inline void begin(Block& block) noexcept
     begin_kept(block);
 }
 
-// Call while holding a handle. From now on, until the block is released, others may add handles without holding one.
+// Call while holding a handle. After the call, until the block is released, other threads may add handles without
+// holding one.
 inline void watch(Block& block) noexcept
 {
     std::int64_t count = block.count.load(relaxed);
@@ -98,8 +102,8 @@ inline void watch(Block& block) noexcept
 // Adds a handle. False if the block is released: a released block cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
 
-// Adds a handle for a caller that already holds one, so the block should not be gone. False if it is gone even so,
-// because someone released a handle that was not theirs.
+// Adds a handle for a caller that already holds one, so the block should not be released. False: it is released even
+// so, because a stray release dropped the caller's handle.
 [[nodiscard]] inline bool add_handle(Block& block) noexcept
 {
     if (block.local) {
@@ -110,10 +114,11 @@ inline void watch(Block& block) noexcept
 
 struct Drop {
     bool last{};   // the caller released the block and must pass it on to be freed
-    bool stray{};  // there was no handle to drop, so the count was restored
+    bool stray{};  // there was no handle to drop; the count is as before
 };
-// The rare cases of drop_handle(). drop_local_handle: the count is local to a thread. finish_drop: the drop left
-// `count`, which is 0 or less. Other threads may see this count.
+// The rare cases of drop_handle(). drop_local_handle(): only one thread counts the handles. finish_drop(): the drop has
+// made the count `count`, which stands for no handle or fewer. Other threads may see this count until finish_drop()
+// corrects it.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 

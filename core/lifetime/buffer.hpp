@@ -21,13 +21,13 @@
 
 namespace memsweep::lifetime {
 
-// The out-of-line parts of release_handle().
+// The parts of release_handle() that are not inlined.
 void last_handle_gone(Block& block) noexcept;
 void release_one_of_several(Block& block) noexcept;
 
 // Drops one handle. If it was the last, the block goes to its cache, its discipline or its deleter. If there was none
-// to drop, the discipline counts a stray release. Always inlined: a function would have to save three registers for its
-// rare cases.
+// to drop, the discipline counts a stray release. Always inlined: as a function it would have to save three registers
+// for its rare cases.
 [[gnu::always_inline]] inline void release_handle(Block& block) noexcept
 {
     if (!drop_sole_handle(block)) [[unlikely]] {
@@ -103,7 +103,7 @@ class Buffer {
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or made by wrap()
-    [[nodiscard]] bool is_freed() const noexcept             // freed by hand while this handle exists
+    [[nodiscard]] bool is_freed() const noexcept             // true: freed by hand while this handle exists
     {
         return block_ != nullptr && is_gone(*block_);
     }
@@ -123,7 +123,7 @@ class Buffer {
   private:
     friend class Heap;
 
-    // Moves another handle into this one, which is empty.
+    // Moves another handle into this one, which must be empty.
     void become(Buffer&& other) noexcept
     {
         data_ = other.data_;

@@ -1,5 +1,5 @@
-// Decides when to collect. Counts what collections cost the program, and how many collections the program avoided by
-// its own frees. The discipline that owns the collector finds and frees the memory.
+// Decides when to collect. Counts the time that collections cost the program, and how many collections the program
+// avoided by its own frees. The discipline that owns the collector finds and frees the memory.
 //
 // Cost     nothing without a trigger. With one, a lock and a clock read per allocation, and a lock per free.
 // Threads  any.
@@ -20,7 +20,7 @@
 
 namespace memsweep::lifetime {
 
-// Every trigger that the spec asks for.
+// Makes every trigger that the spec asks for.
 [[nodiscard]] inline std::vector<std::unique_ptr<Trigger>> make_triggers(const model::ReleaseSpec& spec)
 {
     std::vector<std::unique_ptr<Trigger>> triggers;
@@ -47,7 +47,7 @@ namespace memsweep::lifetime {
     return triggers;
 }
 
-// A collection that triggers ask for: when it is due, and which generations it covers.
+// A collection that triggers ask for: when it is due (Due::no: they ask for none), and which generations it covers.
 struct Request {
     Due due{Due::no};
     Generation generation{Generation::youngest};
@@ -91,14 +91,15 @@ class Collector {
     }
 
     // Call after the collection that an allocation asked for. Returns one more collection that the same allocation asks
-    // for, if any.
+    // for, or Due::no.
     [[nodiscard]] Request again() noexcept
     {
         const std::lock_guard lock{mutex_};
         return ask(triggers_, [](Trigger& trigger) { return trigger.again(); });
     }
 
-    // Counts bytes that have become unreachable. The shadow's next collection frees them.
+    // Counts bytes that have become unreachable. In the model of the second set of triggers (`shadow`), the next
+    // collection frees these bytes.
     void dropped(std::uint64_t bytes) noexcept
     {
         if (!shadow_.empty()) {
@@ -107,7 +108,7 @@ class Collector {
         }
     }
 
-    // Tells the triggers of bytes that a collection freed.
+    // Tells the triggers how many bytes a collection freed.
     void freed(std::uint64_t bytes) noexcept
     {
         if (has_triggers()) {
@@ -132,7 +133,7 @@ class Collector {
         return began;
     }
 
-    // Ends a collection.
+    // Call when a collection has ended. `program_waited`: the collection stopped the program, so its time is a pause.
     void finish(const Collection& collection, bool program_waited) noexcept
     {
         collections_.fetch_add(1, relaxed);

@@ -1,11 +1,12 @@
-// A release discipline decides when a buffer whose last handle is gone is really freed, and by which thread.
+// Release disciplines. After the last handle on a buffer is gone, a discipline decides when the buffer is really freed,
+// and by which thread.
 //
-// It can only delay a real deallocate; it never fakes one. Disciplines that reuse memory (pools, arenas) also decide
-// where a new buffer comes from.
+// A discipline can only delay a real deallocate; it never fakes one. Disciplines that reuse memory (pools, arenas) also
+// decide where a new buffer comes from.
 //
 // Units    bytes, blocks, counts, nanoseconds of the steady clock.
-// Cost     unreachable() lies on the measured path. For refcount it costs the free itself; for the others a list push,
-//          a clock read and counters.
+// Cost     the measured time includes unreachable(). For refcount it costs the free itself; for all other disciplines
+//          it costs a list push, a clock read and counters.
 // Threads  any thread may make any call at any time, except for scopes, which belong to one thread.
 // Ownership  holds the blocks that it delays, and frees them when it is destroyed. A discipline whose purpose is to
 //            leak does not free them.
@@ -29,13 +30,13 @@ namespace memsweep::lifetime {
 
 using memory::steady_ns;
 
-// Each field is exact, but while other threads work, the fields are read at different instants. Sums count from the
-// last reset_counts().
+// Each field is exact, but while other threads work, the fields are read at different instants. The fields in `sums`
+// count since the last reset_counts().
 struct DisciplineStats {
     std::uint64_t floating_bytes{};  // last handle dropped, not freed yet
     std::uint64_t floating_blocks{};
     std::uint64_t floating_bytes_peak{};
-    std::uint64_t queue_depth{};  // floating blocks that a collection found and whose release is not completed
+    std::uint64_t queue_depth{};  // floating blocks that a collection has found and that are not freed yet
     std::uint64_t queue_depth_peak{};
     std::uint64_t collections{};
     std::uint64_t collections_avoided{};  // collections that manual frees made unnecessary
@@ -54,7 +55,7 @@ struct DisciplineStats {
     std::uint64_t idle_bytes{};  // kept for reuse
     LatencySummary release_latency;
 
-    static const std::array<std::uint64_t DisciplineStats::*, 13> sums;  // the fields that count what has happened
+    static const std::array<std::uint64_t DisciplineStats::*, 13> sums;  // the fields that count events
 };
 
 inline constexpr std::array<std::uint64_t DisciplineStats::*, 13> DisciplineStats::sums{
@@ -77,7 +78,7 @@ inline constexpr std::array<std::uint64_t DisciplineStats::*, 13> DisciplineStat
 enum class ManualFree : std::uint8_t {
     disregarded,  // nothing happened: the mode has no manual free, or ignores it, or a second one is harmless
     done,
-    kept,     // not freed now, but by the fallback discipline, or when the remaining handles are dropped
+    kept,     // not freed now, but later: by the fallback discipline, or when the remaining handles are dropped
     twice,    // a defect: the block was freed before
     aliased,  // refused: other handles exist
 };
@@ -106,20 +107,21 @@ class Discipline {
     Discipline& operator=(const Discipline&) = delete;
     virtual ~Discipline() = default;
 
-    // Called before an allocation of this size. Here triggers ask for collections, and a cap refuses.
+    // Called before an allocation of this size. In this call, triggers ask for collections. The result is not `ok` if a
+    // cap on memory refuses the allocation.
     [[nodiscard]] virtual memory::AllocStatus before_allocate(std::uint64_t /*bytes*/) noexcept
     {
         return memory::AllocStatus::ok;
     }
 
-    // An idle block with memory for this size; nullptr: there is none.
+    // Returns an idle block with memory for this size; nullptr: there is none.
     [[nodiscard]] virtual Block* reuse(std::uint64_t /*bytes*/, std::size_t /*alignment*/, bool /*zeroed*/) noexcept
     {
         return nullptr;
     }
 
-    // The cache between handles and heap: handles return their blocks directly to it, and the heap takes blocks from
-    // it. nullptr: there is none.
+    // Returns the cache between handles and heap: handles return their blocks directly to this cache, and the heap
+    // takes blocks from it. nullptr: there is none.
     [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.
@@ -131,24 +133,24 @@ class Discipline {
         return made.status;
     }
 
-    // The allocation that before_allocate let pass has failed.
+    // Called when an allocation has failed that before_allocate() had permitted.
     virtual void allocation_failed(std::uint64_t /*bytes*/) noexcept {}
 
-    // The last handle on this block has just been dropped, in this thread.
+    // Called when the last handle on this block has just been dropped, by the thread that dropped it.
     virtual void unreachable(Block& block) noexcept = 0;
 
-    // The program frees the block by hand, whether or not it has handles.
+    // Called when the program frees the block by hand. The block may still have handles.
     [[nodiscard]] virtual ManualFree free(Block& /*block*/) noexcept { return ManualFree::disregarded; }
 
-    // The program freed memory that this discipline would have freed later.
+    // Called when the program has freed memory that this discipline would have freed later.
     virtual void freed_early(std::uint64_t /*bytes*/) noexcept {}
 
-    // Leaving a scope frees the arena allocations made in it. If an exception left the scope, the spec may ask to keep
-    // them instead.
+    // leave_scope() frees the arena allocations that were made in the scope. If an exception ended the scope, the spec
+    // may ask to keep these allocations.
     virtual void enter_scope() noexcept {}
     virtual void leave_scope(bool /*by_exception*/) noexcept {}
 
-    // Whether the block's memory may still be used. If accesses are checked, called before each of them.
+    // Whether the block's memory may still be used. If accesses are checked, called before each access.
     [[nodiscard]] virtual bool accessible(const Block& block) noexcept { return !is_gone(block); }
 
     // Collects: finds the unreachable blocks and frees them. With finalizers it only queues them.
@@ -159,7 +161,7 @@ class Discipline {
 
     [[nodiscard]] virtual DisciplineStats stats() const noexcept { return {}; }
 
-    // Restarts peaks from the present values, and sums from 0.
+    // Restarts peaks from the present values, and the fields in DisciplineStats::sums from 0.
     virtual void reset_counts() noexcept {}
 
     void count_stray_release() noexcept { stray_releases_.fetch_add(1, relaxed); }

@@ -1,4 +1,4 @@
-// The release disciplines that make_discipline() chooses from, by the file that implements them.
+// The release disciplines that make_discipline() chooses from, in the order of the files that implement them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace memsweep::lifetime {
 
-// basic_disciplines.cpp: freed at once, never, at every Nth drop, or in a collection that stops the program.
-// `garbage_fraction`: the share of dropped blocks that is left to collections; the others are freed at once.
+// basic_disciplines.cpp: blocks are freed at once, never, at every Nth drop, or in a collection that stops the program.
+// `garbage_fraction`: the share of dropped blocks that collections free; all other blocks are freed at once.
 // `shadowed`, here and below: the program frees some of its memory itself, so avoided collections are counted.
 [[nodiscard]] std::unique_ptr<Discipline> make_refcount(Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_leak(Reclaimer& reclaimer);
@@ -17,19 +17,21 @@ namespace memsweep::lifetime {
 [[nodiscard]] std::unique_ptr<Discipline> make_sweep(const model::ReleaseSpec& spec, double garbage_fraction,
                                                      bool shadowed, Reclaimer& reclaimer);
 
-// finalizer_discipline.cpp: found by a collection, freed later by another thread.
+// finalizer_discipline.cpp: blocks are found by a collection, and freed later by another thread.
 [[nodiscard]] std::unique_ptr<Discipline> make_finalizer(const model::ReleaseSpec& spec, bool shadowed,
                                                          Reclaimer& reclaimer);
 
-// early_free_discipline.cpp: freed by the program itself, or by the fallback if the program does not free it.
+// early_free_discipline.cpp: a block is freed by the program itself, or by the fallback if the program does not free
+// it.
 [[nodiscard]] std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec,
                                                           std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer);
 
-// bump_disciplines.cpp: allocated by moving a pointer, freed with a scope or as a stack.
+// bump_disciplines.cpp: blocks are allocated by moving a pointer, and freed at the end of a scope or in the reverse
+// order, as a stack.
 [[nodiscard]] std::unique_ptr<Discipline> make_arena(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_stack(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 
-// caching_disciplines.cpp: kept for reuse, by the whole heap or by each thread.
+// caching_disciplines.cpp: dropped blocks are kept for reuse, by the whole heap or by each thread.
 [[nodiscard]] std::unique_ptr<Discipline> make_caching(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_tls_cache(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 

@@ -3,7 +3,8 @@
 //
 // Cost     a lock per block taken; a collection locks once for all blocks that it found.
 // Memory   none per block: blocks are linked by their `next`.
-// Threads  any number of collecting and draining threads; each finalizer thread (consumer) has its own number, from 0.
+// Threads  any number of threads may collect and drain. Each finalizer thread (consumer) has a number, from 0, that no
+//          other consumer has.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +74,8 @@ class FinalizerQueue {
         }
     }
 
-    // Waits until one more block is finished, or the queue is stopped. Returns false at once if no block is unfinished.
+    // Waits until one more block is finished, or the queue is stopped. Returns false, without a wait, if all blocks are
+    // finished already.
     [[nodiscard]] bool wait_for_progress() noexcept
     {
         std::unique_lock lock{mutex_};
@@ -86,8 +88,8 @@ class FinalizerQueue {
         return true;
     }
 
-    // From now on consumers get no blocks. The caller then takes the remaining ones, linked by `next`, with
-    // take_rest().
+    // After this call, consumers get no blocks. The caller must then call take_rest(), which returns the remaining
+    // blocks, linked by `next`; nullptr: there are none.
     void stop() noexcept
     {
         {
@@ -157,7 +159,7 @@ class FinalizerQueue {
 
     static constexpr std::uint64_t nobody_waits = std::numeric_limits<std::uint64_t>::max();
 
-    mutable std::mutex mutex_;  // guards everything below
+    mutable std::mutex mutex_;  // guards all members below
     std::condition_variable work_;
     std::condition_variable drained_;
     std::condition_variable progressed_;

@@ -1,5 +1,5 @@
-// Floating blocks: their last handle is gone, and their memory has not been freed yet. This file has the list in which
-// they wait, the count of floating bytes, and a histogram of how long blocks floated.
+// Floating blocks: their last handle is gone, and their memory has not been freed yet. This file has the list that they
+// are in, the count of floating bytes, and a histogram of how long blocks floated.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct LatencySummary {
 // Units    nanoseconds. A quantile is the upper edge of its bucket, at most 12.5 % above the true value.
 // Cost     one relaxed addition per release.
 // Memory   4 KiB.
-// Threads  any may record. A summary that is taken while other threads record mixes several instants.
+// Threads  any thread may record. If other threads record while a summary is taken, the summary mixes several instants.
 class ReleaseLatency {
   public:
     void record(std::uint64_t duration_ns) noexcept;
@@ -42,9 +42,10 @@ class ReleaseLatency {
 // Counts the floating blocks and their bytes.
 //
 // Units    bytes and blocks.
-// Cost     a clock read and three relaxed atomic operations to add a block; one more atomic operation to remove it.
-// Threads  any. Add a block before another thread can free it, and remove it after it is freed. Then the count is never
-//          too low.
+// Cost     to add a block, a clock read and three relaxed atomic operations; to remove it, a clock read and four of
+//          these operations.
+// Threads  any. Add a block before another thread can free it, and remove it after it is freed, so that the count is
+//          never too low.
 class FloatingGauge {
   public:
     void add(Block& block) noexcept;
@@ -70,7 +71,8 @@ class FloatingGauge {
     ReleaseLatency latency_;
 };
 
-// Calls visit(block) for each block of a chain linked by `next`. The visitor may free the block or link it elsewhere.
+// Calls visit(block) for each block of a chain linked by `next`. `visit` may free the block or put it into another
+// list.
 template <typename Visit>
 void each_of_chain(Block* first, const Visit& visit)
 {

@@ -1,6 +1,6 @@
-// The young generation of the JVM's G1 collector, for a heap of a given size. A collection comes before the array whose
-// objects no longer fit eden. Objects do not cross regions. Small objects, and larger ones if they fit, lie in a
-// thread-local buffer. The space that is left in a full region serves a later buffer.
+// The young generation of the JVM's G1 collector, for a heap of a given size. A collection comes before an array is
+// made whose objects no longer fit eden. Objects do not cross regions. Small objects, and larger ones if they fit, lie
+// in a thread-local buffer. The space that is left in a full region serves a later buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
 //          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. If one of the
@@ -26,7 +26,7 @@ class G1Young final : public Trigger {
           small_{budget.bytes_per_array}, large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
     {
         begin_eden();
-        // Of the memory that a program has used before its first array, this much lies outside of eden.
+        // Of the memory that a program has used before its first array, this many bytes lie outside of eden.
         constexpr std::uint64_t beside = 350'000;
         static_cast<void>(make_small(budget.used_at_start - std::min(budget.used_at_start, beside)));
     }
@@ -37,7 +37,7 @@ class G1Young final : public Trigger {
         return asked_ ? Due::now : Due::no;
     }
 
-    // The array that asked for the collection is the first one in the emptied eden.
+    // After the collection, the array that asked for it is the first one in the empty eden.
     void collected(const Collection& /*collection*/) noexcept override
     {
         const bool full = std::exchange(asked_, false);
@@ -53,7 +53,7 @@ class G1Young final : public Trigger {
     }
 
   private:
-    // False: an object of the array does not fit.
+    // False: an object of the array does not fit eden.
     [[nodiscard]] bool make_array() noexcept { return make_small(small_) && (large_ == 0 || make_large()); }
 
     void begin_eden() noexcept

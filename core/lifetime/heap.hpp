@@ -1,9 +1,10 @@
-// Makes buffers from a memory resource. The discipline that a ReleaseSpec asks for releases them.
+// Makes buffers from a memory resource. The release discipline, which the ReleaseSpec names, releases the buffers.
 //
 // Units    bytes; alignment is a power of two.
-// Cost     that of the resource and of the discipline, and a control block from the slab. With enough blocks reserved,
-//          making a buffer takes no lock and no malloc. Reusing a buffer that a discipline kept costs one virtual call.
-//          With a discipline that frees at once, the only call for a new buffer is the one into the resource.
+// Cost     that of the resource and of the discipline, and a control block from the slab. If enough blocks were
+//          reserved, making a buffer takes no lock and no malloc. Reusing a buffer that a discipline kept costs one
+//          virtual call. With a discipline that frees at once, the only call for a new buffer is the one into the
+//          resource.
 // Errors   AllocStatus, never an exception. After a refusal nothing is acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
 // Ownership  borrows the resource. The destructor frees what the discipline still holds, except for leaked memory. A
@@ -26,7 +27,8 @@ namespace memsweep::lifetime {
 
 class Heap {
   public:
-    // `times` has the time of the calls into the resource, so that wait_ns() can leave them out.
+    // `times` measures the calls into the resource, so that wait_ns() can leave them out; nullptr: it leaves nothing
+    // out.
     Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times = nullptr);
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
@@ -48,8 +50,9 @@ class Heap {
         return allocate_new(bytes, alignment, zeroed);
     }
 
-    // allocate() into an existing handle, which first drops its buffer. If the memory is refused, the handle is empty;
-    // only a handle made by Buffer::wrap() may be unchanged. With a discipline that frees at once, no Result is made.
+    // Like allocate(), but makes the buffer in an existing handle, which first drops its old buffer. If the memory is
+    // refused, the handle is empty afterwards; only a handle made by Buffer::wrap() may be unchanged. With a discipline
+    // that frees at once, no Result is made.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
@@ -60,7 +63,7 @@ class Heap {
                           : allocate_by_discipline(handle, bytes, alignment, zeroed);
     }
 
-    // Makes control blocks for this many more buffers, so that making the buffers maps no further blocks.
+    // Makes control blocks for this many more buffers, so that no memory must be mapped when the buffers are made.
     void reserve(std::size_t blocks) noexcept;
 
     // Sets the tag of the next buffers, which names their owner in reports.
@@ -69,7 +72,7 @@ class Heap {
     // Frees the buffer by hand. The handle stays; with Detection::null its pointer becomes null.
     ManualFree free(Buffer& buffer) noexcept;
 
-    // Drops a handle that the program does not hold: a stray release, which is a defect.
+    // Drops a handle that the program does not hold, which is a defect (a stray release).
     void release_stray(const Buffer& buffer) noexcept;
 
     // Whether the buffer's memory may still be used.
@@ -94,7 +97,7 @@ class Heap {
         std::uint16_t tag{};
         std::uint64_t bytes{};
         bool reachable{};         // the buffer has a handle
-        std::int64_t since_ns{};  // steady clock: when the buffer was dropped; if reachable: see Block::since_ns
+        std::int64_t since_ns{};  // by the steady clock: when the buffer was dropped; if reachable, see Block::since_ns
     };
     template <typename Visit>
     void each_outstanding(const Visit& visit) const
@@ -108,7 +111,7 @@ class Heap {
     }
 
   private:
-    // Takes a block from the discipline's cache; nullptr: none fits, or there is no cache.
+    // Takes a block from the discipline's cache; nullptr: no block fits, or there is no cache.
     [[nodiscard]] Block* take_idle(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         return cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
@@ -131,7 +134,8 @@ class Heap {
         if (!slab_.has_own()) [[unlikely]] {
             return allocate_by_discipline(empty, bytes, alignment, zeroed);
         }
-        // Asks for the memory before it acquires a block, which would occupy a register during the call.
+        // First asks for the memory, then acquires a block. Otherwise the block would occupy a register during the
+        // call.
         const memory::Allocation made = ask(reclaimer_.resource(), bytes, alignment, zeroed);
         if (made.status != memory::AllocStatus::ok) [[unlikely]] {
             return made.status;
@@ -143,7 +147,7 @@ class Heap {
     }
     [[nodiscard]] Buffer first_handle(Block& block, std::uint64_t bytes) const noexcept
     {
-        if (block.discipline == nullptr) {  // set once: a block of the slab belongs to this heap in all its lives
+        if (block.discipline == nullptr) {  // set only in the block's first life: it belongs to this heap in all lives
             block.discipline = discipline_.get();
             block.cached = cache_ != nullptr;
             block.local = is_local_;

@@ -1,4 +1,4 @@
-// Triggers on the fill level of a runtime's managed heap.
+// Triggers (triggers.hpp) that ask for a collection when a runtime's managed heap is full enough.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,10 @@ inline model::ManagedBudget with_eden(model::ManagedBudget budget)
     return budget;
 }
 
-// The bytes of a thread-local buffer that are still unused when the young generation is full. Small objects use up the
-// whole buffer. An array that does not fit what is left of a buffer is allocated outside of it, so on average half a
-// buffer is unused. Arrays larger than a buffer are always outside, so a whole buffer is unused.
+// Returns the bytes of a thread-local buffer that are, on average, still unused when the young generation is full.
+// Small objects use up the whole buffer. If an array does not fit the rest of a buffer, it is allocated outside of the
+// buffer, so on average half a buffer is unused. Arrays larger than a buffer are always outside, so a whole buffer is
+// unused.
 inline std::uint64_t unused_at_collection(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0) {
@@ -49,8 +50,9 @@ inline bool is_large(const model::ManagedBudget& budget)
     return budget.large_from != 0 && budget.garbage >= budget.large_from;
 }
 
-// The bytes of the young generation that an array takes. Objects do not cross the regions of G1. So a large object
-// takes at least its share of a region: the region's size over the number of such objects that fit.
+// Returns the bytes of the young generation that an array takes. Objects do not cross the regions of G1. So a large
+// object takes at least its share of a region: the region's size divided by the number of such objects that fit into
+// it.
 inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
 {
     if (budget.garbage == 0 || is_large(budget)) {
@@ -62,9 +64,9 @@ inline std::uint64_t young_bytes(const model::ManagedBudget& budget)
     return std::max(budget.bytes_per_array + object, share);
 }
 
-// Julia's collector (1.10 and later). A collection comes when the heap reaches a target. The next target follows from
-// what the last collections cost and freed. Arrays of fewer than `counts_from` bytes lie in the managed heap and are
-// not counted.
+// Julia's collector (1.10 and later). A collection comes when the heap reaches a target size. The next target follows
+// from the time that the last collections took and from the bytes that they freed. Arrays of fewer than `counts_from`
+// bytes lie in the managed heap and are not counted.
 //
 // Sources  JuliaLang/julia, src/gc-stock.c (the heap target, MemBalancer's square-root rule): first target
 //          5600 * 1024 * 8 bytes; next = heap + clamp(sqrt(heap * alloc rate / collection rate) * tuning,
@@ -133,8 +135,9 @@ class HeapTargetTrigger final : public Trigger {
     std::uint64_t target_;
     std::uint64_t heap_{};
     std::uint64_t heap_after_last_{};
-    std::int64_t began_ns_{-1};  // the end of the last collection; before it, the first allocation
-    double allocated_{};         // smoothed, per collection, as are the next three
+    // The end of the last collection, or the first allocation if there was no collection; -1: neither.
+    std::int64_t began_ns_{-1};
+    double allocated_{};  // smoothed, per collection, as are the next three
     double program_ns_{};
     double freed_{};
     double pause_ns_{};
@@ -166,8 +169,8 @@ class ManagedBudgetTrigger final : public Trigger {
         return young_asked_ || large_asked ? Due::now : Due::no;
     }
 
-    // The array that did not fit the young generation is the first in the emptied one. The large object that asked for
-    // a collection is not counted.
+    // The array that did not fit the young generation becomes the first in the empty young generation. A large object
+    // that asked for a collection is not counted.
     void collected(const Collection& /*collection*/) noexcept override
     {
         const bool asked = std::exchange(young_asked_, false);

@@ -46,7 +46,8 @@ class G1Eden {
     {
     }
 
-    // Whether the heap shrinks in a collection that the program asks for: such a collection returns memory above -Xms.
+    // Whether the heap shrinks in a collection that the program asks for. Such a collection returns the memory above
+    // -Xms.
     [[nodiscard]] constexpr bool shrinks() const noexcept { return start_ < initial_; }
 
     [[nodiscard]] constexpr std::uint64_t regions(std::uint64_t collection) const noexcept
@@ -96,7 +97,7 @@ class G1Eden {
 
     [[nodiscard]] constexpr std::uint64_t of_a_shrunk_heap(std::uint64_t collection) const noexcept
     {
-        const std::uint64_t grown = start_ + (initial_ - start_) / 2;  // half way back
+        const std::uint64_t grown = start_ + (initial_ - start_) / 2;  // half way back to the size before it was shrunk
         const std::uint64_t may_have = most(collection < logged().size() - 1 ? start_ : grown);
         return collection < logged().size() ? std::min(logged().at(collection), may_have) : may_have;
     }

@@ -1,8 +1,8 @@
 // Fits the constants of a runtime profile to recordings: what a program allocates along with each array, and what it
-// had allocated before the first array. The fit replays each recorded loop in the model with many values. It chooses
-// those that bring the model's collections nearest to the recorded ones.
+// had allocated before the first array. The fit replays each recorded loop in the model with many values of these
+// constants. It chooses the values with which the model's collections come nearest to the recorded ones.
 //
-// Units    bytes or containers, depending on the key.
+// Units    bytes, or Python containers (triggers.hpp), depending on the profile's key.
 // Cost     seconds: some 5,000 replays of each recording. A replay takes microseconds per hundred iterations.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace memsweep::lifetime {
 // A recorded loop, and the settings under which the model replays it.
 struct ModelLoop {
     Recording recording;
-    model::ReleaseSpec spec;  // that of the profile, with the keys of this loop
+    model::ReleaseSpec spec;  // the profile's spec, with the keys of this loop
     std::uint64_t array_bytes{1};
     std::uint64_t own_arrays{};  // as in RecordedLoop
 };
@@ -29,7 +29,7 @@ struct ModelLoop {
 // What happens in a loop according to the model. The model releases arrays as soon as a collection finds them, because
 // the delay of a release thread depends on the machine.
 struct LoopCourse {
-    std::vector<std::uint64_t> collections;  // the iterations in which they come
+    std::vector<std::uint64_t> collections;  // the iterations in which collections come
     std::uint64_t peak{};                    // most unreleased arrays at a time
     std::uint64_t end{};                     // arrays that are unreleased at the end
 };
@@ -45,7 +45,8 @@ struct FittedKey {
     std::uint64_t least{};
     std::uint64_t most{};
 
-    [[nodiscard]] bool is_sure() const;  // least and most differ from the value by a tenth of it at most, or by two
+    // Whether `least` and `most` each differ from `value` by at most a tenth of it, or by at most 2.
+    [[nodiscard]] bool is_sure() const;
 };
 
 struct Figure {
@@ -59,19 +60,19 @@ struct Agreement {
     Figure peak;
     Figure end;
     Figure collections;
-    std::optional<Figure> first;  // iteration of the first collection, if model and recording both have one
+    std::optional<Figure> first;  // iteration of the first collection; nullopt: the model or the recording has none
     bool holds{};                 // within the bounds of docs/measurement.md
 };
 
 struct ProfileFit {
     std::vector<FittedKey> keys;  // empty: no recording has a collection
-    double iterations_off{};      // iterations from a recorded collection to the model's, on average
+    double iterations_off{};      // the average distance between a recorded collection and the model's, in iterations
 };
 
-// Fits the constants that all loops share, and sets them in the loops' specs. Needs at least one loop.
+// Fits the constants that all loops share, and sets these constants in the loops' specs. Needs at least one loop.
 [[nodiscard]] ProfileFit fit_profile(std::span<ModelLoop> loops);
 
-// Sets values that were fitted to other loops in a loop's spec.
+// Changes a loop's spec: sets the values of `fit`, which were fitted to other loops.
 void apply(const ProfileFit& fit, model::ReleaseSpec& spec);
 
 [[nodiscard]] Agreement agreement(const ModelLoop& loop);

@@ -3,8 +3,8 @@
 //
 // A recording is CSV with a row per iteration. Three columns are read: i (the iteration), unreleased (the buffers not
 // released yet) and gc0 (the collections since the process began). Rows without a collection and without a release may
-// be left out. If the columns gc1 and gc2 exist too, the runtime counts its generations separately. A line
-// "# command: ..." before the header says how the program was started.
+// be left out. If the recording also has the columns gc1 and gc2, the runtime counts the collections of its generations
+// separately. A line "# command: ..." before the header says how the program was started.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Recording {
     bool counts_major_ones_twice{};    // gc1 equals gc2 in every row, as in Mono
 
     [[nodiscard]] std::uint64_t iterations() const { return rows.back().iteration + 1; }
-    // The iterations in which collections came; an iteration with several collections is listed once for each.
+    // The iterations in which collections came. An iteration with three collections is listed three times.
     [[nodiscard]] std::vector<std::uint64_t> collections() const;
     [[nodiscard]] std::uint64_t peak() const;  // most unreleased buffers at a time
 };

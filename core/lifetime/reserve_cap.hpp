@@ -1,9 +1,10 @@
 // The JVM's limit on direct buffers: bytes are reserved before an allocation and unreserved when a buffer is freed.
 //
-// Sources  OpenJDK, java.nio.Bits.reserveMemory. While releases are under way, it waits for each and tries again.
-//          Then it calls System.gc() and goes on trying; whenever no release is under way, it sleeps 1, 2, 4, ... 256
-//          ms. After the last sleep it throws OutOfMemoryError.
-// Cost     one compare-and-swap per allocation below the cap.
+// Sources  OpenJDK, java.nio.Bits.reserveMemory. While releases are under way, this function waits for each release and
+//          tries again. Afterwards it calls System.gc() and goes on trying; whenever no release is under way, it
+//          sleeps: 1 ms the first time, then 2, 4, ... 256 ms. If it fails after the last sleep, it throws
+//          OutOfMemoryError.
+// Cost     one compare-and-swap per allocation, as long as the limit (cap) is not reached.
 // Threads  any.
 #pragma once
 
@@ -20,7 +21,8 @@ class ReserveCap {
   public:
     explicit ReserveCap(const model::ReserveCap& spec) noexcept : spec_{spec} {}
 
-    // `wait_for_progress` waits for one release and returns false if none is under way; `collect` is System.gc().
+    // Reserves the bytes; false: they do not fit under the limit, even after the last sleep. `wait_for_progress` waits
+    // for one release and returns false if none is under way; `collect` is System.gc().
     template <typename WaitForProgress, typename Collect>
     [[nodiscard]] bool reserve(std::uint64_t bytes, const WaitForProgress& wait_for_progress,
                                const Collect& collect) noexcept

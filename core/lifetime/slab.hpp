@@ -14,16 +14,17 @@
 
 namespace memsweep::lifetime {
 
-// The source of a heap's control blocks. It maps chunks of blocks, and has a free list for all threads and a short one
-// for each thread. It never calls malloc, so making a buffer leaves no trace in the malloc heap that is measured.
+// The source of a heap's control blocks. It maps chunks of blocks. It has one free list for all threads, and a short
+// free list for each thread. It never calls malloc, so making a buffer leaves no trace in the malloc heap that is
+// measured.
 //
 // Cost     plain loads and stores. A thread that only acquires blocks, or only recycles them, needs a compare-and-swap
 //          for every `thread_batch` blocks. Growing maps a chunk and writes all of it, so reserve first.
 // Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks. Chunks are unmapped by the destructor. A
 //          thread keeps at most `kept_by_thread` free blocks, which other threads cannot acquire.
 // Errors   a null pointer, or false, if the kernel refuses a chunk.
-// Threads  any; lock-free except while growing. When a thread has ended, the next thread in its slot takes over its
-//          list. Threads that share a slot have no list.
+// Threads  any; lock-free except while growing. When a thread has ended, the next thread that gets its slot
+//          (memory::current_thread_slot) takes over its list. Threads that share a slot have no list.
 // Ownership  owns every block. A block's memory exists until the slab is destroyed, whether it is in use or not.
 class BlockSlab {
   public:
@@ -36,11 +37,12 @@ class BlockSlab {
     BlockSlab& operator=(const BlockSlab&) = delete;
     ~BlockSlab();
 
-    // Returns a block whose count still says `released`, so that a late stray release changes nothing before begin().
+    // Returns a block whose count is still `released`, so that a late stray release has no effect before begin().
+    // nullptr: the kernel refused a chunk.
     [[nodiscard]] Block* acquire() noexcept { return has_own() ? acquire_own() : acquire_shared(); }
 
-    // Whether the calling thread's own list has a block. If so, acquire_own() succeeds, because no other thread can
-    // take the block.
+    // Whether the calling thread's own list has a block. If it has one, acquire_own() succeeds, because no other thread
+    // can take this block.
     [[nodiscard]] bool has_own() const noexcept { return own_[memory::current_thread_slot].first != nullptr; }
     [[nodiscard]] Block* acquire_own() noexcept
     {
@@ -106,9 +108,9 @@ class BlockSlab {
     void push(Block& first, Block& last) noexcept;
     [[nodiscard]] bool grow() noexcept;
 
-    // Low half: 1 + index of the first free block, 0 for none. High half: the number of pops so far. This number
-    // changes even if a popped block is pushed again. So another thread notices that the list is not the one that it
-    // read (ABA).
+    // Low half: 1 + index of the first free block, 0 for none. High half: the number of pops so far. The number of pops
+    // changes even if a popped block is pushed again. So a thread that has read the old head notices that the list has
+    // changed since (the ABA problem).
     std::atomic<std::uint64_t> head_{0};
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
@@ -127,7 +129,7 @@ class Reclaimer {
   public:
     Reclaimer(memory::MemoryResource& resource, BlockSlab& slab) noexcept : resource_{resource}, slab_{slab} {}
 
-    // Frees a block that has no handle any more, and its memory.
+    // Frees the memory of a block that has no handle any more, and returns the block to the slab.
     void free(Block& block) noexcept
     {
         if (free_data(block)) {
@@ -135,14 +137,14 @@ class Reclaimer {
         }
     }
 
-    // free() without a locked instruction, if no other thread can try to free this block.
+    // Like free(), but without a locked instruction. Call it only if no other thread can try to free this block.
     void free_alone(Block& block) noexcept
     {
         if (claim_free_alone(block)) {
             void* const data = block.data;
             const std::uint64_t bytes = block.bytes;
             const std::size_t alignment = block.alignment();
-            // Gives the block back first, so that deallocate is a tail call.
+            // Returns the block to the slab first, so that deallocate is a tail call.
             if (!slab_.recycle_own(block)) [[unlikely]] {
                 return free_beyond_own(block, data, bytes, alignment);
             }
@@ -150,7 +152,8 @@ class Reclaimer {
         }
     }
 
-    // Frees the block's memory only; the block itself stays, for handles that are left. False: it was freed already.
+    // Frees only the block's memory; the block itself stays, for the remaining handles. False: the memory was freed
+    // already.
     bool free_data(Block& block) noexcept
     {
         const bool first = claim_free(block);

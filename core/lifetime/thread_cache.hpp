@@ -1,8 +1,9 @@
 // Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. Keeping a
 // block and handing it out take no lock, no locked instruction and no call.
 //
-// Cost     a few nanoseconds to take or to put a block. A call compares cache and size with those that the thread used
-//          last. Then it loads and stores a pointer to the block that was put last. Older blocks are in a list.
+// Cost     a few nanoseconds to take or to put a block. A call compares the cache and the size with those that the
+//          thread used last. If they are equal, it only has to load and store a pointer to the block that was put last.
+//          Older blocks are in a list.
 // Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. At most 64 threads have a
 //          shard; further threads cache nothing.
 // Threads  any; a shard belongs to one thread and lives as long as the cache.
@@ -30,7 +31,7 @@ class ThreadCache {
     // Identifies the cache: above 0, and never reused by another cache.
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-    // A block of exactly this size, with at least this alignment; nullptr: there is none.
+    // Takes a block of exactly this size, with at least this alignment; nullptr: there is none.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (!turn_to_shard()) {
@@ -41,7 +42,7 @@ class ThreadCache {
         return block;
     }
 
-    // Keeps a block without handles. False: there is no room, and the block's place() is set to 0.
+    // Keeps a block that has no handles. False: the cache cannot keep it, and the block's place() is set to 0.
     [[nodiscard]] bool put(Block& block) noexcept
     {
         const bool kept = turn_to_shard() && turn_to_entry(block.bytes) && recent.entry->put(block);
@@ -49,10 +50,11 @@ class ThreadCache {
         return kept;
     }
 
-    // take() and put() for the most common cases, inline. take_recent: the thread's last call was for this cache and
-    // this size. put_recent: the block came from the entry that the thread used last. nullptr or false: it is not this
-    // case, or the entry is empty or full; call take() or put(). Only comparisons decide, because the processor
-    // predicts them. With a hash, a put would wait for the block's size, and the next take would wait for the put.
+    // Do what take() and put() do, inline, but only in the most common case. For take_recent(): the thread's last call
+    // was for this cache and this size. For put_recent(): the block came from the entry that the thread used last.
+    // nullptr or false: the case is another one, or the entry is empty or full; call take() or put() instead. Only
+    // comparisons decide, because the processor predicts them. With a hash, a put would wait for the block's size, and
+    // the next take would wait for the put.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -87,11 +89,11 @@ class ThreadCache {
     static constexpr std::uint64_t none = ~std::uint64_t{0};                   // the size of no block
     static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // the place() of no block
 
-    // Keeps blocks of one size. A program that drops an array and then makes one uses only `latest`. So a take depends
-    // on the last put, but on no count and no list.
+    // Keeps blocks of one size. A program that drops an array and then makes one uses only `latest`. So a take has to
+    // wait for the store of the last put, but for no count and no list.
     struct Entry {
         std::atomic<Block*> latest{nullptr};
-        Block* older{};  // a list
+        Block* older{};  // a list, linked by Block::next
         std::atomic<std::uint32_t> older_count{0};
         std::uint32_t older_limit{};             // the most that older_count may be at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
@@ -152,14 +154,14 @@ class ThreadCache {
             return true;
         }
     };
-    // Only its own thread writes to a shard. What other threads may read is atomic.
+    // Only the thread that a shard belongs to writes to it. The members that other threads may read are atomic.
     struct alignas(64) Shard {
         std::array<Entry, entries> table{};
         std::atomic<std::uint64_t> misses{0};
     };
     // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not
-    // used: no heap and no block has the numbers of that cache and entry any more. Only this thread gives the entry
-    // another size and, with it, another `place`. This struct is then updated too.
+    // used: no heap and no block has the numbers of that cache and entry any more. Only this thread can give the entry
+    // another size and another `place`. When it does, it updates this struct too.
     struct Recent {
         std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // of the cache
         std::uint64_t bytes{none};                                        // size of the entry; none: no entry was used
@@ -191,14 +193,14 @@ class ThreadCache {
     }
     [[nodiscard]] bool give_size(Entry& entry, std::uint64_t bytes) const noexcept;
 
-    // The number of blocks of this size that a thread may keep.
+    // Returns how many blocks of this size a thread may keep.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
     const std::uint64_t number_;
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, max_threads>> shards_;
-    std::atomic<std::size_t> shards_taken_{0};  // the next free one in shards_; may exceed max_threads
+    std::atomic<std::size_t> shards_taken_{0};  // index of the next free shard in shards_; may exceed max_threads
 };
 
 }  // namespace memsweep::lifetime

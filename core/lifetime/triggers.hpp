@@ -1,4 +1,4 @@
-// Rules that make a runtime collect. They count what the program allocates and frees, and hold none of its memory.
+// Rules that make a runtime collect. They count what the program allocates and frees, but own no memory of the program.
 //
 // Units    bytes, nanoseconds of any monotonic clock.
 // Threads  one at a time: the owner of a trigger serialises its calls.
@@ -27,8 +27,8 @@ enum class Generation : std::uint8_t { youngest, middle, oldest };
 struct Collection {
     std::int64_t start_ns{};
     std::int64_t end_ns{};
-    std::uint64_t freed_bytes{};  // freed by the collection, or found by it and left for others to free
-    bool asked_for{};             // by the program, not by a trigger
+    std::uint64_t freed_bytes{};  // freed by the collection, or found by it and left to a finalizer thread to free
+    bool asked_for{};             // the program asked for the collection, not a trigger
 };
 
 class Trigger {
@@ -43,19 +43,19 @@ class Trigger {
     [[nodiscard]] virtual Due again() noexcept { return Due::no; }
     // Which containers the requested collection must examine.
     [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
-    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // this many bytes were really freed
+    virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // call when this many bytes were really freed
     virtual void collected(const Collection& /*collection*/) noexcept {}
 };
 
 // Triggers that count a program's objects and ignore their sizes.
 
-// Asks for a collection before an allocation, if a given number of allocations were made since the last collection.
+// Asks for a collection before an allocation if a given number of allocations were made since the last collection.
 class AllocationCount final : public Trigger {
   public:
     explicit AllocationCount(std::uint64_t every) noexcept : every_{every} {}
 
-    // The count restarts at the allocation that asks, not when its collection has ended. Otherwise other threads would
-    // ask again in the meantime.
+    // The count restarts at the allocation that asks for a collection, not when this collection has ended. Otherwise
+    // other threads would ask again in the meantime.
     [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
     {
         if (since_ < every_) {
@@ -125,7 +125,7 @@ class CycleCounts final : public Trigger {
         arrays_ -= std::min<std::uint64_t>(arrays_, spec_.containers_per_array);
     }
 
-    // The array being made is the first of the new young generation.
+    // The array that is being made is the first one in the new young generation.
     void collected(const Collection& collection) noexcept override
     {
         const bool own = std::exchange(asked_, false);
@@ -133,7 +133,7 @@ class CycleCounts final : public Trigger {
         young_ = collection.asked_for ? 0 : std::min(spec_.containers_per_array, spec_.generation0);
     }
 
-    // The number of collections of the youngest generation alone, of the two youngest, and of all three.
+    // Returns three numbers of collections: of the youngest generation alone, of the two youngest, and of all three.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
@@ -197,18 +197,20 @@ class CycleCounts final : public Trigger {
     static constexpr std::uint32_t freed_before = 3;
 
     model::CycleThresholds spec_;
-    std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
-    std::uint32_t unmade_{};                // companions of the current array that are left to make
-    std::uint32_t beside_{};                // live companions of the last finished array
-    std::uint32_t free_;                    // containers in the free list
-    bool finished_{true};                   // the current array and its companions are made
-    bool asked_{};                          // a collection was asked for and has not come yet
-    Generation generation_{};               // of the collection that was asked for last
-    std::uint64_t arrays_{};                // containers of arrays that are not freed
-    std::uint64_t made_{};                  // containers of arrays made since the oldest generation last got containers
-    std::uint64_t passed_on_{};             // containers that the oldest generation got since it was last collected
-    std::uint64_t long_lived_;              // containers that the oldest generation held when it was last collected
-    std::array<std::uint64_t, 2> since_{};  // middle, oldest: collections of the next younger one since their own last
+    std::uint64_t young_;        // since the last collection: containers allocated, minus those deallocated
+    std::uint32_t unmade_{};     // companions of the current array that are not made yet
+    std::uint32_t beside_{};     // live companions of the last finished array
+    std::uint32_t free_;         // containers in the free list
+    bool finished_{true};        // the current array and its companions are made
+    bool asked_{};               // a collection was asked for and has not come yet
+    Generation generation_{};    // of the collection that was asked for last
+    std::uint64_t arrays_{};     // containers of arrays that are not freed
+    std::uint64_t made_{};       // containers of arrays made since the oldest generation last got containers
+    std::uint64_t passed_on_{};  // containers that the oldest generation got since it was last collected
+    std::uint64_t long_lived_;   // containers that the oldest generation held when it was last collected
+    // [0]: collections of the youngest generation since the middle one was last collected. [1]: collections of the
+    // middle generation since the oldest was last collected.
+    std::array<std::uint64_t, 2> since_{};
     std::array<std::uint64_t, 3> collections_{};
 };
 
@@ -216,7 +218,7 @@ class CycleCounts final : public Trigger {
 // it.
 
 // GC.AddMemoryPressure of CoreCLR. It compares the bytes added since the last full collection with a budget. The budget
-// grows with the ratio of additions to removals over the last collections. After a collection, no further one is asked
+// grows with the ratio of added to removed bytes over the last collections. After a collection, no further one is asked
 // for until `duty` times its duration has passed. Removals are not subtracted from the bytes added, so collections come
 // even if the program frees all that it allocates.
 //
@@ -249,7 +251,7 @@ class CoreClrPressure final : public Trigger {
         last_duration_ns_ = collection.end_ns - collection.start_ns;
     }
 
-    // A collection is asked for when the bytes added reach this.
+    // Returns the number of added bytes at which a collection is asked for.
     [[nodiscard]] std::uint64_t budget() const noexcept
     {
         const std::uint64_t least = spec_.min_budget;
@@ -283,9 +285,9 @@ class CoreClrPressure final : public Trigger {
 };
 
 // The rule by which CUDA.jl calls Julia's collector. A collection comes before an allocation if the live bytes pass a
-// share of the device's memory. It is left out while collections take too large a share of the time. The allowed share
-// doubles for each of three signs that a collection is worth it: the last collection freed more than 10 %, more than 90
-// % of the memory is live, more than 95 % is live.
+// share of the device's memory. The collection is left out if collections take too large a share of the time. The
+// allowed share doubles for each of three signs that a collection is worth its time: the last collection freed more
+// than 10 % of the live bytes; the live bytes are more than 90 % of the device's memory; they are more than 95 % of it.
 //
 // Sources  CUDA.jl, lib/cudadrv memory management (maybe_collect): thresholds 0.75, 0.90 and 0.95; a share of 5 % of
 //          the time. The time of a collection is smoothed: three quarters old value, one quarter new.

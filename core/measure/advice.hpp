@@ -18,12 +18,13 @@
 
 namespace memsweep::measure {
 
-// The smallest gain for which a setting is worth advising, because somebody has to remember it.
+// The smallest gain for which a setting is advised. A smaller gain is not worth the trouble of remembering the setting.
 struct LeastGain {
     double share{0.03};
     std::uint64_t bytes{std::uint64_t{1} << 20U};
 
-    [[nodiscard]] double of(double memory) const;  // in bytes: `share` of the memory, but at least `bytes`
+    // Returns the gain in bytes: `share` of `memory`, which is used without the setting, but at least `bytes`.
+    [[nodiscard]] double of(double memory) const;
 };
 
 // The stage of a search that a setting has reached.
@@ -33,26 +34,27 @@ enum class Claim : std::uint8_t { open, proven, refuted };
 
 struct Judged {
     Claim claim{};
-    // For a gain: the mean of the pairs' ratios; for a price: the Hodges-Lehmann estimate.
+    // The ratio with the setting / without it. Of a gain (memory): the mean over the pairs. Of a price (time): the
+    // Hodges-Lehmann estimate.
     double ratio{1};
     std::optional<std::array<double, 2>> ci95{};  // of the ratio; nullopt for fewer than three pairs
     std::size_t pairs{};
 };
 
-// Judges whether a setting saves memory. Proven: over at least three pairs the mean gain is at least `least`, and
+// Judges whether a setting saves memory. Proven: over three pairs or more, the mean gain is at least `least`, and
 // chance does not explain the gain. The test is Student's t, one-sided, at 0.5 %. So the chance of a false proof stays
-// below 5 %, even if two settings are tested after every pair. Refuted: the 95 % interval of the gain is below `least`,
-// or ten pairs have not proven the gain.
+// below 5 %, even if two settings are tested after every pair. Refuted: all of the gain's 95 % interval is below
+// `least`, or the gain is not proven after ten pairs.
 [[nodiscard]] Judged judge_gain(std::span<const PairOfValues> memory, const LeastGain& least);
 
 // Judges whether a setting costs little enough time. Proven: with the setting, the program takes less than `at_most`
-// times as long as without. Of a hundred settings that take longer, at most one is wrongly called proven. Refuted:
-// the pairs show that the setting costs more time, or after ten pairs the estimated ratio is more than 3 % above
-// `at_most`.
+// times as long as without. Of a hundred settings that cost more time than this, at most one is wrongly called proven.
+// Refuted: the pairs show that the setting costs more time than this, or after ten pairs the estimated ratio is more
+// than 3 % above `at_most`.
 [[nodiscard]] Judged judge_price(std::span<const PairOfValues> time, double at_most);
 
-// Whether a setting with this price may be advised. It may if the price is proven, or if the price is open and the
-// estimated ratio is at most 3 % above `at_most`, however few the pairs.
+// Whether a setting with this price may be advised. It may if the price is proven. It may also, even after a single
+// pair, if the price is open and the estimated ratio is at most 3 % above `at_most`.
 [[nodiscard]] bool is_affordable(const Judged& price, double at_most);
 
 }  // namespace memsweep::measure

@@ -1,9 +1,9 @@
-// Judges what a scenario claims about its own outcome.
+// Judges the assertions of a scenario, that is, what it claims about its own results.
 //
 // Only cases with status ok are judged; the status of a skipped or crashed case says enough. If an assertion matches no
-// such case, its outcome is not_evaluated. A ratio is judged for every pair of cases that match `where` and differ only
-// in the axes of the ratio. If there are several pairs, the expression in each result names the parameters that both
-// cases of its pair share.
+// case with status ok, its outcome is not_evaluated. A ratio is judged for every pair of cases that match `where` and
+// differ only in the axes of the ratio. If there are several pairs, the expression in each result names the parameters
+// that both cases of its pair share.
 //
 // Errors   none: an assertion on a value that was not measured fails, with the reason.
 #pragma once
@@ -20,7 +20,8 @@ namespace memsweep::measure {
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
 
-// Judges one case alone. nullopt: the case did not run or does not match, or the assertion is about two cases.
+// Judges one case alone. nullopt: the status of the case is not ok, the assertion does not match the case, or the
+// assertion is about two cases.
 [[nodiscard]] std::optional<model::AssertionResult> evaluate_case(const model::Assertion& assertion,
                                                                   const model::CaseReport& report);
 

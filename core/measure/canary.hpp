@@ -1,9 +1,9 @@
 // Decides whether other work disturbed the machine in a round. The canary, a short piece of our own work, is timed
-// before, between and after the two programs. So the programs' own times play no part in the decision.
+// before, between and after the two programs of the round. The programs' own times play no part in the decision.
 //
-// A round is repeated if one of its canary times is further from the usual time than the noise of earlier canary times
-// explains. The rule does not look at the programs' times. So leaving rounds out favours neither program, and the test
-// of paired.hpp stays valid.
+// A round is repeated if one of its canary times is further from the median of earlier canary times than their noise
+// explains. Because the programs' times play no part, leaving rounds out favours neither program, and the test of
+// paired.hpp stays valid.
 //
 // Units    seconds.
 // Cost     O(n log n) per round, after n rounds.
@@ -18,7 +18,7 @@
 namespace memsweep::measure {
 
 struct CanaryLimits {
-    // After this many repeats a round is kept as it is, and its canary times count as normal.
+    // After this many repeats a round is kept in any case, and its canary times count as normal.
     std::size_t repeats_of_round{2};
     double repeats_per_round{
         0.25};  // most repeats in total, as a share of all rounds (rounded up); it ends comparisons on a busy machine

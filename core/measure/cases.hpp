@@ -15,29 +15,30 @@
 
 namespace memsweep::measure {
 
-// The values of a metric, one per repetition. If `point` is not empty: the metric's values at the points of that name,
-// in the order sampled. Empty if the case has no such metric or point.
+// Returns the values of a metric, one per repetition; a value is nullopt if it was not measured. If `point` is not
+// empty: the metric's values at the points of this name, in the order in which they were sampled. Returns an empty list
+// if the case has no such metric or point.
 [[nodiscard]] std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
                                                              std::string_view metric);
 
-// The median of case_values(); nullopt if there are none.
+// The median of case_values(); nullopt if there are no values.
 [[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
                                                 std::string_view metric);
 
-// The shift of a metric's values from `base` to `other`; nullopt if one of them has no value.
+// The shift (statistics.hpp) of a metric's values from `base` to `other`; nullopt if one of the two cases has no value.
 [[nodiscard]] std::optional<Shift> case_shift(const model::CaseReport& base, const model::CaseReport& other,
                                               std::string_view metric);
 
 // The names of a case's points, in the order in which they were first sampled.
 [[nodiscard]] std::vector<std::string_view> point_names(const model::CaseReport& report);
 
-// The value of the parameter `axis`, as text; nullopt if there is none.
+// The value of the parameter `axis`, as text; nullopt if the case has no such parameter.
 [[nodiscard]] std::optional<std::string> value_on(const model::CaseReport& report, std::string_view axis);
 
-// The value of the parameter `mode`; nullopt if there is none.
+// The value of the parameter `mode`; nullopt if the case has no such parameter.
 [[nodiscard]] std::optional<std::string> mode_of(const model::CaseReport& report);
 
-// "name=value".
+// The parameter as "name=value", for example "mode=refcount".
 [[nodiscard]] std::string param_text(const model::Param& param);
 
 // "name=value" of every parameter except those of `axes`, in alphabetical order.
@@ -66,11 +67,11 @@ struct CasePair {
 
 inline constexpr std::string_view mode_axis = "mode";
 
-// Cases that differ on one axis only.
+// Cases that differ only on one axis.
 struct CaseGroup {
     std::vector<std::string> rest;  // what the cases share: the scenario, then the other parameters
     std::vector<const model::CaseReport*> cases;
-    const model::CaseReport* base{};  // the case that others are compared with
+    const model::CaseReport* base{};  // the case with which the other cases of the group are compared
 };
 
 // Groups of cases that differ only in the parameter `mode`, in the order of their first cases. Cases without `mode` or
@@ -92,14 +93,14 @@ inline constexpr std::string_view phase_axis = "phase";
 // Errors   none: a case without phases (skipped, or of an earlier version) makes no case.
 [[nodiscard]] model::RunReport by_phase(const model::RunReport& report);
 
-// True if a scenario of the result has an axis of its own named `phase`. Then `phase` means that axis.
+// True if a scenario of the result has an axis of its own with the name `phase`. In this case `phase` means that axis.
 [[nodiscard]] bool has_phase_axis(const model::RunReport& report);
 
 // Matrices of processors against memory. The cases of a matrix differ only in two NUMA nodes: that of the processors
 // and that of the memory.
 //
 // Units    the metric's own; a cell is a median over the repetitions.
-// Errors   none: what was not measured is absent, with the case's reason.
+// Errors   none: a cell that was not measured has no value, but the case's reason.
 
 // Parameters that are numbers of NUMA nodes.
 inline constexpr std::string_view cpu_node_param = "cpu_node";
@@ -112,20 +113,22 @@ struct PlaceMatrix {
         bool has_case{};
         std::string reason;  // why the case has no value
     };
-    std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
+    // For example "numa_read": the scenario's name without "probe_", and the values of the other parameters.
+    std::string name;
     model::Unit unit{};
     model::Better better{};
     std::string row_role;
     std::string col_role;
-    std::vector<std::string> rows;  // "node0", in order of appearance
+    std::vector<std::string> rows;  // for example "node0", in the order of the cases
     std::vector<std::string> cols;
     std::vector<std::vector<Cell>> cells;
 };
 
-// The index of a name in `names`. A new name is added at the end.
+// Returns the index of a name in `names`. If the name is not in `names`, adds it at the end.
 [[nodiscard]] std::size_t index_of(std::vector<std::string>& names, const std::string& name);
 
-// One matrix for each scenario and combination of the other parameters. Cases without both nodes are left out.
+// Makes one matrix for each scenario and combination of the other parameters. A case that lacks one of the two nodes is
+// left out.
 [[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 
 }  // namespace memsweep::measure

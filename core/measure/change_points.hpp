@@ -1,14 +1,15 @@
-// Finds the places where the level of a sequence changes, and how sure each change is. Such a place is a cut: it lies
-// between two neighbouring values.
+// Finds the positions at which the level of a sequence changes, and how sure each change is. Such a position, between
+// two neighbouring values, is called a cut.
 //
 // Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in
 //          overlapping intervals of fixed lengths: the whole sequence, halves, quarters and so on. So a rise is found
 //          even if the level falls again later. In each interval every possible cut is tried. Mann-Whitney's U test
 //          compares the values before the cut with those after it. The test is exact if there are no ties; its p is
 //          never below the smallest that so few values can have. The lowest p of all cuts tried, times their number
-//          (Bonferroni), is the p of the best cut. cuts() finally moves each cut, within the values between its two
-//          neighbours. It minimises the sum of the distances between the values and the median of their side. Nothing
-//          is random.
+//          (Bonferroni), is the p of the best cut. At the end, cuts() moves each cut, but not beyond the next cut on
+//          either side. It chooses the position with the smallest sum of distances: those of the values before the cut
+//          from the median of these values, and those of the values after it from the median of those. Nothing is
+//          random.
 // Cost     tries about n log n cuts for n values.
 // Errors   none: fewer than 2 * min_segment values have no cut.
 #pragma once
@@ -31,11 +32,11 @@ struct Cut {
 
 class CutFinder {
   public:
-    // The cut with the lowest p, even if it could be chance.
+    // Returns the cut with the lowest p, even if it could be chance; nullopt: there are too few values.
     [[nodiscard]] std::optional<Cut> best_cut(std::span<const double> values);
 
-    // Every cut whose p is at most `level`, in order. Each p is computed from the values between the two neighbouring
-    // cuts.
+    // Returns every cut whose p is at most `level`, in the order of the sequence. The p of a cut is computed from the
+    // values between the cut before it and the cut after it.
     [[nodiscard]] std::vector<Cut> cuts(std::span<const double> values, double level);
 
   private:

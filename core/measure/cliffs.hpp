@@ -26,7 +26,7 @@ enum class CliffKind : std::uint8_t { faults, time };
 struct Cliff {
     CliffKind kind{};
     SizeCost cheap;  // the last size before the jump
-    SizeCost dear;   // a size of one byte more
+    SizeCost dear;   // the size that is one byte larger
 };
 
 struct SizeRange {
@@ -35,8 +35,8 @@ struct SizeRange {
     unsigned per_doubling{4};
 };
 
-// Measures the cost of allocating blocks of one size. The cost must not depend on sizes measured before, so each size
-// needs a process of its own.
+// Measures the cost of allocating blocks of one size. The cost must not depend on sizes that were measured before, so
+// each size needs a process of its own.
 using CostOfSize = std::function<base::Expected<SizeCost>(std::uint64_t bytes)>;
 
 struct CliffSurvey {
@@ -46,16 +46,17 @@ struct CliffSurvey {
 
 [[nodiscard]] std::vector<std::uint64_t> sizes_of(const SizeRange& range);
 
-// Sweeps over sizes, then bisects every jump to the byte. A jump in faults is exact. A jump in time counts only if the
-// faults do not jump. The sizes on both sides of the jump are also measured a second time; the jump must appear again.
+// Sweeps over sizes, then narrows every jump down to a single byte, by bisection. A jump in faults is exact. A jump in
+// time counts only under two conditions: the faults do not jump; and the sizes on both sides of the jump, measured a
+// second time, show the jump again.
 //
 // Cost     one measurement per size of the sweep. For each cliff, about log2(d) more, where d is the number of
 //          bytes between two neighbouring sizes of the sweep.
 // Errors   the first error that a measurement returns.
 [[nodiscard]] base::Expected<CliffSurvey> find_cliffs(const SizeRange& range, const CostOfSize& cost_of);
 
-// True if a block of the larger size, `dear`, takes more than three times as long as one of the size `cheap`. For
-// faults: if it causes more than one fault beyond three times the faults of `cheap`.
+// True if a block of the larger size, `dear`, takes more than three times as long as a block of the size `cheap`. For
+// CliffKind::faults: true if `dear` has more faults per operation than three times those of `cheap`, plus one.
 [[nodiscard]] bool is_cliff(CliffKind kind, const SizeCost& cheap, const SizeCost& dear);
 
 // Settings of an allocator that are tried together.
@@ -64,7 +65,7 @@ using CliffSetting = std::vector<model::ChosenSetting>;
 // The facts that decide where an allocator's limits lie.
 struct AllocatorFacts {
     std::string_view name;      // as model::allocators() has it
-    std::string_view version;   // as the allocator says it, "2.36" or "5.3.0-0-g54e"; empty: not known
+    std::string_view version;   // as the allocator reports it, for example "2.36" or "5.3.0-0-g54e"; empty: not known
     model::Variables settings;  // the settings in its environment
 };
 
@@ -89,7 +90,7 @@ enum class CliffLimit : std::uint8_t {
 // The effects that a setting can have on a limit.
 enum class LimitMoves : std::uint8_t {
     lifted,                // a setting raises or removes the limit
-    lowered_only,          // settings can only lower the limit; a cliff that moves down with it has this cause
+    lowered_only,          // settings can only lower the limit; if a cliff moves down with the limit, it has this cause
     compiled_in,           // no setting moves the limit
     compiled_in_cost_set,  // no setting moves the limit, but one changes the cost above it
 };
@@ -97,12 +98,12 @@ enum class LimitMoves : std::uint8_t {
 // A known cause of a cliff, and the settings that should move the cliff.
 struct CliffCause {
     CliffLimit limit{};
-    std::span<const CliffSetting> settings;  // to try one after the other
+    std::span<const CliffSetting> settings;  // to be tried one after the other
     LimitMoves moves{};
 };
 
-// The cause of a cliff; nullopt: not known. A cause is named only if the cliff's last cheap size equals the limit of
-// the allocator in this version and under these settings.
+// Returns the cause of a cliff; nullopt: not known. A cause is returned only if the size before the jump equals a limit
+// that the allocator has in this version and under these settings.
 //
 // Sources  64-bit builds. glibc, malloc/malloc.c (2.26 brought the thread cache, 2.42 let it hold large blocks) and
 //          malloc(3), mallopt(3), "Memory Allocation Tunables"; jemalloc 5, include/jemalloc/internal/sc.h, tcache and

@@ -48,16 +48,16 @@ struct MetricComparison {
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;
-    std::uint64_t base_n{}, candidate_n{};  // number of values on either side
+    std::uint64_t base_n{}, candidate_n{};  // number of values on each side
     std::optional<double> base_median, candidate_median;
-    std::optional<Shift> shift;  // for an exact counter: between the medians, without an interval
-    std::optional<double> p, q;  // noisy metrics only
+    std::optional<Shift> shift;  // for an exact counter: from median to median, without an interval
+    std::optional<double> p, q;  // noisy metrics only: q is p adjusted for the number of metrics
     Verdict verdict{};
     Reason reason;
     std::optional<Attribution> extra;  // where the extra time went, if one side took longer
     bool is_base_slower{};             // the base took longer, so `extra` is about the base
-    bool busier_machine{};             // inconclusive, because the machine may have made the difference
-    bool hidden{};                     // in rounds: values scatter so much that further rounds are of no use
+    bool busier_machine{};             // inconclusive, because the load of the machine may have made the difference
+    bool hidden{};                     // in rounds: the values scatter so much that further rounds are of no use
 };
 
 // Returns the default threshold of a metric, as default_threshold() does.
@@ -71,12 +71,12 @@ using DefaultThreshold = Threshold (*)(std::string_view metric, model::Unit unit
 // Whether the two sides come from one run, in which their repetitions alternated, or from separate runs.
 enum class Runs { one, separate };
 
-// Compares the metrics in the order of the pairs. In each pair the base's metrics come first, in its order, then those
-// that only the candidate has. A metric that has a value on neither side is left out. The p values of the noisy metrics
-// are adjusted together, without the informational metrics. A metric that cannot be compared gets a verdict with its
-// reason. With Runs::separate, repetitions that other work disturbed do not count (separate_runs.hpp).
+// Compares the metrics in the order of the pairs. In each pair the base's metrics come first, in the order of the base,
+// then those that only the candidate has. A metric is left out if neither side has a value of it. The p values of the
+// noisy metrics are adjusted together, without the informational metrics. A metric that cannot be compared gets a
+// verdict with its reason. With Runs::separate, repetitions that other work disturbed do not count (separate_runs.hpp).
 //
-// Cost     two exact distributions per noisy metric: 0.04 ms for 20 against 20 repetitions (a 2-core VM).
+// Cost     two exact distributions per noisy metric: 0.04 ms if each side has 20 repetitions (a 2-core VM).
 [[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria,
                                                           Runs runs = Runs::one);
 
@@ -86,23 +86,24 @@ struct Side {
 };
 
 struct ComparedCase {
-    std::string label;  // the case id; between two axis values: what both cases share, may be empty
+    std::string label;  // the case id; between two axis values: the parameters that both cases share, may be empty
     std::string scenario;
     std::string base_id, candidate_id;  // empty if that side lacks the case
 };
 
 struct Comparison {
     Side base, candidate;
-    bool is_between{};                           // the sides are two values of an axis within one result
-    bool is_in_rounds{};                         // judged by compare_rounds()
-    std::vector<std::uint32_t> duet_processors;  // on which both sides ran at the same time; empty: they did not
-    std::vector<std::string> overruled;          // differences that --force ignored
-    std::string machines;                        // compared_machines() of likeness.hpp; may be empty
+    bool is_between{};    // the sides are two values of an axis within one result
+    bool is_in_rounds{};  // judged by compare_rounds()
+    // The processors on which both sides ran at the same time; empty: they ran in turns.
+    std::vector<std::uint32_t> duet_processors;
+    std::vector<std::string> overruled;  // differences that --force ignored
+    std::string machines;                // compared_machines() of likeness.hpp; may be empty
     std::vector<ComparedCase> cases;
     std::vector<CasePair> pairs;                 // the reports of `cases`, in the same order
     std::vector<MetricComparison> metrics;       // MetricComparison::pair is an index in `cases`
     std::vector<Finding> findings;               // the cases that changed, the worst first
-    std::size_t noisy_metrics{};                 // how many were tested together
+    std::size_t noisy_metrics{};                 // how many noisy metrics were tested together
     std::vector<model::SiteComparison> sites{};  // one for each pair whose call sites were compared
 };
 
@@ -126,14 +127,14 @@ enum class ComparisonOutcome {
 
 [[nodiscard]] ComparisonOutcome outcome(const Comparison& comparison);
 
-// What changed: one finding per case, the worst first. A finding says if page faults explain why the case is slower.
-// Needs the cases, pairs and metrics of the comparison.
+// Returns what changed: one finding per case, the worst change first. A finding also says whether page faults explain
+// why the case is slower. Needs the cases, pairs and metrics of the comparison.
 [[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
-// Estimates how many repetitions of each side would settle an inconclusive metric. It assumes that the scatter stays
-// the same, so the interval narrows with the square root of the number of repetitions. `family` is the number of noisy
-// metrics that are judged together. Returns 0 if 1,000 repetitions would not be enough, or if the metric is not
-// inconclusive.
+// Estimates how many repetitions of each side would be enough for a verdict on an inconclusive metric. It assumes that
+// the scatter stays the same, so the interval narrows with the square root of the number of repetitions. `family` is
+// the number of noisy metrics that are judged together. Returns 0 if 1,000 repetitions would not be enough, or if the
+// metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
 }  // namespace memsweep::measure

@@ -3,7 +3,7 @@
 // reporters/wording turns findings into sentences.
 //
 // Units    those of each metric.
-// Errors   none: absent figures are left out.
+// Errors   none: a finding leaves out what was not measured.
 // Ownership  findings of a run point into its cases.
 #pragma once
 
@@ -39,16 +39,17 @@ struct ChangedCase {
     std::optional<Attribution> attribution;
 };
 
-// Two measurements of a probe that together are impossible for memory. So the probe also measured something else.
+// Two measurements of a probe that no memory can show together. So at least one of them measured something else than
+// memory.
 struct Contradiction {
     FindingKind kind{};
     ProbedCase base;   // the case with the smaller working set, with one chain, or with idle memory
     ProbedCase other;  // the case with the larger set, with several chains, or with memory under load
-    double excess{};   // how far the measurement is beyond what is possible
-    bool by_best{};    // `excess` is of the best samples; else it is of the medians
+    double excess{};   // what was measured divided by what is possible, so above 1
+    bool by_best{};    // `excess` is computed from the best samples; else from the medians
 };
 
-// The run of a history in which something begins.
+// The run of a history (a series of results) in which something begins, such as a change.
 struct RunPlace {
     std::size_t run{}, runs{};  // the run's number, from 0, and the number of runs
     std::string started, name;  // when the run started (UTC), and its file
@@ -60,7 +61,7 @@ struct ChangedSites {
     std::uint32_t runs{};  // recorded runs of each program
 };
 
-// The figures that a verdict on replays rests on.
+// The values from which a verdict on replays was derived.
 struct ReplayFigures {
     ReplayVerdict of;
 };
@@ -70,10 +71,10 @@ struct Finding {
     Importance importance{};
     std::string case_id{};                // the first case that the finding is about; may be empty
     std::string base{};                   // the case, result or axis value that the case is compared with
-    std::string subject{};                // an assertion, a trim, or a case as reports call it
+    std::string subject{};                // an assertion, a kind of trim, or the name of a case in reports
     std::vector<MetricEffect> metrics{};  // the metrics that show the finding, the main one first
-    std::size_t count{1};                 // how many cases, metrics or runs the finding is true of
-    std::size_t total{};                  // out of how many; 0: not reported
+    std::size_t count{1};                 // the number of cases, metrics or runs for which the finding is true
+    std::size_t total{};                  // of how many cases, metrics or runs; 0: not reported
     std::string words{};                  // text: the reason of a case, or a warning
     Reason reason{};                      // of a verdict
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
@@ -87,43 +88,43 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
-// The findings that say not to trust a result's figures. Either other work disturbed the machine before anything was
-// measured, or a probe measured what no memory can do. findings() contains these too.
+// Returns the findings that say that a result must not be trusted. Either other work disturbed the machine before
+// anything was measured, or a probe measured what no memory can do. findings() contains these too.
 [[nodiscard]] std::vector<Finding> doubts_about_machine(const model::RunReport& report);
 
-// The findings behind the exit code of a run that came to its end: failures, cases over the memory budget and, if
-// nothing was measured, skipped cases.
+// Returns the findings that decide the exit code of a run that was not interrupted: failures, cases over the memory
+// budget and, if nothing was measured, skipped cases.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
-// The time that starting any program takes, measured beside the cases. It is never more than the shortest repetition,
-// because each repetition contains a start. nullopt: not measured.
+// Returns the seconds that the start of any program takes, measured in addition to the cases. The result is never more
+// than the shortest repetition, because each repetition contains a start. nullopt: not measured.
 [[nodiscard]] std::optional<double> start_price(const model::RunReport& report);
 
-// The findings on the call sites of two programs. They cover the metrics that changed according to `verdicts`. If none
-// of these has a finding, they cover every metric that differs.
+// Returns the findings on the call sites of two programs. They cover the metrics that changed according to `verdicts`.
+// If this yields no finding, they cover every metric that differs.
 [[nodiscard]] std::vector<Finding> site_findings(const model::SiteComparison& sites,
                                                  std::span<const MetricEffect> verdicts = {});
 
-// The findings of a probe about a machine's memory. They are about its bandwidth, the gain of non-temporal stores, the
-// latency of a load by the size of the working set, the gain of several loads at once, and the cost of a page fault.
-// Empty without cases of a probe.
+// Returns the findings of a probe about a machine's memory: on its bandwidth, the gain of non-temporal stores, the
+// latency of a load for each size of the working set, the gain of several loads at once, and the cost of a page fault.
+// The list is empty if no case is one of a probe.
 [[nodiscard]] std::vector<Finding> probe_findings(std::span<const model::CaseReport> cases);
 
-// Measurements of a probe that no memory can produce:
+// Returns the measurements of a probe that no memory can produce:
 //   - loads that are faster in a larger working set, or while other processors stream;
 //   - n chains of loads that are more than n times as fast as one chain.
-// The best samples must show this by more than a quarter, or the medians by more than a tenth. If the medians have a
-// 95 % interval, all of the interval must be beyond that tenth.
+// The measurements count only if the best samples are beyond what is possible by more than a quarter, or the medians by
+// more than a tenth. If the medians have a 95 % interval, all of the interval must be beyond this tenth.
 [[nodiscard]] std::vector<Contradiction> contradictions(std::span<const model::CaseReport* const> cases);
 
-// The less plausible of the two cases: the case with several chains, else the case that took longer.
+// Returns the less plausible of the two cases: the case with several chains, else the case that took longer.
 [[nodiscard]] const model::CaseReport& doubted_case(const Contradiction& one);
 
-// Findings on the worst contradiction of each kind. Contradictions between latencies by size are kept apart by the kind
-// of pages.
+// Returns one finding for the worst contradiction of each kind. Contradictions between latencies of different sizes get
+// one finding for each kind of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
-// Warnings about a case's times: why they are less trustworthy than they look, and what to do about it.
+// Warnings about a case's times: why the times are less trustworthy than they look, and what to do about this.
 //
 // Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor,
 // so judging both would repeat every warning.

@@ -32,9 +32,9 @@ struct CommandUse {
 
 struct CommandRecord : CommandUse {
     std::string checksum;  // of its output; empty: not requested
-    std::optional<trace::Counts>
-        counts;                 // from the counting run after the repetition; nullopt: no such run, or it failed
-    std::string why_uncounted;  // why counting failed; empty: it did not fail
+    // From the counting run after the repetition; nullopt: there was no such run, or it failed.
+    std::optional<trace::Counts> counts;
+    std::string why_uncounted;            // why counting failed; empty: it did not fail
     std::uint64_t counted_under_bytes{};  // the limit of its address space in the counting run; 0: none, or not counted
     std::optional<model::NameLengths> names;  // of the counting run
     Moment at_end;            // its memory at the end of its work; a working set of 0: not requested, or not read

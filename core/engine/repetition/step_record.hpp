@@ -116,15 +116,15 @@ struct TransferRecord {
     bool unmet{};                     // this machine lacks something that the transfers need
     bool failed{};                    // the transfers could not be carried out
     std::array<char, 4096> routes{};  // the route of each transfer, and why it was chosen
-    std::array<char, 1024>
-        trouble{};  // why the transfers are unmet or failed, else which data are wrong; empty: all went well
+    // Why the transfers are unmet or failed, else which data are wrong; empty: all went well.
+    std::array<char, 1024> trouble{};
 };
 
 // The device that holds a case's memory, or a device that the scenario requires.
 struct DeviceRecord {
     std::array<char, 256> name{};  // "gpu0: its name, its driver"
-    std::array<char, 1024>
-        trouble{};          // why the case is unmet: the device could not be used, or its driver refused memory
+    // Why the case is unmet: the device could not be used, or its driver refused memory; empty: it is not unmet.
+    std::array<char, 1024> trouble{};
     bool driver_is_open{};  // the worker has a driver context, which it closes before it ends
 };
 
@@ -197,8 +197,8 @@ struct StepRecord {
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};  // not_counted: the case switches the counters off
     std::uint64_t refused_after_arrays{};   // arrays made before the refusal
-    std::array<char, 256>
-        starved_of{};  // a resource, such as a thread, that the system refused the worker itself; empty: none
+    // A resource, such as a thread, that the system refused the worker itself; empty: none.
+    std::array<char, 256> starved_of{};
 };
 
 // The facts and statistics of the worker's malloc, if the case names an allocator.
