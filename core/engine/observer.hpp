@@ -45,8 +45,8 @@ class Observer {
                                   const model::RunReport& /*report*/)
     {
     }
-    // A repetition that has ended does not count any more, because its round will be measured again; the new repetition
-    // gets the same number. If the case had ended after the repetition, the case continues.
+    // Called when a repetition that has ended does not count any more, because its round will be measured again; the
+    // new repetition gets the same number. If the case had ended after the discarded repetition, the case continues.
     virtual void repetition_discarded(const RepetitionDiscard& /*discard*/) {}
     virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
     virtual void run_ended(const model::RunReport& /*report*/) {}

@@ -1,4 +1,4 @@
-// Adds those facts about a foreign program to a report that are not metrics: its output, its input, and the processes
+// Adds to a report what is known about a foreign program besides its metrics: its output, its input, and the processes
 // that it left behind.
 #pragma once
 

@@ -5,8 +5,8 @@
 // Cost     one fork of this process per program. All programs wait until the last one is ready, and are then started by
 //          one message each. On a machine whose processors are busy, two programs begin 0.1 to 0.5 ms apart in a
 //          quarter of the runs (2-core VM).
-// Errors   never an exception. Each Attempt says how its program ended; `broken`: its supervisor was lost. This does
-//          not change the attempts of the other programs.
+// Errors   never an exception. Each Attempt says how its program ended; `broken`: its supervisor was lost. A lost
+//          supervisor does not change the attempts of the other programs.
 // Threads  call from one thread; this process must have no other thread, because it forks. Stop signals to this process
 //          are passed on to every half.
 #pragma once

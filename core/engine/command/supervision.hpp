@@ -3,8 +3,8 @@
 //
 // At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
 // later. Descendants that outlive the program are killed and reaped. A process that has changed to another user cannot
-// be killed: ProgramEnd::runs_on names it, and run() does not wait for its end. All output is read; what is not kept is
-// discarded.
+// be killed: ProgramEnd::runs_on names it, and run() does not wait for its end. All output is read, even if only its
+// last lines are kept.
 //
 // Units    Wall time runs from just before the program's process is made until the kernel notifies us of its end.
 // Errors   in ProgramEnd: `ending` and `reason`. `broken`: the program could not be started, or the supervision failed.

@@ -1,7 +1,8 @@
 // Samples from outside the memory of all descendants of a process. Finds the peak of their memory, and records time
 // series.
 //
-// Units    seconds since begin(); bytes; page faults and stall time of a series count what came since its entry before.
+// Units    seconds since begin(); bytes; an entry in a series of page faults or stall time counts what came since the
+//          entry before it.
 // Cost     a sample: sys::sample_descendants and reading one small file. If processes share pages, a walk of the page
 //          tables (sys::with_shared_once) is made when SharedPages asks for it; between two walks, the values of the
 //          peak and of the series are lower bounds. Samples and walks together take at most a fiftieth of one processor
@@ -24,7 +25,7 @@ namespace memsweep::engine {
 
 class TreeSampler {
   public:
-    // `keeps_series`: false: only the peaks are kept, and no series.
+    // `keeps_series`: whether to record the series, too; if not, only the peaks are kept.
     explicit TreeSampler(bool keeps_series);
 
     void begin();

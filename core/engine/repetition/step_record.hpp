@@ -99,7 +99,7 @@ struct ReplayRecord {
     std::uint64_t live_bound{};  // the most bytes that can be live, however threads are scheduled
     bool has_ended{};            // memory was read at the last event: peak_bytes, end_bytes, anonymous_end_bytes
     bool was_idle{};             // memory was read again after the idle time: idle_bytes
-    std::uint64_t peak_bytes{};  // resident, without the replay's own memory; so are the next two
+    std::uint64_t peak_bytes{};  // resident, without the replay's own memory, like end_bytes and idle_bytes
     std::uint64_t end_bytes{};
     std::uint64_t idle_bytes{};
     std::uint64_t anonymous_before_bytes{};  // at the baseline, that is, before the first step

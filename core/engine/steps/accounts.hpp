@@ -80,7 +80,7 @@ class Stopwatch {
 //
 // Cost     a sample reads /proc, unless it asks for the exact counters only. No time and no fault count includes the
 //          work of this class.
-// Errors   false: the process could not read its own memory accounting.
+// Errors   take_baseline() and take_end() return false if the process could not read its own memory accounting.
 // Threads  the interpreter's.
 class Accounts {
   public:
@@ -95,12 +95,12 @@ class Accounts {
 
     // Call at a replay's last event, while the remaining blocks are live. Reads the resident memory up to three times:
     // now; after an idle time of `settle` (if above 0); and after the allocator was asked to return memory (if
-    // `gives_back`). No time includes this.
+    // `gives_back`). No measured time includes these readings.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
     // For a replay that only times its calls, because an earlier replay of the same trace has been counted already:
-    // call counts() before it, and pass the result to leave_out_since() after it. Then its arrays, bytes, collections
-    // and use of pools are in no count.
+    // call counts() before it, and pass the result to leave_out_since() after it. Then no count includes the replay's
+    // arrays, bytes, collections and use of pools.
     struct Counts {
         std::uint64_t arrays{};
         std::uint64_t bytes{};

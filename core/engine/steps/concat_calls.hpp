@@ -2,7 +2,7 @@
 // by one, and the last result of each step is checked.
 //
 // The time and faults of a call include the allocation of its result, and the drop of the result by the release
-// discipline. They do not include making inputs, warming up and checking.
+// discipline. They do not include the making of the inputs, the warm-up calls and the check.
 // Units    nanoseconds, bytes.
 // Sources  NumSharp's benchmark of np.concatenate: warm-up calls, then calls timed one by one. Results are dropped
 //          without Dispose().

@@ -1,4 +1,4 @@
-// Runs one repetition of a program and fills its region.
+// Runs one repetition of a program, and writes the measurements into its region (run_region.hpp).
 //
 // Cost     one indirect call per instruction, and the work of the operation itself. This overhead is measured with the
 //          null resource and printed with every report. Stopwatch says what phases and timed steps cost.

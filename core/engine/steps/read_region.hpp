@@ -7,7 +7,8 @@
 namespace memsweep::engine {
 
 // Copies a repetition's measurements from its region into the attempt. Also sets the attempt's ending and reason from
-// the region's state. A state before `finished` means that the worker did not reach the end: the ending is `crashed`.
+// the region's state. If the state is still `waiting`, `running` or `counting`, the worker did not reach the end: the
+// ending is `crashed`.
 void read_region(const RunRegion& region, Attempt& attempt);
 
 }  // namespace memsweep::engine

@@ -7,7 +7,7 @@
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 // Threads  the worker's interpreter writes the record. While the steps run, the driver reads only the atomics of
 //          RunHeader and the gauges. It reads everything else after `finished` or after the worker has ended.
-// Errors   invalid_input from parse: a region that this build did not write.
+// Errors   parse_run_region() returns invalid_input for a region that this build of memsweep did not write.
 #pragma once
 
 #include <array>
