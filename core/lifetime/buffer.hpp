@@ -8,8 +8,8 @@
 // Errors   adopt() returns an empty handle if there is no memory for the control block; the caller keeps the buffer.
 // Threads  any number of threads may share a buffer, but a handle belongs to one thread at a time: make a copy per
 //          thread.
-// Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; adopt() calls the
-//          deleter once, in the thread that drops the last handle.
+// Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; a buffer made by
+//            adopt() calls its deleter exactly one time, in the thread that drops the last handle.
 #pragma once
 
 #include <cstdint>

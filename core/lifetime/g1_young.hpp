@@ -143,7 +143,7 @@ class G1Young final : public Trigger {
     std::uint64_t small_;  // per array
     std::uint64_t large_;  // one per array; 0: none
     bool asked_{};
-    std::uint64_t collections_{};  // because eden was full, since the heap was last shrunk
+    std::uint64_t collections_{};  // those that came because eden was full, since the heap was last shrunk
     std::uint64_t regions_{};      // free regions
     std::uint64_t current_{};      // free bytes in the region that is being filled
     std::uint64_t retained_{};     // the most free bytes in an earlier region

@@ -201,7 +201,7 @@ class ManagedBudgetTrigger final : public Trigger {
     std::uint64_t unused_;
     std::uint64_t young_;
     std::uint64_t large_{};
-    std::uint64_t collections_{};  // because the young generation was full
+    std::uint64_t collections_{};  // those that came because the young generation was full
     bool young_asked_{};
 };
 

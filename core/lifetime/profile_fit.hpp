@@ -3,7 +3,7 @@
 // constants. It chooses the values with which the model's collections come nearest to the recorded ones.
 //
 // Units    bytes, or Python containers (triggers.hpp), depending on the profile's key.
-// Cost     seconds: some 5,000 replays of each recording. A replay takes microseconds per hundred iterations.
+// Cost     seconds: some 5,000 replays of each recording. Replaying a hundred iterations takes microseconds.
 #pragma once
 
 #include <cstdint>

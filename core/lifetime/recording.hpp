@@ -1,5 +1,5 @@
 // Recordings of programs on real runtimes. Each program runs a loop that makes one native buffer after another and
-// drops it. The recorders in tests/runtimes write recordings, and any other program can.
+// drops it. The recorders in tests/runtimes write recordings, and any other program can write them, too.
 //
 // A recording is CSV with a row per iteration. Three columns are read: i (the iteration), unreleased (the buffers not
 // released yet) and gc0 (the collections since the process began). Rows without a collection and without a release may

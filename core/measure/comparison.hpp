@@ -29,10 +29,10 @@ using MetricNames = std::set<std::string, std::less<>>;
 // What is judged, and by how much it may change.
 struct Criteria {
     Thresholds thresholds;
-    MetricNames only;                             // empty: every metric
+    MetricNames only;                             // only these are judged; empty: every metric
     MetricNames informational;                    // shown and never judged, like metrics that only explain others
     bool points{};                                // named points are compared too, as POINT.METRIC
-    bool strict_counters{};                       // every change of an exact counter counts
+    bool strict_counters{};                       // every change of an exact counter counts: no threshold
     std::set<model::Unit> informational_units{};  // metrics with one of these units are shown and never judged
 };
 
@@ -95,7 +95,7 @@ struct Comparison {
     Side base, candidate;
     bool is_between{};    // the sides are two values of an axis within one result
     bool is_in_rounds{};  // judged by compare_rounds()
-    // The processors on which both sides ran at the same time; empty: they ran in turns.
+    // The processors on which both sides ran at the same time; empty: they did not run at the same time.
     std::vector<std::uint32_t> duet_processors;
     std::vector<std::string> overruled;  // differences that --force ignored
     std::string machines;                // compared_machines() of likeness.hpp; may be empty

@@ -39,7 +39,8 @@ struct Held {
     std::optional<double> drain_seconds;
 };
 
-// Returns what `other` still holds after it dropped the memory; nullopt: nothing. `base` is the case to compare with.
+// Returns what `other` still holds after it dropped the memory; nullopt: it holds nothing. `base` is the case to
+// compare with.
 [[nodiscard]] std::optional<Held> held(const model::CaseReport& base, const model::CaseReport& other);
 
 struct CaseContrast {

@@ -44,7 +44,7 @@ struct ChangedCase {
 struct Contradiction {
     FindingKind kind{};
     ProbedCase base;   // the case with the smaller working set, with one chain, or with idle memory
-    ProbedCase other;  // the case with the larger set, with several chains, or with memory under load
+    ProbedCase other;  // the case with the larger working set, with several chains, or with memory under load
     double excess{};   // what was measured divided by what is possible, so above 1
     bool by_best{};    // `excess` is computed from the best samples; else from the medians
 };
@@ -75,7 +75,7 @@ struct Finding {
     std::vector<MetricEffect> metrics{};  // the metrics that show the finding, the main one first
     std::size_t count{1};                 // the number of cases, metrics or runs for which the finding is true
     std::size_t total{};                  // of how many cases, metrics or runs; 0: not reported
-    std::string words{};                  // text: the reason of a case, or a warning
+    std::string words{};                  // the reason of a case, or the text of a warning
     Reason reason{};                      // of a verdict
     std::variant<std::monostate, CaseContrast, PlacementCost, Contradiction, ChangedCase, RunPlace, ReplayVerdict,
                  ReplayFigures, ChangedSites>
@@ -129,9 +129,9 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor,
 // so judging both would repeat every warning.
 //
-// Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, with 5 or more values.
-//          Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values. Noise: MdAPE above 5 %. Values are
-//          never dropped.
+// Sources  outliers and a slow first repetition: more than 5 x 1.4826 x MAD (median absolute deviation) away from the
+//          median, with 5 or more values. Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values.
+//          Noise: MdAPE above 5 %. Values are never dropped.
 // Errors   none: a case without times has no warnings.
 
 // Code: unverified-profile. The case's collections follow a runtime profile that no recording has confirmed.

@@ -33,7 +33,8 @@ struct HeapReplayOrder {
 // Errors   budget: a replay could hold more than four fifths of the memory that this machine has available.
 [[nodiscard]] base::Expected<void> check_room_to_replay(const trace::ReplayTotals& totals);
 
-// Replays the trace `order.runs` times. Each value of the result is computed over all of these runs.
+// Replays the trace `order.runs` times. The result has, for each of the two moments, the smallest, the median and the
+// largest value of all runs.
 [[nodiscard]] base::Expected<measure::ReplayedHeap> replay_heap(Executor& workers, const HeapReplayOrder& order);
 
 // The resident memory of the replaying process, including files, without the memory of the replayer itself.
