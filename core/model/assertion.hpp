@@ -5,9 +5,13 @@
 //            [point "."] metric "." stat op number [unit]
 //            "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
 //            "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
+//            "explained(" AXIS=V "," AXIS=V ")" op number
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
+//          AXIS=V, as in mode=refcount: the case with this value of this axis. ratio: the metric of the first case
+//          divided by that of the second.
 //          slope: the change of the metric from the first case to the second, divided by the change of the axis value.
-//          Constant costs that both cases have cancel out.
+//          So costs that are the same in both cases cancel out.
+//          explained: the share of the first case's extra time that measured causes explain, such as page faults.
 // Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
 //          fit the metric.
 #pragma once
@@ -34,7 +38,7 @@ inline constexpr auto name_table<Severity> = std::to_array<Named<Severity>>({
 });
 
 struct RatioOf {
-    std::string axis;  // the two sides of a ratio may name different axes
+    std::string axis;  // one of the two cases of a ratio or a slope; the two may name different axes
     std::string value;
 };
 
@@ -43,9 +47,9 @@ struct Expression {
     std::string metric;
     Stat stat{Stat::median};
     double percentile{};                               // for Stat::percentile, 0..100
-    std::optional<std::pair<RatioOf, RatioOf>> ratio;  // the two sides of a ratio or a slope
-    bool explained{};       // instead of a metric: the explained share of the first side's extra time
-    double slope_length{};  // of a slope: the difference of the axis values; 0: a ratio
+    std::optional<std::pair<RatioOf, RatioOf>> ratio;  // the two cases of a ratio, a slope or explained(...)
+    bool explained{};       // explained(...): the explained share of the first case's extra time, instead of a metric
+    double slope_length{};  // of a slope: the second axis value minus the first; 0: no slope
     Comparison comparison{};
     double limit{};  // in the metric's own unit
     Unit unit{Unit::one};
@@ -54,11 +58,11 @@ struct Expression {
 [[nodiscard]] base::Expected<Expression> parse_expression(std::string_view text);
 
 struct Assertion {
-    std::vector<Param> where;  // applies to cases with these parameters; empty: to all
+    std::vector<Param> where;  // it applies only to cases with all these parameters; empty: to all cases
     std::string text;
     Expression expression;
     Severity severity{Severity::fail};
-    bool abort{};       // a failure ends the run
+    bool abort{};       // if the assertion fails, the run ends early
     std::string place;  // in the scenario: file:line:col
 };
 

@@ -1,7 +1,7 @@
-// Finds cases of a report by id, in a hash table. Searching the list for each case of another report would take
-// quadratic time.
+// Finds the cases of a report by id, in a hash table. When the cases of two reports are matched, searching a list for
+// every case would take quadratic time.
 //
-// Cost     a hash and usually one comparison of ids per lookup.
+// Cost     per lookup: one hash computation and usually one comparison of ids.
 #pragma once
 
 #include <cstddef>

@@ -26,18 +26,18 @@ enum class ConcatLayout : std::uint8_t {
     broadcasted,  // the first input is one row, repeated by a stride of 0
 };
 
-// All inputs are equal except for their types, which alternate between the two in `dtypes`. The defaults are the values
-// of most cases.
+// All inputs are equal except for their types, which alternate between the two in `dtypes`. Each default is the value
+// that most cases have.
 struct ConcatCase {
     std::string_view section;
     std::string_view label;
     std::uint64_t count{2};  // inputs
     std::array<DType, 2> dtypes{DType::int32, DType::int32};
-    std::array<std::uint64_t, 3> lengths{};  // of an input; the first `dimensions` are used
+    std::array<std::uint64_t, 3> lengths{};  // of an input, one per dimension; only the first `dimensions` are used
     std::size_t dimensions{1};
     ConcatLayout layout{ConcatLayout::row_major};
     Fill fill{Fill::arange};
-    std::optional<std::int64_t> axis{0};  // empty: inputs are flattened
+    std::optional<std::int64_t> axis{0};  // empty: the inputs are flattened first
     std::optional<DType> out;             // type of an existing array for the result; empty: a new array is made
     std::optional<DType> dtype;           // requested type of the result; empty: by promotion of the inputs' types
     Casting casting{Casting::same_kind};
@@ -48,13 +48,13 @@ struct ConcatCase {
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }
     [[nodiscard]] std::uint64_t result_bytes() const;
-    [[nodiscard]] std::uint64_t held_bytes() const;   // of the inputs and of the existing array for the result, if any
+    [[nodiscard]] std::uint64_t held_bytes() const;   // of the inputs, and of an existing array for the result
     [[nodiscard]] std::uint64_t scrap_bytes() const;  // of temporary arrays while the inputs are made
 };
 
 inline constexpr std::uint64_t concat_warmup_calls = 20;
 
-// Fewer calls if memory is never freed, because the full number would exhaust any machine's memory.
+// The smaller numbers of calls for release modes that never free: the full numbers would exhaust any machine's memory.
 inline constexpr std::uint64_t concat_leaking_warmup_calls = 1;
 inline constexpr std::uint64_t concat_leaking_calls = 3;
 

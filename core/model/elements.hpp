@@ -1,9 +1,9 @@
 // Elements of arrays: their types, their initial values, how much of an array is written, and computations.
 //
-// Types have NumPy's names, and there are two that NumPy lacks (char16, decimal128).
+// The types have NumPy's names. NumPy lacks two of them: char16 and decimal128.
 // Sources  NumPy's type promotion for arrays (NEP 50: by type alone, never by value) and its five casting rules. char16
-//          counts as uint16, except that char16 and char16 give char16. decimal128 is 16 opaque bytes and converts to
-//          no other type.
+//          counts as uint16, except that two char16 give char16. decimal128 is 16 opaque bytes and converts to no other
+//          type.
 // Cost     a few comparisons.
 #pragma once
 
@@ -124,8 +124,9 @@ inline constexpr auto name_table<Casting> = std::to_array<Named<Casting>>({
 // The common type of two types; empty if there is none.
 [[nodiscard]] std::optional<DType> promoted(DType one, DType other);
 
-// Whether a type is inexact (floating-point, real or complex). Promoting several types depends on their order: int16,
-// uint16 and float32 give float32 or float64. To get NumPy's result, promote the inexact types first.
+// Whether a type is inexact (floating-point, real or complex). The result of promoting several types one after another
+// depends on their order: int16, uint16 and float32 give float32 or float64. To get NumPy's result, promote the inexact
+// types first.
 [[nodiscard]] bool is_inexact(DType dtype);
 
 [[nodiscard]] bool can_cast(DType from, DType to, Casting casting);

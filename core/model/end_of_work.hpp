@@ -1,5 +1,6 @@
-// The end of a program's work: the moment at which its memory "at the end" is read. The exit would be too late for an
-// interpreter, which frees its memory first, and a server never exits. So users choose a sign that marks the moment.
+// The end of a program's work: the moment at which its memory "at the end" is read. The moment of the exit is not
+// always right: an interpreter frees its memory before it exits, and a server never exits. So users choose a sign that
+// marks the end of the work.
 //
 // Errors   invalid_input: an unknown sign, or an invalid regular expression.
 #pragma once
@@ -30,7 +31,8 @@ struct EndOfWork {
     friend bool operator==(const EndOfWork&, const EndOfWork&) = default;
 };
 
-// Both functions use the forms "file:PATH", "line:REGEX", "signal" and "exit".
+// Converts a sign from and to text: "file:PATH", "line:REGEX", "signal" or "exit", as in "line:^ready". `idle` is not
+// part of the text. EndSign::none gives an empty text.
 [[nodiscard]] base::Expected<EndOfWork> parse_end_of_work(std::string_view text);
 [[nodiscard]] std::string to_text(const EndOfWork& end);
 

@@ -1,7 +1,7 @@
 // One scenario on many hosts: the facts of each host, and each metric as a column of one value per host.
 //
-// A fleet keeps only the medians of a host. The repetitions stay in the host's own result, listed in
-// FleetHost::sources.
+// Of each metric a fleet keeps only a host's median, its scatter and the number of values. The value of each repetition
+// stays in the host's own results, which FleetHost::sources lists.
 //
 // Units    those of the metrics; NaN if a host has no value.
 // Memory   36 bytes per host and metric, and the facts of the hosts.
@@ -19,7 +19,7 @@
 
 namespace memsweep::model {
 
-// A case whose status is neither `ok` nor `skipped`, or a failed assertion or limit.
+// A problem on a host: a case whose status is neither `ok` nor `skipped`, or a failed assertion or limit.
 struct FleetProblem {
     std::string case_id;
     Status status{};
@@ -28,7 +28,7 @@ struct FleetProblem {
 
 struct FleetHost {
     std::string name;                  // the launcher's name for it, else the host name
-    std::vector<std::string> sources;  // the results that were read for it
+    std::vector<std::string> sources;  // the results that were read for this host
     std::vector<std::string> run_ids;
     std::string started, ended;  // UTC; `ended` is empty if the run has not ended
     std::string version;         // of memsweep, with its commit
@@ -49,7 +49,7 @@ struct FleetMetric {
     std::vector<std::uint32_t> n;  // number of values
     std::vector<double> median;    // of the host's values
     std::vector<double> mad;       // median absolute deviation of the host's values
-    // Confidence interval of the host's median; the range if there are fewer than 6 values.
+    // Confidence interval of the host's median; the smallest and the largest value if there are fewer than 6 values.
     std::vector<double> low, high;
 };
 

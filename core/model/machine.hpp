@@ -1,5 +1,5 @@
-// Facts that a result records: about its machine, about the memsweep that measured, and about the run's place in a job
-// of many processes. Also checks of machine properties that influence measurements.
+// Facts that a result records: about the machine, about the build of memsweep that measured, and about the run's node
+// and rank in a job of many processes. Also checks of machine properties that influence measurements.
 //
 // Units    bytes and counts. An empty text or an absent number means "not known".
 #pragma once
@@ -25,7 +25,7 @@ struct Machine {
     std::uint64_t memory_bytes{};
     std::optional<std::uint64_t> cgroup_memory_max;  // the lowest limit on this process, of cgroup v1 or v2
     std::string cgroup_version;                      // v1, v2, hybrid, none
-    std::string governor;                            // of cpu0; empty if the kernel shows none
+    std::string governor;                            // frequency governor of cpu0; empty if the kernel shows none
     std::string aslr;                                // full, partial, off
     std::uint64_t swap_bytes{};
     std::string virtualisation;  // kvm, vmware, ..., none
@@ -35,7 +35,7 @@ struct Machine {
     std::string fingerprint;              // hash of the facts that must be equal for two machines to be comparable
 };
 
-// Recorded in every result.
+// The build of memsweep that measured. Every result records it.
 struct ToolInfo {
     std::string name;
     std::string version;
@@ -47,7 +47,7 @@ struct ToolInfo {
 
 [[nodiscard]] ToolInfo this_tool();
 
-// The place of a run in a job of many processes: its node, its rank, and the resources from the launcher.
+// Where a run belongs in a job of many processes: its node, its rank, and the resources that the launcher gave it.
 struct LaunchPlace {
     std::string node;          // the launcher's name for this host, else the host name
     std::string launcher;      // slurm, mpi; empty: none

@@ -1,6 +1,6 @@
 // A metric: a quantity measured in the repetitions of a case. Also the catalogue of all metrics.
 //
-// Units    only B, s, B/s, 1 and op/s. A value that is absent is empty, with a reason; it is never 0.
+// Units    only B, s, B/s, 1 and op/s. A value that was not measured is empty, with a reason; it is never written as 0.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr auto name_table<Better> = std::to_array<Named<Better>>({
     {Better::lower, "lower", "less is better"},
     {Better::higher, "higher", "more is better"},
 });
-enum class MetricClass : std::uint8_t { exact, noisy };  // exact: a counter that repeats to the last digit
+enum class MetricClass : std::uint8_t { exact, noisy };  // exact: every repetition gives the same number
 
 template <>
 inline constexpr auto name_table<MetricClass> = std::to_array<Named<MetricClass>>({
@@ -66,17 +66,17 @@ enum class ShownAt : std::uint8_t {
     time,      // all cases: a time of the whole case; only the first such metric that is present has a column
     steps,     // cases that run a scenario's own steps
     commands,  // cases that run foreign programs
-    programs,  // cases of either kind
+    programs,  // both: cases that run steps, and cases that run foreign programs
     figures,   // cases of a probe, which measures the machine itself
 };
 
 struct Shown {
     ShownAt at{};
     std::uint8_t rank{};         // order of the columns from left to right; equal ranks: in the catalogue's order
-    bool is_sampled{};           // has many samples: reports show its interval and draw sweeps, and limits apply
+    bool is_sampled{};           // has many samples: reports show its interval and chart it, and limits files check it
     bool by_least{};             // represented by its smallest sample instead of the median
     bool is_share{};             // shown as a percentage
-    bool in_brief{};             // also shown in reports that show only a few metrics
+    bool in_brief{};             // also shown in reports that have room for only a few metrics
     std::string_view heading{};  // empty: the metric's name
 };
 
@@ -88,7 +88,7 @@ struct Summary {
     std::optional<double> stddev;  // absent if there is only one value
     std::optional<std::array<double, 2>> ci95;  // of the median, by order statistics; absent below 6 values
     std::optional<double> p05, p95;             // absent below 20 values
-    std::uint64_t outliers{};  // values further than 5 x 1.4826 x MAD from the median; they are never dropped
+    std::uint64_t outliers{};  // number of values further than 5 x 1.4826 x MAD from the median; no value is dropped
 };
 
 struct Metric {
@@ -122,10 +122,10 @@ struct MetricInfo {
 [[nodiscard]] Role role_of(std::string_view metric);
 [[nodiscard]] Shown shown_of(std::string_view metric);  // ShownAt::nowhere if the catalogue lacks the metric
 
-// The metrics of the catalogue that are shown at any of `places`, from left to right.
+// Returns the metrics of the catalogue that are shown at any of `places`, in the order of their columns.
 [[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);
 
-// The metric's heading. If it has none: its name with blanks, as in "working set peak".
+// Returns the metric's heading. If it has none: its name with blanks instead of underscores, as in "working set peak".
 [[nodiscard]] std::string heading_of(const MetricInfo& metric);
 
 }  // namespace memsweep::model

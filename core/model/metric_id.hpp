@@ -21,7 +21,7 @@ inline constexpr std::size_t metric_count = 0
 #undef MEMSWEEP_METRIC
     ;
 
-// The names as in results and scenarios: metrics::wall_time is "wall_time".
+// The names of the metrics as in results and scenarios: metrics::wall_time is "wall_time".
 namespace metrics {
 #define MEMSWEEP_METRIC(name, ...) inline constexpr std::string_view name{#name};
 #include "core/model/metrics.inc"

@@ -1,4 +1,4 @@
-// One table per enumeration, with the name that users write for each value, and its meaning. The scenario reader,
+// One table per enumeration. It lists, for each value, the name that users write and the meaning. The scenario reader,
 // `memsweep list`, the documentation and the reports all use these tables, so each name is spelled in one place.
 #pragma once
 
@@ -52,7 +52,7 @@ template <typename Enum>
     return name_table<Enum>;
 }
 
-// The row of a value; name and meaning are "?" for a value that is not an enumerator.
+// Returns the row of a value. If the value is not an enumerator, name and meaning of the row are "?".
 template <typename Enum>
 [[nodiscard]] Named<Enum> entry_of(Enum value)
 {

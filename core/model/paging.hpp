@@ -1,5 +1,5 @@
-// Trims, which remove resident pages of arrays that a program still uses, by a step or by a policy. Also prefetches,
-// which make pages resident before they are used.
+// Trims and prefetches. A trim removes resident pages of arrays that a program still uses; a step or a policy starts
+// it. A prefetch makes pages resident before they are used.
 //
 // Units    bytes.
 // Sources  madvise(2); memory.reclaim of cgroup v2.

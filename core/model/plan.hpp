@@ -71,9 +71,9 @@ struct Plan {
 
 inline constexpr std::string_view placement_axis = "placement";
 
-// The groups of cases that share a worker process, as indices into `cases` in the order of the plan. A group has the
-// cases with the same placement, value of `mode`, memory, release and allocator. A case with Placement::alone is a
-// group of its own.
+// The groups of cases that share a worker process, as indices into `cases` in the order of the plan. The cases of a
+// group have the same placement, the same value of the axis `mode`, and the same memory, release and allocator. A case
+// with Placement::alone is a group of its own.
 [[nodiscard]] std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases);
 
 // An upper bound of the bytes that a case holds at any time, computed without running it. It depends on the release
@@ -85,18 +85,21 @@ inline constexpr std::string_view placement_axis = "placement";
 [[nodiscard]] std::vector<std::uint64_t> estimated_peaks_bytes(const std::vector<Case>& cases,
                                                                std::uint64_t budget_bytes);
 
-// The bytes that a repetition writes by fills, touches, writes and results. An estimate of its duration needs them.
+// The bytes that a repetition writes by fills, touches, writes and results. The estimate of the repetition's duration
+// needs this number.
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
-// The time that a repetition spends idle, including ReplayStep::settle.
+// The time in seconds that a repetition spends idle, including ReplayStep::settle.
 [[nodiscard]] double idle_seconds(const std::vector<Step>& steps);
-// Whether a repetition also takes time that written_bytes() and idle_seconds() do not cover.
+// Whether a repetition replays a trace or transfers bytes. This takes time that written_bytes() and idle_seconds() do
+// not cover.
 [[nodiscard]] bool replays_or_transfers(const std::vector<Step>& steps);
 
 // The trim mechanisms that the case's steps and its memory use, each listed once.
 [[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);
 
-// The numbers of arrays that a repetition allocates, of calls that it times one by one, and of points that it samples.
-// They saturate instead of overflowing. Storage is reserved for as many.
+// How many arrays a repetition allocates, how many calls it times one by one, and how many points it samples. A number
+// that would overflow is the largest number instead. Before the repetition, storage is reserved for this number of
+// entries.
 [[nodiscard]] std::uint64_t allocation_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t timed_call_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t sample_count(const std::vector<Step>& steps);

@@ -1,5 +1,5 @@
-// The design of a pool between the arrays and their memory resource: its size classes, its tiers, how much memory it
-// keeps and for how long.
+// The design of a pool, which keeps freed memory between the arrays and their memory resource: its size classes, its
+// tiers, how much memory it keeps and for how long.
 //
 // Units    as in the names of the fields. 0 in a limit or a time means "none".
 #pragma once
@@ -76,38 +76,39 @@ inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
 struct PoolSpec {
     PoolKind kind{PoolKind::none};
     ClassScheme classes{ClassScheme::quad};
-    double factor{1.25};        // geometric: size of a class divided by the size of the class before
+    double factor{1.25};        // geometric: size of a class divided by the size of the next smaller class
     std::uint64_t smallest{1};  // requests below `smallest` or above `largest` bypass the pool
     std::uint64_t largest{1U << 30U};
     std::uint32_t alignment{16};  // of every block; requests with a larger alignment bypass the pool
     PoolTopology topology{PoolTopology::tiered};
-    std::uint32_t thread_blocks{8};  // most blocks of a class in a thread's cache
+    std::uint32_t thread_blocks{8};  // largest number of blocks of a class in a thread's cache
     std::uint64_t thread_bytes{1U << 20U};
-    std::uint32_t depot_blocks{100};  // most blocks of a class in a depot or a stripe
+    std::uint32_t depot_blocks{100};  // largest number of blocks of a class in a depot or a stripe
     std::uint64_t depot_bytes{16U << 20U};
     std::uint32_t stripes{};               // striped: the number of stripes; 0: one per processor
-    std::uint32_t per_class{};             // most blocks of a class in the common store
-    std::uint64_t class_bytes{};           // most bytes of a class in the common store
-    std::uint64_t limit_bytes{1U << 30U};  // most bytes in the common store; best_fit, tlsf: most idle bytes
+    std::uint32_t per_class{};             // largest number of blocks of a class in the common store
+    std::uint64_t class_bytes{};           // largest number of bytes of a class in the common store
+    std::uint64_t limit_bytes{1U << 30U};  // largest number of bytes in the common store; best_fit, tlsf: of idle bytes
     Eviction on_full{Eviction::returned};
     ZeroRule zeros{ZeroRule::on_take};
-    std::uint64_t trim_interval_ns{};       // between passes of the maintenance thread; 0: no such thread
-    double trim_to{1};                      // share of the idle bytes that each pass leaves
-    std::uint64_t lifetime_ns{};            // a pass returns blocks that have been idle for longer
-    std::uint64_t decay_ns{};               // time over which a smooth curve reduces idle bytes to nothing
-    double pressure{};                      // a pass empties the pool at this percentage of time stalled for memory
-    double cgroup_share{};                  // a pass empties the pool at this share of the control group's limit
-    bool per_node{};                        // classes: a pool for each NUMA node, in memory of that node
+    std::uint64_t trim_interval_ns{};  // time between two passes of the maintenance thread; 0: no such thread
+    double trim_to{1};                 // share of the idle bytes that each pass keeps
+    std::uint64_t lifetime_ns{};       // a pass returns blocks that have been idle for longer than this
+    std::uint64_t decay_ns{};          // time over which a smooth curve reduces idle bytes to nothing
+    double pressure{};      // a pass empties the pool if tasks waited for memory for at least this percentage of time
+    double cgroup_share{};  // a pass empties the pool if the control group has used at least this share of its limit
+    bool per_node{};        // classes: each NUMA node has a pool of its own, in its own memory
     std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: size of the chunks taken from the resource
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
 
-// The class sizes of a scheme; empty for `exact`. The list reaches at least to the class for `largest`, if the scheme
-// has one. Fixed schemes are listed whole.
+// Returns the class sizes of a scheme in bytes, in ascending order; empty for `exact`, where every size is a class. The
+// list includes the class for requests of `largest` bytes, if the scheme has one. The three dotcompute schemes have
+// fixed sizes, and all of these are returned.
 [[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);
 
-// The size of the block that a pool gives for a request. This is the size of the request's class. If there is no such
-// class, or if the request bypasses the pool, it is the size requested.
+// Returns the size of the block that a pool gives for a request of `bytes` bytes: the size of the request's class. If
+// the request has no class or bypasses the pool, returns `bytes`.
 [[nodiscard]] std::uint64_t served_bytes(const PoolSpec& pool, std::uint64_t bytes);
 
 }  // namespace memsweep::model

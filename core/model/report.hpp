@@ -1,6 +1,6 @@
 // A complete result: the run, the machine, and all measurements. Its file format is memsweep-result, version 1.
 //
-// Units    bytes, seconds, counts. Moments within a repetition are in seconds since its first step.
+// Units    bytes, seconds, counts. Moments within a repetition are in seconds since the repetition's first step began.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline constexpr auto name_table<Status> = std::to_array<Named<Status>>({
     {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
 });
 
-// The unit of time_per_op and faults_per_op.
+// What counts as an operation in the metrics time_per_op and faults_per_op.
 enum class CountedOperation : std::uint8_t { array, call };
 
 template <>
@@ -50,12 +50,12 @@ struct Point {
     std::optional<double> live_bytes;         // allocated minus freed, exact
     std::optional<double> floating_bytes;     // live, but no longer reachable by the program
     std::optional<double> working_set;        // resident set, including huge pages
-    std::optional<double> working_set_delta;  // working_set less the repetition's baseline
+    std::optional<double> working_set_delta;  // working_set minus the working set before the first step (the baseline)
     std::optional<double> minor_faults;       // since the repetition began
     std::optional<double> major_faults;       // since the repetition began
     std::optional<double> queue_depth;        // arrays found unreachable but not released yet
     std::optional<double> pool_idle_bytes;
-    std::optional<double> huge_page_bytes;  // AnonHugePages, less the baseline
+    std::optional<double> huge_page_bytes;  // AnonHugePages minus its value before the first step
 };
 
 // The field of a point by its metric name; nullptr for an unknown name.
@@ -67,10 +67,10 @@ struct Phase {
     double start{};
     double end{};
     double time{};            // total time within the phase: less than end - start if it was entered several times
-    std::uint64_t entered{};  // how often
+    std::uint64_t entered{};  // how many times the phase was entered
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
-    // The next three are as the metrics of the same names; empty: not measured.
+    // The next three mean the same as the metrics of these names; empty: not measured.
     std::optional<double> fault_time;
     std::optional<double> allocator_time;
     std::optional<double> collector_wait_time;  // also empty if the release mode never waits
@@ -114,16 +114,16 @@ struct CallTimes {
     std::string call;  // allocate, release
     std::uint64_t from_bytes{};
     std::uint64_t to_bytes{};
-    std::vector<double> seconds;        // the lower edges of the histogram's steps, without empty ones
-    std::vector<std::uint64_t> counts;  // the number of calls in each of these steps
+    std::vector<double> seconds;        // the lower edges of the histogram's bins; bins without calls are left out
+    std::vector<std::uint64_t> counts;  // the number of calls in each of these bins
 };
 
-// The histogram in `all` for this kind of call and these sizes. Adds an empty one if there is none.
+// Returns the histogram in `all` for this kind of call and these sizes. Adds an empty histogram if there is none.
 [[nodiscard]] CallTimes& times_of(std::vector<CallTimes>& all, std::string_view call, std::uint64_t from_bytes,
                                   std::uint64_t to_bytes);
 
-// Adds `count` calls to the step that begins at `seconds`. Edges within 2 % of each other are the same step, because
-// they vary with the calibration of the clock.
+// Adds `count` calls to the bin that begins at `seconds`, and adds the bin if it is missing. A bin whose edge differs
+// by less than 2 % counts as the same bin, because edges vary with the calibration of the clock.
 void add_calls(CallTimes& times, double seconds, std::uint64_t count);
 
 // How the case's memory was released.
@@ -137,7 +137,7 @@ struct ReleaseInfo {
 // The malloc of the case's worker process, if the case names one.
 struct AllocatorInfo {
     std::string name;
-    std::string library;  // its path, as the worker found it; empty: no worker has run
+    std::string library;  // the path of its library, as the worker found it; empty: no worker has run
     Variables environment;
     std::string format;      // of the statistics: json, xml, text; empty: the library offers none
     std::string statistics;  // as the library printed them
@@ -146,15 +146,15 @@ struct AllocatorInfo {
 // The lengths of the texts that a foreign program got from outside while its allocations were counted. They matter
 // because a program may copy them into memory.
 struct NameLengths {
-    std::uint64_t words{};        // the program's name as called, and those of its arguments that are paths
-    std::uint64_t paths{};        // the same names as absolute paths, with links resolved
+    std::uint64_t words{};        // the program's name as called, plus its arguments that are paths
+    std::uint64_t paths{};        // the same texts as absolute paths, with links resolved
     std::uint64_t folder{};       // the working folder
     std::uint64_t environment{};  // all environment variables
 };
 
 // Names of facts of a foreign program.
 inline constexpr std::string_view uncounted_fact = "uncounted";          // why its allocations were not counted
-inline constexpr std::string_view counted_under_fact = "counted under";  // the limit of address space (RLIMIT_AS)
+inline constexpr std::string_view counted_under_fact = "counted under";  // the limit on address space (RLIMIT_AS)
 inline constexpr std::string_view unverified_allocator_fact = "allocator not verified";  // why its malloc is not known
 
 struct CaseReport {
@@ -177,7 +177,7 @@ struct CaseReport {
     std::vector<CallTimes> call_times;  // of replays that time every call
     AllocatorInfo allocator;
     std::vector<TrimHow> trims;        // the trim mechanisms that its steps or its memory use
-    std::vector<Param> facts;          // findings that are not metrics, such as the loop chosen or the pages granted
+    std::vector<Param> facts;          // findings that are not metrics, such as the chosen loop or the pages granted
     std::optional<NameLengths> names;  // of a command whose allocations were counted; earlier versions lack it
 };
 
@@ -203,7 +203,7 @@ struct AssertionResult {
     AssertionOutcome outcome{AssertionOutcome::failed};
     Severity severity{Severity::fail};
     std::string reason;        // why there is no actual value
-    std::vector<Param> where;  // applies to cases with these parameters; empty: to all
+    std::vector<Param> where;  // it applies only to cases with all these parameters; empty: to all cases
     bool is_limit{};           // from a limits file, not from the scenario
 };
 
@@ -219,7 +219,7 @@ struct RunInfo {
     Order order{};
     std::uint64_t seed{};
     Isolation isolation{};
-    std::vector<std::uint32_t> duet_processors;  // used by two programs at the same time; empty: they take turns
+    std::vector<std::uint32_t> duet_processors;  // two programs run on them at the same time; empty: in turns
     bool interrupted{true};                      // false only in the final write of the result
     std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
     std::string scenario_description;
@@ -230,19 +230,19 @@ struct RunInfo {
 };
 
 // The noise of a fixed computation and a fixed copy, which are repeated before the cases. Half of the repetitions
-// differ from the median by less than the error. One in twenty exceeds the median by more than the tail. Both are
-// shares of the median.
+// differ from the median by less than the error. One in twenty exceeds the median by more than the tail. The error and
+// the tail are fractions of the median.
 struct Canary {
     std::optional<double> compute_error;
     std::optional<double> compute_tail;
     std::optional<double> copy_error;  // empty: there was too little memory for the copy
     std::optional<double> copy_tail;
-    std::optional<double> steal_share;  // processor time taken by the hypervisor; empty: the kernel does not report it
+    std::optional<double> steal_share;  // of processor time, taken by the hypervisor; empty: not reported
     bool is_disturbed{};                // other work disturbed it enough to spoil measurements
 };
 
-// The times of fixed work in each round of a run, which show the speed of the machine itself. All lists have the same
-// length.
+// The times of fixed work in each round of a run, which show the speed of the machine itself. All lists that are not
+// empty have the same length.
 struct MachineRounds {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
@@ -252,21 +252,21 @@ struct MachineRounds {
 
 // The costs of this machine and of the harness, measured in the same run as the cases.
 struct Calibration {
-    // What the engine adds to a malloc and free of 64 bytes when it allocates and drops an array of that size.
+    // The time that the engine adds to a malloc and free of 64 bytes when it allocates and drops an array of 64 bytes.
     std::optional<double> harness_seconds_per_op;
     std::optional<double> clock_read_seconds;
     std::optional<double> harness_seconds_per_op_uncounted{};  // as harness_seconds_per_op, but with Accounting::off
     // Concatenations that read and write at least this many bytes in total used stores that bypass the caches. Empty:
-    // none did. The first value is for results that are written from front to back, the second for results
-    // written in pieces.
+    // no concatenation did. streaming_from_bytes is for results that are written from front to back,
+    // streaming_pieces_from_bytes for results that are written in pieces.
     std::optional<std::uint64_t> streaming_from_bytes{};
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};
-    std::optional<Canary> canary{};  // of a probe
+    std::optional<Canary> canary{};  // measured only by a probe
     std::optional<MachineRounds> rounds{};
-    // For foreign programs: the shortest wall_time of a program that does nothing. Any program spends this part of its
-    // wall_time on starting and ending.
+    // For foreign programs: the shortest wall_time of a program that does nothing. Every program's wall_time includes
+    // about this time for starting and ending.
     std::optional<double> harness_seconds_per_run{};
-    // The time that a repetition of the program that does nothing takes outside its wall_time.
+    // For the same program that does nothing: the time of a whole repetition minus its wall_time.
     std::optional<double> harness_seconds_beside_run{};
 };
 
@@ -283,11 +283,12 @@ struct RunReport {
     std::vector<Warning> warnings;
     std::vector<CaseReport> cases;
     std::vector<AssertionResult> assertions;
-    std::vector<SiteComparison> sites{};  // of those pairs of programs that were recorded
+    std::vector<SiteComparison> sites{};  // one entry for each pair of programs that was recorded
 };
 
-// A result before anything was measured. `started`: UTC, in the format of RunInfo::started. The id is `started` and a
-// random number, so that runs that begin in the same millisecond have different ids.
+// Makes a result in which nothing has been measured yet. `started`: UTC, in the format of RunInfo::started. The
+// result's id consists of `started` and a random number, so that runs that begin in the same millisecond have different
+// ids.
 [[nodiscard]] RunReport new_report(Machine machine, std::string started, std::vector<std::string> argv);
 
 // A warning that this build is too slow for measuring times; empty for a release build without sanitizers.

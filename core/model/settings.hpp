@@ -1,6 +1,6 @@
 // Settings of a run: among them the order and the isolation of its repetitions, and how a recorded trace is replayed.
 //
-// They are kept apart from the plan and its steps, because results contain the settings too.
+// The settings are kept apart from the plan and its steps, because results contain the settings too.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,8 @@ inline constexpr auto name_table<Isolation> = std::to_array<Named<Isolation>>({
     {Isolation::none, "none", "everything in one worker process: cases contaminate each other"},
 });
 
-// Which cases share a worker process: the values of the reserved axis `placement`.
+// Which cases share a worker process. These are the values of the axis `placement`, a name that has this meaning in
+// every scenario.
 enum class Placement : std::uint8_t { alone, sweep, drain };
 
 template <>

@@ -1,5 +1,5 @@
-// The call sites at which two programs allocate differently, from recorded runs of both. `memsweep run --against
-// --stacks` records these runs after the rounds of the comparison and adds the sites to the result.
+// The call sites at which two programs allocate differently, found in recorded runs of both programs. `memsweep run
+// --against --stacks` records these runs after the rounds of the comparison and adds the sites to the result.
 //
 // Units    those of each metric, for one run; blocks.
 #pragma once
@@ -23,17 +23,19 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
     {SiteIn::candidate, "candidate", "it is new"},
 });
 
-// The change of one metric at a site. It is larger than the scatter between the runs of either program.
+// The change of one metric at a site. Only changes are listed that are larger than the scatter between the runs of
+// either program.
 struct SiteChange {
     std::string site;  // "parse_row (table.cpp:210)"; the line is the candidate's if the site exists there
     std::vector<std::string> through;  // functions that allocate for the site, such as xmalloc; innermost first
-    std::vector<std::string> callers;  // the site's callers in the stack whose figures changed most; innermost first
+    std::vector<std::string> callers;  // the site's callers in the call stack that changed most; innermost first
     SiteIn in{};
-    double base{}, candidate{};   // medians of the runs
-    double change{};              // candidate - base
-    double scatter{};             // the range of the runs of one program; the wider of the two programs' ranges
-    std::optional<double> share;  // of the whole program's change; empty: the whole program did not change
-    // Change in live blocks at the moment that the metric is about; empty: the metric is about the whole run.
+    double base{}, candidate{};  // medians of the runs
+    double change{};             // candidate - base
+    double scatter{};  // largest minus smallest value of the runs of one program, for the program where this is larger
+    std::optional<double> share;  // `change` divided by the whole program\'s change; empty: that change is 0
+    // Change in the number of live blocks at the moment that the metric is about; empty: the metric is about the whole
+    // run.
     std::optional<double> blocks{};
 };
 
@@ -49,9 +51,9 @@ struct MetricSites {
 struct SiteComparison {
     std::string base_case, candidate_case;  // ids
     std::uint32_t runs{};                   // recorded runs of each program
-    bool varies{};                          // figures of some call stack vary between runs of one program
+    bool varies{};                          // at some call stack, values differ between runs of the same program
     std::string reason;                     // why the sites were not compared; empty: they were
-    std::vector<std::string> notes;         // reasons why some sites could not be told apart
+    std::vector<std::string> notes;         // reasons why some sites could not be distinguished
     std::vector<MetricSites> metrics;       // metrics in which at least one site differs
 };
 

@@ -31,7 +31,7 @@ enum class ResourceKind : std::uint8_t {
     pmr_unsync_pool,
     pmr_sync_pool,
     null,
-    pinned,  // this and all below: memory of an accelerator's driver, named as in device::MemoryKind
+    pinned,  // this and all kinds below: memory of an accelerator's driver, named as in device::MemoryKind
     write_combined,
     mapped,
     managed,
@@ -109,12 +109,12 @@ inline constexpr auto name_table<Accounting> = std::to_array<Named<Accounting>>(
 struct MemorySpec {
     ResourceKind resource{ResourceKind::malloc};
     PageKind pages{PageKind::system};
-    std::uint64_t huge_pages_from_bytes{};  // advise huge pages for allocations of this size and more; 0: never
-    std::uint64_t limit_bytes{};            // refuse allocations that would raise the live bytes above this; 0: none
-    std::uint64_t fail_every{};             // refuse every Nth allocation; 0: none
-    std::uint32_t alignment{64};            // resource `aligned`: minimum alignment of every allocation
-    bool populated{};                       // all pages are resident before the allocation returns
-    bool locked{};                          // all pages are resident and stay so (mlock)
+    std::uint64_t huge_pages_from_bytes{};  // advise huge pages for allocations of at least this size; 0: never
+    std::uint64_t limit_bytes{};  // refuse allocations that would raise the live bytes above this; 0: no limit
+    std::uint64_t fail_every{};   // refuse every Nth allocation, where N is this number; 0: refuse none
+    std::uint32_t alignment{64};  // resource `aligned`: minimum alignment of every allocation
+    bool populated{};             // all pages are resident before the allocation returns
+    bool locked{};                // all pages are resident and stay so (mlock)
     NumaSpec numa{};
     std::array<char, 128> path{};  // resource `file`: the folder, zero-terminated
     PoolSpec pool{};
@@ -176,7 +176,7 @@ inline constexpr auto name_table<ReleaseMode> = std::to_array<Named<ReleaseMode>
     {ReleaseMode::leak, "leak", "never freed: the upper bound of memory"},
 });
 
-// Groups of modes that free in the same way.
+// Groups of release modes that free in the same way.
 enum class ModeFamily : std::uint8_t { immediate, counted, collected, manual, arena, cache, batch, stack, leak };
 
 [[nodiscard]] constexpr ModeFamily family_of(ReleaseMode mode)
@@ -263,8 +263,8 @@ struct HeapSizes {
 
 // The managed bytes that a program allocates with each native buffer, and the budgets after which a collector runs.
 struct ManagedBudget {
-    std::uint64_t bytes_per_array{};  // of small objects: wrappers, strings
-    std::uint64_t garbage{};          // size of one more object per array, which is dropped at once; 0: none
+    std::uint64_t bytes_per_array{};  // bytes of the small objects that belong to an array: wrappers, strings
+    std::uint64_t garbage{};          // size of one more object per array, which is dropped at once; 0: no such object
     std::uint64_t header{16};         // header of the `garbage` object
     std::uint64_t first{};            // budget of the young generation before the first collection; 0: as `steady`
     std::uint64_t second{};           // budget before the second collection; 0: as `steady`
@@ -285,14 +285,14 @@ struct ManagedBudget {
 struct Pressure {
     PressureRule rule{PressureRule::none};
     std::uint64_t min_budget{4U << 20U};  // coreclr: bytes that may always be added before a collection
-    double max_ratio{10};          // coreclr: the budget is multiplied by added / removed bytes, but at most by this
+    double max_ratio{10};  // coreclr: the budget is multiplied by added bytes / removed bytes, but at most by this
     std::uint64_t managed_heap{};  // coreclr: size of the managed heap
     double heap_share{1.0 / 3.0};  // coreclr: this share of the managed heap is another lower limit of the budget
-    double duty{5};                // coreclr: least time between collections, in durations of a collection
-    bool counts_idle{};            // also counts the idle memory of a pool: a mistake that some programs make
-    std::uint64_t capacity{};      // cuda: size of the device's memory; 0: no collections
-    double threshold{0.75};        // cuda: collect if this share of the capacity is live
-    double max_gc_share{0.05};     // cuda: the most time that collections may take, as a share
+    double duty{5};      // coreclr: shortest time between two collections, as a multiple of a collection's duration
+    bool counts_idle{};  // also counts the idle memory of a pool: a mistake that some programs make
+    std::uint64_t capacity{};   // cuda: size of the device's memory; 0: no collections
+    double threshold{0.75};     // cuda: collect if live bytes are at least this share of the capacity
+    double max_gc_share{0.05};  // cuda: the largest share of all time that collections may take
     friend bool operator==(const Pressure&, const Pressure&) = default;
 };
 
@@ -320,35 +320,36 @@ struct HeapTarget {
 
 // Thresholds of CPython's cyclic collector. A container is an object that can be part of a reference cycle.
 struct CycleThresholds {
-    std::uint32_t generation0{};  // collect after so many more containers allocated than freed; 0: no such trigger
+    std::uint32_t generation0{};  // collect when containers allocated minus freed exceed this; 0: no such trigger
     std::uint32_t generation1{10};
     std::uint32_t generation2{10};
     std::uint32_t containers_per_array{1};
     std::uint32_t temporary_containers{};  // live only while an array is made
-    std::uint32_t containers_at_start{};   // counted before the first array, since the last collection
+    std::uint32_t containers_at_start{};   // already counted since the last collection, when the first array is made
     std::uint32_t containers_beside{};     // made after each array; they live until those of the next array are made
-    std::uint32_t free_list{80};           // most freed containers kept for reuse; reuse does not change the count
-    std::uint32_t long_lived{20'000};      // containers that survived the last full collection before the program
-    double cyclic_fraction{1};             // share of dropped arrays in cycles; the others are freed at the drop
+    std::uint32_t free_list{80};  // largest number of freed containers kept for reuse; reuse does not change the count
+    std::uint32_t long_lived{20'000};  // containers that survived the last full collection before the steps began
+    double cyclic_fraction{1};         // share of dropped arrays in cycles; the others are freed at the drop
     friend bool operator==(const CycleThresholds&, const CycleThresholds&) = default;
 };
 
 struct ArenaSpec {
     std::uint64_t slab_bytes{1U << 20U};
-    std::uint32_t alignment{8};                // maximum alignment of allocations; Bumper.jl does not align at all
-    bool restore_on_throw{};                   // whether an exception frees the scope's memory; not so in Bumper.jl
+    std::uint32_t alignment{8};  // maximum alignment of allocations; Bumper.jl does not align at all
+    bool restore_on_throw{};     // whether an exception frees the scope's memory; in Bumper.jl it does not
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: initial size of the main buffer
-    std::uint32_t history{5};  // arena_autoscale: number of last resets that determine the buffer's size
-    // For arena_autoscale: size of the buffer divided by the most that was used before one of these resets.
+    std::uint32_t history{5};  // arena_autoscale: how many of the last resets determine the buffer's size
+    // For arena_autoscale: size of the buffer divided by the largest number of bytes that was in use before one of the
+    // last `history` resets.
     double headroom{1.1};
     friend bool operator==(const ArenaSpec&, const ArenaSpec&) = default;
 };
 
 struct CacheSpec {
-    std::uint32_t per_size{8};             // most blocks kept of one size
-    std::uint64_t limit_bytes{1U << 30U};  // most bytes kept in all
+    std::uint32_t per_size{8};             // largest number of kept blocks of one size
+    std::uint64_t limit_bytes{1U << 30U};  // largest number of kept bytes, over all sizes
     std::uint64_t from_bytes{1};           // pool: smaller arrays bypass the pool
-    std::uint64_t below_bytes{};           // pool: arrays of this size and more bypass the pool; 0: none do
+    std::uint64_t below_bytes{};           // pool: arrays of at least this size bypass the pool; 0: no array does
     std::uint64_t stack_bytes{4U << 20U};  // stack: size of the region; arrays that do not fit come from the resource
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
@@ -370,14 +371,14 @@ struct ReleaseSpec {
     std::uint32_t finalizer_objects{1};  // finalizable objects per array
     std::uint32_t finalizer_nice{};      // nice value of finalizer threads
     std::uint64_t release_cost_ns{};     // additional busy time per release, for finalizers that do more than free
-    std::uint64_t resurrect_every{};     // every Nth block found unreachable stays alive for one more collection
+    std::uint64_t resurrect_every{};     // one of so many unreachable blocks lives until the next collection; 0: none
     bool gated{};                        // an allocation that triggers a collection waits for the collection's releases
-    // The number of allocations after which a collection runs; 0: none runs for this reason.
+    // The number of allocations after which a collection runs; 0: allocations alone start no collection.
     std::uint64_t collect_every{};
     std::uint64_t gc_pause_ns{};     // a collection stops the program for this long
     std::uint64_t gc_duration_ns{};  // a collection triggered by `pressure` runs this long in the background
     double free_fraction{1};         // share of manual releases that free at once
-    std::uint64_t batch{16};         // deferred_batch: number of waiting drops at which all are freed
+    std::uint64_t batch{16};         // deferred_batch: when so many drops wait, all of them are freed
     ManagedBudget managed;
     Pressure pressure;
     ReserveCap cap;
@@ -403,7 +404,8 @@ struct ReleaseSpec {
 // Why steps of this case cannot run in several threads at once; empty if they can.
 [[nodiscard]] std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Whether the program releases arrays by hand when it drops them. Exceptions and rebinding a name skip such a release.
+// Whether the program releases arrays by hand when it drops them. The program skips the release by hand if an exception
+// leaves a scope or if a name is rebound.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);
 
 // Whether a collection frees dropped arrays, so that the drop alone does not.
@@ -412,8 +414,9 @@ struct ReleaseSpec {
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
 [[nodiscard]] bool is_shared(ResourceKind resource);  // a shared mapping that lies in no file: memfd, shm
 
-// The parts of a name of driver memory: KIND or POOL@KIND, optionally followed by @gpuN. Parts that are not in the name
-// are absent or empty. The caller must check that the pool, the kind and the device exist.
+// The parts of a name of driver memory: KIND or POOL@KIND, optionally followed by @gpuN, as in "tlsf@pinned@gpu1".
+// Parts that are not in the name are absent or empty. The caller must check that the pool, the kind and the device
+// exist.
 struct DriverMemoryName {
     std::optional<std::string_view> pool;
     std::string_view kind, device;
@@ -439,7 +442,7 @@ struct DriverMemoryName {
 // Why a driver's memory cannot be combined with the pool of `memory`, or with the checks of `safety`.
 [[nodiscard]] std::string driver_objection(const MemorySpec& memory, const SafetySpec& safety);
 
-// Why memory of this kind cannot be trimmed in this way.
+// Why the memory of `memory` cannot be trimmed by the mechanism `how`.
 [[nodiscard]] std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySpec& safety);
 
 }  // namespace memsweep::model

@@ -4,7 +4,7 @@
 //
 // An operation on named arrays is a template over the type of the reference to the name. In a scenario the reference is
 // a string. In a compiled program (core/engine/repetition/step_program.hpp) it is the index of the name's slot. with()
-// translates the first into the second. Operations without names are sent to the worker unchanged, so all their members
+// translates the string into the index. Operations without names are sent to the worker unchanged, so all their members
 // are trivially copyable.
 //
 // Units    bytes, elements and counts, as in the names of the fields. Shapes are in elements, with the slowest-varying
@@ -52,8 +52,8 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
-// Allocates a block from the memory resource and frees it, and repeats that `times` times. The step makes no array,
-// uses no release mode and writes nothing.
+// Allocates a block from the memory resource and frees it, `times` times. The step makes no array, uses no release mode
+// and writes nothing.
 struct AllocFreeStep {
     static constexpr OperationInfo info{
         "alloc_free", "allocate a block and free it at once, `times` times, with no array or release mode in between"};
@@ -121,11 +121,11 @@ struct ConcatStep {
     const ConcatCase* what{};
     std::uint64_t warmup{};  // untimed calls before the timed ones
     std::uint64_t calls{};   // timed calls
-    std::string out;         // name of the existing array for results; empty if the case has none
+    std::string out;         // name of the existing array for results; empty: each call makes a new array
 };
 
-// Takes rows `start` up to, but not including, `stop` of each array of `of`. The results, named `as`, are views that
-// share the arrays' buffers, or copies.
+// Takes rows `start` up to, but not including, `stop` of each array of `of`. The results, named `as`, are views, which
+// share the arrays' buffers, or (with `copy`) copies.
 template <typename Name>
 struct View {
     static constexpr OperationInfo info{
@@ -253,7 +253,7 @@ struct ShareStep {
     std::uint64_t rounds{16};
 };
 
-// Runs several transfers at the same time, and repeats that TransferOptions::times times.
+// Runs several transfers at the same time, TransferOptions::times times.
 struct TransferStep {
     static constexpr OperationInfo info{
         "transfer",
@@ -271,10 +271,11 @@ struct SampleStep {
 };
 
 // Allocates and frees as a recorded program did. Each thread keeps the order of its events. A block that one thread
-// allocates and another one frees is freed after its allocation. Beyond that, threads are kept together only roughly.
-// The recorded order is divided into sections that each allocate little memory: a 64th of the peak, at least 64 KiB.
-// Within a section, threads run freely. With release mode `immediate`, the calls go straight to the memory resource.
-// With any other mode each block has a handle, which the recorded free drops.
+// allocates and another one frees is freed after its allocation. Apart from these two rules, the order of events in
+// different threads is kept only roughly. The recording is divided into sections, and each section allocates little
+// memory: a 64th of the peak, at least 64 KiB. Within a section, threads do not wait for each other. With release mode
+// `immediate`, the calls go straight to the memory resource. With any other mode each block has a handle, which the
+// recorded free drops.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free the rest at the end"};
@@ -283,11 +284,11 @@ struct ReplayStep {
     std::uint32_t threads{};  // number of threads that share the recorded threads' events; 0: one per recorded thread
     ReplayTouch touch{ReplayTouch::recorded};
     ReplaySpeed speed{ReplaySpeed::maximum};
-    bool latency{};                     // times every call by itself; time_per_event does not include such a replay
+    bool latency{};                     // times every call by itself; this step then does not count in time_per_event
     std::chrono::nanoseconds settle{};  // idle time after the last event, while the blocks left over are still live
     std::vector<bool> left_out;         // per call stack: whether its blocks are left out; scenarios cannot set this
-    std::string until;  // the moment at which the replay ends (trace::TraceMoment); scenarios cannot set it
-    // The next three are figures of the recording.
+    std::string until;  // the moment at which the replay ends, as text for trace::parse_moment; scenarios cannot set it
+    // The next three are numbers of the recording.
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
@@ -330,8 +331,8 @@ struct ParallelStep {
     std::vector<Step> steps;
 };
 
-// Passes the arrays of a name to the next thread and takes over those of the previous thread. It is only for parallel
-// blocks, whose threads form a ring.
+// Passes the arrays of a name to the next thread and takes over the arrays that the previous thread passes. This step
+// is only for parallel blocks, whose threads form a ring.
 template <typename Name>
 struct Pass {
     static constexpr OperationInfo info{
@@ -344,8 +345,8 @@ struct Pass {
 };
 using PassStep = Pass<std::string>;
 
-// Every Nth time that this step is reached, it leaves the innermost scope by an exception. Names allocated in that
-// scope lose their references without a manual free.
+// Every Nth time (N is `every`) that the program reaches this step, the step leaves the innermost scope by an
+// exception. Names allocated in that scope lose their references without a manual free.
 struct ThrowStep {
     static constexpr OperationInfo info{
         "throw", "every Nth time, leave the innermost scope by an exception, which skips its manual frees"};
@@ -361,7 +362,7 @@ using Operation = std::variant<AllocStep, AllocFreeStep, WriteStep, ReadStep, Bi
 struct Step {
     Operation operation;
     std::string phase;  // empty: a top-level step is a phase of its own, named after its operation
-    bool timed{};       // if any step of a scenario is marked so, wall_time covers only the marked steps
+    bool timed{};       // if any step of a scenario is timed, wall_time covers only the timed steps
     std::string where;  // file:line:col, for messages; empty in steps made by code
 };
 
@@ -379,9 +380,9 @@ struct Nested {
 // Size of one array of this step in bytes; empty if it overflows 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
-// The host memory that the transfers use while they run, in bytes. This is both ends of each transfer, staging slots of
-// a given chunk size, and the memory that the program itself reads. Ends on devices count too, because the memory of a
-// device that is a processor is host memory.
+// The host memory that the transfers use while they run, in bytes. This is the sum of both ends of each transfer, the
+// staging slots if the chunk size is given, and the memory that the program itself reads. Ends on devices count too,
+// because the memory of a device that is a processor is host memory.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

@@ -4,7 +4,7 @@
 // Units    bytes, counts; durations are std::chrono.
 // Grammar  transfer = end "->" mover "->" end
 //          end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@node" N] | "gpu" N)
-//          KIND = a name of HostKind
+//          KIND = a name of HostKind, such as pinned; N and K = numbers from 0
 //          mover = "cpu" [N] | "gpu" N ".ce" [K] | "gpu" N ".sm"
 //          - null: there is no memory at that end, so bytes are only read, or only written.
 //          - gpuN: N may be *, which means every device. With * at both ends: every pair of two devices. With * in the
@@ -98,14 +98,14 @@ struct RankNeed {
 [[nodiscard]] bool is_met(const RankNeed& need, std::uint32_t ranks);
 [[nodiscard]] std::string to_text(const RankNeed& need);  // "2 MPI ranks", "2 or more MPI ranks"
 
-// What is wrong with a transfer that the grammar allows. It goes from null to null, its mover belongs to neither end,
-// or processors would have to reach a device's memory. Empty: nothing is wrong.
+// What is wrong with a transfer that the grammar allows. There are three such mistakes: the transfer goes from null to
+// null, its mover belongs to neither end, or processors would have to reach a device's memory. Empty: nothing is wrong.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
 
 // Why MPI cannot run the transfer between two of `ranks` ranks; empty if it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
-// Text that the parsers accept: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
+// Converts to text that the parsers accept: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const TransferEnd& end);
 [[nodiscard]] std::string to_text(const Mover& mover);
 [[nodiscard]] std::string to_text(const TransferSpec& spec);
@@ -113,8 +113,8 @@ struct RankNeed {
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
 [[nodiscard]] bool names_rank(const TransferSpec& spec);
 
-// names_each_device: whether an end is "gpu*". for_each_device: the transfers that result on a machine with `devices`
-// devices; none is from a device to itself.
+// names_each_device says whether an end is "gpu*". for_each_device replaces "gpu*" and returns the transfers for a
+// machine with `devices` devices; no transfer goes from a device to itself.
 [[nodiscard]] bool names_each_device(const TransferSpec& spec);
 [[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
 
@@ -141,36 +141,36 @@ struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
     std::uint32_t priority{5};  // 0 to 10; transfers with a higher priority begin first
-    bool optional{};            // from "gpu*": left out on a machine without its devices
+    bool optional{};            // made from "gpu*"; left out if the machine lacks the devices
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
 
-// The most devices that "gpu*" can mean, and the most transfers of one step.
+// The largest number of devices that "gpu*" can mean, and the largest number of transfers of one step.
 inline constexpr std::uint32_t max_each_devices = 8;
 inline constexpr std::size_t max_transfers_at_once = 64;
 
 // How a step runs its transfers. Each optimization can be switched off, so that its effect can be measured.
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};
-    std::uint64_t times{1};        // turns, one after another; a turn runs all transfers of the step once
-    std::uint64_t pieces{1};       // number of copies into which each transfer is divided
-    bool batch{};                  // pieces are gathered in pinned memory and moved by one copy
-    bool sync_each{};              // the program waits for each piece before it starts the next
-    std::uint64_t chunk_bytes{};   // of staging; 0: by the size of the transfer
-    std::uint32_t slots{2};        // in a staging ring; each holds a chunk
-    std::uint32_t threads{};       // per staged transfer, each with a part of it and a ring of its own; 0: automatic
-    bool pipeline{true};           // a slot is filled while another one is being copied
-    bool adaptive{};               // the chunk size follows the measured rate
-    std::uint32_t concurrency{};   // most transfers in progress at a time; 0: all
-    std::uint64_t offset_bytes{};  // of the first byte from the start of the memory, at both ends
+    std::uint64_t times{1};       // turns, one after another; a turn runs all transfers of the step once
+    std::uint64_t pieces{1};      // number of copies into which each transfer is divided
+    bool batch{};                 // pieces are gathered in pinned memory and moved by one copy
+    bool sync_each{};             // the program waits for each piece before it starts the next
+    std::uint64_t chunk_bytes{};  // size of a staging chunk; 0: chosen by the size of the transfer
+    std::uint32_t slots{2};       // number of slots in a staging ring; each slot holds a chunk
+    std::uint32_t threads{};  // threads per staged transfer; each moves a part of it through its own ring; 0: automatic
+    bool pipeline{true};      // a slot is filled while another one is being copied
+    bool adaptive{};          // the chunk size follows the measured rate
+    std::uint32_t concurrency{};   // largest number of transfers in progress at a time; 0: no limit
+    std::uint64_t offset_bytes{};  // distance of the first byte from the start of the memory, at both ends
     std::uint32_t retries{3};
     std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles with each retry, up to a second
-    std::uint64_t pinned_budget_bytes{};  // most pinned memory, in ends and slots; 0: a quarter of the available memory
+    std::uint64_t pinned_budget_bytes{};  // limit of pinned memory (ends, slots); 0: a quarter of available memory
     bool fresh{};                         // memory of both ends is allocated and freed in every turn
     std::uint64_t chain{};                // number of kernels that the device runs on the data
-    bool keep{true};             // the data stay on the device between these kernels; else they go back and forth
+    bool keep{true};  // the data stay on the device between these kernels; else each kernel copies them in and back
     std::uint64_t work_bytes{};  // bytes that the program itself reads in every turn
-    // The program reads `work_bytes` after the transfers have ended; else during the transfers.
+    // true: the program reads `work_bytes` after the transfers have ended; false: during the transfers.
     bool blocking{};
     friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };

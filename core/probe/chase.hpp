@@ -3,10 +3,11 @@
 //
 // Units    seconds per load of one chain.
 //
-// Sources  The order is that of multichase (Google). Memory is divided into groups of pages. The lines of a group are
-//          visited in random order, then those of another random group. So the loads of a group share their TLB misses.
-//          Of every four neighbouring lines, one is visited in each of four passes over the memory. So a line that the
-//          hardware prefetched with its neighbour has been evicted before it is visited.
+// Sources  The order is that of multichase (Google). Memory is divided into groups of pages. The cache lines of a group
+//          are visited in random order, then the lines of another random group. So the loads of a group share their TLB
+//          misses. Of every four neighbouring lines, one is visited in each of four passes over the memory. If the
+//          hardware prefetches a line together with its neighbour, the line is therefore evicted again before it is
+//          visited.
 //
 // Memory   links are written into the memory that is passed in. The constructor needs 8 bytes for each 256-byte block
 //          of a group.
@@ -23,7 +24,7 @@ namespace memsweep::probe {
 
 struct ChaseSpec {
     std::uint64_t bytes{};
-    std::uint64_t stride{64};                             // 64: every line; 256: one of every four, as multichase
+    std::uint64_t stride{64};  // 64: a chain visits every line; 256: one of every four, as in multichase
     std::uint64_t group_bytes{std::uint64_t{64} * 4096};  // multichase's default: 64 pages of 4 KiB
     std::uint64_t seed{1};
 };
@@ -49,7 +50,7 @@ class Chase {
 // Advances every chain by `loads` loads. The number of chains must be one of chain_counts().
 void follow(std::span<void**> chains, std::size_t loads) noexcept;
 
-// Follows the chains for at least this time and reads the clock every few thousand loads. Returns seconds per load of
+// Follows the chains for at least `seconds` and reads the clock every few thousand loads. Returns seconds per load of
 // one chain.
 [[nodiscard]] double latency_of(std::span<void**> chains, double seconds, const sys::Clock& clock);
 

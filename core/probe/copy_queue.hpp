@@ -2,11 +2,11 @@
 // that proves that the copies arrived.
 //
 // For every sample the destination is overwritten, and the copies are queued behind a latch, which holds the stream
-// back until all are queued. Events time them. Then the data at the destination are compared with the pattern. A
-// driver's queue is bounded, and a latch has a timeout. So at most 256 copies are queued behind a latch, and a larger
-// sample is the sum of several such batches. The first four copies of a batch are a warm-up and not timed. Copies of
-// pageable memory are timed by the processor instead, without a latch. The call of such a copy may return only when the
-// copy is done, so behind a latch it would block for ever.
+// back until all are queued. Events of the device time the copies. Then the data at the destination are compared with
+// the pattern. A driver's queue is bounded, and a latch has a timeout. So at most 256 copies are queued behind a latch,
+// and a larger sample is the sum of several such batches. The first four copies of a batch are a warm-up and not timed.
+// Copies of pageable memory are timed by the processor instead, without a latch. The call of such a copy may return
+// only when the copy is done, so behind a latch it would block for ever.
 //
 // Owners   Memory of a device is written and checked by that device, even if another device moves the data. A mover
 //          that wrote to a wrong place would otherwise find its own pattern there and notice nothing.
@@ -32,10 +32,10 @@ namespace memsweep::probe {
 using Meanwhile = std::function<void()>;
 using Enqueue = std::function<base::Expected<void>()>;
 
-// The time in seconds, by the device's clock, of the work that `enqueue` puts on a stream. The work is queued behind a
-// latch and between two events, so that the time of queueing is not included. `before` puts work on the stream that
-// runs first and is not timed. `meanwhile` is called while the work runs. Returns only after all queued work has ended,
-// even after an error.
+// Returns the time in seconds, by the device's clock, of the work that `enqueue` puts on a stream. The work is queued
+// behind a latch and between two events, so that the time of queueing is not included. `before` puts work on the stream
+// that runs first and is not timed. `meanwhile` is called while the work runs. Returns only after all queued work has
+// ended, even after an error.
 [[nodiscard]] base::Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
                                                           const Enqueue& enqueue, const Meanwhile& meanwhile = {},
                                                           const Enqueue& before = {});
@@ -63,17 +63,17 @@ class CopyQueue {
     [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
     [[nodiscard]] bool is_timed_by_events() const noexcept;
     [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // untimed copies at the start of each batch
-    // Memory of the end that the processor can read; nullptr: neither end.
+    // The memory of the end that the processor can read; nullptr: it can read neither end.
     [[nodiscard]] const std::byte* host_memory() const noexcept;
 
-    [[nodiscard]] base::Expected<void> prepare();  // overwrites the destination; returns when that is done
+    [[nodiscard]] base::Expected<void> prepare();  // returns when it has overwritten the destination
     [[nodiscard]] base::Expected<void> enqueue(std::uint64_t copies);
     [[nodiscard]] base::Expected<device::Mismatch> verify();          // checks the data where they are
     [[nodiscard]] base::Expected<device::Mismatch> verify_by_host();  // copies the data to the host to check them
     [[nodiscard]] bool is_between_devices() const noexcept;
 
-    // The time in seconds of `copies` copies, one after another. If events time them, `meanwhile` is called while they
-    // are in progress.
+    // Returns the time in seconds of `copies` copies, one after another. If events time them, `meanwhile` is called
+    // while they are in progress.
     [[nodiscard]] base::Expected<double> run(std::uint64_t copies, const sys::Clock& clock,
                                              const Meanwhile& meanwhile = {});
 
@@ -97,15 +97,15 @@ class CopyQueue {
 
 // The times of several queues that copied at the same time.
 struct AtOnce {
-    std::vector<double> seconds;  // for each queue, by events of its device
+    std::vector<double> seconds;  // for each queue, measured by events of its device
     bool stayed_busy{true};       // whenever a measured queue was done, all other queues were still copying
     AtOnce& operator+=(const AtOnce& next);
 };
 
 // Times `copies` copies of each queue, while all queues copy. Each queue gets `times` times as many copies, so that it
-// still copies while the first `measured` queues finish their timed ones. If a queue is more than `times` times as fast
-// as the slowest one, it runs out of copies, and stayed_busy is false. A single measured queue gets only its timed
-// copies.
+// still copies while the first `measured` queues finish their timed copies. If a queue is more than `times` times as
+// fast as the slowest queue, it runs out of copies, and stayed_busy is false. A single measured queue gets only its
+// timed copies.
 //
 // Sources  nvbandwidth (NVIDIA), whose interfering queues get twice as many copies.
 [[nodiscard]] base::Expected<AtOnce> run_at_once(device::Runtime& runtime, std::vector<CopyQueue>& queues,

@@ -1,7 +1,7 @@
 // The cases of the device probe as a table, the devices on which each is measured, and the copies that it makes.
 //
-// Sources  Names are those of nvbandwidth (NVIDIA) if it has the case, so that results of both tools can be joined by
-//          name. The direction of the data is in the facts of each case, never in a caption.
+// Sources  A case that nvbandwidth (NVIDIA) also has gets its name from nvbandwidth, so that results of both tools can
+//          be joined by name. The direction of the data is in the facts of each case, never in a caption.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace memsweep::probe {
 enum class CaseKind : std::uint8_t {
     to_device,
     from_device,
-    peer,   // from one device to another, for each ordered pair
+    peer,   // from one device to another, for each ordered pair of devices
     local,  // within the memory of one device
     all_to_host,
     host_to_all,
@@ -50,7 +50,7 @@ enum class ManagedWay : std::uint8_t { on_demand, prefetched, advised };
 
 // The call that is measured, by the work that it waits for.
 //   launch                a kernel of one work item
-//   launch_beside         the same, while kernels of another stream fill the device
+//   launch_beside         as launch, while kernels of another stream fill the device
 //   urgent_launch_beside  as launch_beside, but on a stream of the highest priority
 //   event                 an event
 //   idle_wait             nothing: the stream is idle
@@ -68,7 +68,7 @@ struct DeviceCase {
     DeviceCall call{};        // for kind `call`
     std::uint64_t bytes{};    // of a round trip
     ManagedWay way{};         // for kind `beyond`
-    std::uint32_t percent{};  // for kind `beyond`: managed block in percent of the device memory left free
+    std::uint32_t percent{};  // for kind `beyond`: size of managed block, in percent of the device memory left free
 };
 [[nodiscard]] const std::vector<DeviceCase>& device_cases();
 
@@ -83,7 +83,7 @@ struct Ends {
 // Whether all devices take part in a case of this kind at once.
 [[nodiscard]] bool is_of_all(CaseKind kind) noexcept;
 
-// Whether a case of this kind goes from one device to another.
+// Whether a case of this kind is measured between two devices.
 [[nodiscard]] bool is_of_pairs(CaseKind kind) noexcept;
 
 // The devices of the runtime that the user chose; all of them if the user chose none.
@@ -121,11 +121,12 @@ struct HostSide {
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
 
-// Sets the facts `clocks` and `held_back_by` (what limits the clocks), also for the moment `when` and at rest.
+// Sets the facts `clocks` and `held_back_by` (what limits the clocks), as they were at the moment `when` and at rest
+// before.
 void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
                      const std::optional<device::Clocks>& at_rest);
 
-// A measurement of a device that is not made of copies on a queue.
+// The task of measuring something on a device other than a queue of copies (copy_queue.hpp).
 //
 // Units    bytes, seconds.
 //
@@ -156,20 +157,22 @@ struct DeviceTask {
 // Measures the time to register ordinary host memory with the driver and to unregister it.
 [[nodiscard]] base::Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report);
 
-// Measures the latency of loads by a kernel: from host memory, another device's memory, or its own.
+// Measures the latency of loads by a kernel: from host memory, from another device's memory, or from its own device's
+// memory.
 [[nodiscard]] base::Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report);
 
 // Measures the time of a call of the runtime that waits: see DeviceCall.
 [[nodiscard]] base::Expected<void> measure_calls(const DeviceTask& task, model::CaseReport& report);
 
-// Sets the latency of a load or a call from samples of `each_of` loads or calls. Without samples the case is skipped.
+// Sets the latency of a load or a call. Each of `seconds` is a sample: the time of `each_of` loads or calls. Without
+// samples the case is skipped.
 void set_latencies_per_call(const std::vector<double>& seconds, std::uint64_t each_of, model::CaseReport& report);
 
 [[nodiscard]] base::Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report);
 [[nodiscard]] base::Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& report);
 
-// Measures how a kernel reads a block of managed memory in order, while ballast leaves little of the device's memory
-// free.
+// Measures how fast a kernel reads a block of managed memory in order, while the ballast (other memory that is only
+// held) leaves little of the device's memory free.
 [[nodiscard]] base::Expected<void> measure_beyond(const DeviceTask& task, model::CaseReport& report);
 
 // Sets the case to failed, with the reason "wrong data in sample 3: ...".

@@ -56,10 +56,10 @@ using Loop = std::uint64_t (*)(const Operands&) noexcept;
 struct Form {
     Kernel kernel{};
     Store store{};
-    std::string_view level;          // scalar, avx2, avx512, neon: vector level; movdir64b, rep: instruction; libc
-    std::uint32_t prefetch_bytes{};  // how far ahead of its reads it prefetches; 0: only the hardware prefetches
-    std::uint32_t pages{1};          // above 1: it takes lines from this many 4 KiB pages in turn
-    std::uint32_t lines_per_turn{};  // how many lines it takes from one page before it goes on to the next
+    std::string_view level;  // scalar, avx2, avx512, neon: vector level; movdir64b, rep: instruction; libc: C library
+    std::uint32_t prefetch_bytes{};  // how far ahead of its reads the loop prefetches; 0: only the hardware prefetches
+    std::uint32_t pages{1};          // above 1: the loop takes lines from this many 4 KiB pages in turn
+    std::uint32_t lines_per_turn{};  // how many lines the loop takes from one page before it goes on to the next
     bool alternating{};  // true: stores each line before it loads the next; false: loads all lines of a turn first
     Loop run{};
 };
@@ -72,7 +72,7 @@ struct Form {
 struct ElementBytes {
     std::uint32_t payload{};           // bytes that arrive: 8 for every kernel
     std::uint32_t stream{};            // bytes that the program reads plus bytes that it writes, as STREAM counts
-    std::optional<std::uint32_t> bus;  // `stream` plus the lines that a plain store reads first; absent: opaque
+    std::optional<std::uint32_t> bus;  // `stream` plus lines that a plain store reads first; absent: Store::opaque
 };
 
 [[nodiscard]] ElementBytes bytes_per_element(Kernel kernel, Store store) noexcept;
@@ -98,8 +98,8 @@ namespace memsweep::probe {
 // The forms that this processor can run: those of vector levels, narrowest first, then movdir64b, rep and libc.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The form of this kernel and store that takes one page after another without prefetching. It has the widest level that
-// the processor has. nullptr if there is none.
+// The form of this kernel and store that takes one page after another without prefetching. Its level is the widest of
+// this processor. nullptr if there is none.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
 // The forms that calibrate() (stream.hpp) tries: those of the widest vector level, and movdir64b, rep and libc.

@@ -5,7 +5,7 @@
 // namespace memsweep::probe.
 //
 // Everything here has internal linkage and calls nothing of the standard library. Otherwise an inline function might be
-// compiled here with wide instructions. The linker might keep this copy of the function, and it would then run on
+// compiled here with wide instructions. The linker might keep this version of the function, which would then run on
 // processors that lack the instructions.
 #pragma once
 
@@ -133,8 +133,8 @@ MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t eleme
 }
 
 // Calls turn(i) for each run of `walk.lines` lines, where `i` is the first element of the run. If `walk.pages` is above
-// 1, it takes a run from each of that many pages in turn. Returns the index of the first element that is left over.
-// Fewer elements than a run can be left over.
+// 1, runs are taken from `walk.pages` pages in turn. At the end, fewer elements than a run can be left over. Returns
+// the index of the first of these; `elements` if there are none.
 template <Walk walk, typename Turn>
 MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
 {
@@ -265,7 +265,8 @@ inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Ke
 inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
 // Whether this walk gives the kernel a loop that differs from the loops of all other walks. Prefetching needs loads;
-// alternating needs loads and stores. If the kernel lacks them, its loop would be the same as that of another walk.
+// alternating needs loads and stores. If the kernel lacks these, its loop would be the same as the loop of another
+// walk.
 constexpr bool suits(Kernel kernel, const Walk& walk)
 {
     const bool loads = kernel != Kernel::write;
