@@ -264,11 +264,11 @@ struct HeapSizes {
 // The managed bytes that a program allocates with each native buffer, and the budgets after which a collector runs.
 struct ManagedBudget {
     std::uint64_t bytes_per_array{};  // bytes of the small objects that belong to an array: wrappers, strings
-    std::uint64_t garbage{};          // size of one more object per array, which is dropped at once; 0: no such object
-    std::uint64_t header{16};         // header of the `garbage` object
-    std::uint64_t first{};            // budget of the young generation before the first collection; 0: as `steady`
-    std::uint64_t second{};           // budget before the second collection; 0: as `steady`
-    std::uint64_t steady{};           // budget before all later collections; 0: the young generation triggers none
+    std::uint64_t garbage{};   // size of one more object per array, dropped right after it is made; 0: no such object
+    std::uint64_t header{16};  // header of the `garbage` object
+    std::uint64_t first{};     // budget of the young generation before the first collection; 0: as `steady`
+    std::uint64_t second{};    // budget before the second collection; 0: as `steady`
+    std::uint64_t steady{};    // budget before all later collections; 0: the young generation triggers none
     std::uint64_t used_at_start{};
     // Size of a thread-local buffer. When a collection begins, a part of the buffer is unused: all of it if `garbage`
     // is larger than the buffer, otherwise half. Without `garbage` the buffer is used up.
@@ -401,7 +401,7 @@ struct ReleaseSpec {
 // Whether threads of the harness free arrays or trim idle memory while the program runs.
 [[nodiscard]] bool frees_beside_the_program(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Why steps of this case cannot run in several threads at once; empty if they can.
+// Why steps of this case cannot run in several threads at the same time; empty if they can.
 [[nodiscard]] std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
 // Whether the program releases arrays by hand when it drops them. The program skips the release by hand if an exception

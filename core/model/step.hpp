@@ -323,7 +323,7 @@ struct ScopeStep {
     std::vector<Step> steps;
 };
 
-// Runs its steps in several threads at once. Each thread has its own names, which end with the block.
+// Runs its steps in several threads at the same time. Each thread has its own names, which end with the block.
 struct ParallelStep {
     static constexpr OperationInfo info{"parallel",
                                         "run nested steps in several threads at once; each thread has its own names"};

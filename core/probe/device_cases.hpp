@@ -27,9 +27,9 @@ enum class CaseKind : std::uint8_t {
     host_to_all,
     all_to_one,
     one_to_all,
-    all_to_all,        // at once: from every device to every other one
-    ring,              // at once: from every device to the next one
-    bisection,         // at once, both ways: between each device of one half and its partner in the other half
+    all_to_all,        // at the same time: from every device to every other device
+    ring,              // at the same time: from every device to the next device
+    bisection,         // at the same time, both ways: between each device of one half and a partner in the other half
     locking,           // cost of registering host memory with the driver
     staged_to_device,  // through a ring of pinned slots
     staged_to_host,    // through a ring of pinned slots
@@ -80,7 +80,7 @@ struct Ends {
 
 [[nodiscard]] std::string device_word(std::uint32_t device);  // "gpu0"
 
-// Whether all devices take part in a case of this kind at once.
+// Whether all devices take part in a case of this kind at the same time.
 [[nodiscard]] bool is_of_all(CaseKind kind) noexcept;
 
 // Whether a case of this kind is measured between two devices.
@@ -90,9 +90,9 @@ struct Ends {
 [[nodiscard]] std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime);
 
 // The devices, or the pairs of devices, on which a case is measured. There is only one entry if all devices take part
-// at once, or if the case needs pairs and there is only one device. At most `max_pairs` pairs are returned, pairs of
-// neighbouring numbers first. If `max_pairs` is a multiple of the number of devices, each device is the first and the
-// second of a pair equally often.
+// at the same time, or if the case needs pairs and there is only one device. At most `max_pairs` pairs are returned,
+// pairs of neighbouring numbers first. If `max_pairs` is a multiple of the number of devices, each device is the first
+// and the second of a pair equally often.
 [[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
                                         std::optional<std::uint32_t> max_pairs = std::nullopt);
 

@@ -1,15 +1,15 @@
-// The probes of this machine: their inputs, their measurements, and their costs.
+// The probes, which measure this machine: their inputs, what they measure, and what they cost.
 //
 // A probe returns one case for each quantity. The comment of each probe has examples of its case ids, in quotes.
 //
 // Units    bytes, seconds; a case has one value per sample.
 //
-// Cost     given for the default settings. A probe that can measure nothing returns at once.
+// Cost     given for the default settings. A probe that cannot measure anything returns immediately.
 //
 // Errors   none. If a quantity cannot be measured, its case has a status and a reason. skipped: the machine lacks the
 //          hardware or the memory; failed: data were wrong; error: the kernel refused.
 //
-// Threads  call each probe from one thread. It starts and pins threads of its own.
+// Threads  call each probe from one thread. The probe starts and pins threads of its own.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ namespace memsweep::probe {
 struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // size of each array of a kernel; absent: memory_array_bytes()
     double sample_seconds{0.02};               // shortest bandwidth sample; a latency sample takes a third of it
-    // How many samples each case has. A comparison of two probes tests all metrics at once. With 9 samples per probe
-    // the smallest possible p is 2 / C(18, 9) = 4.1e-5. This is enough to show a change among 1,200 noisy metrics. With
-    // 7 samples it would be enough for 85 metrics, but a probe of everything has more.
+    // How many samples each case has. A comparison of two probes tests all metrics together. With 9 samples per probe
+    // the smallest possible p is 2 / C(18, 9) = 4.1e-5. This is enough to show a change among 1,200 noisy metrics. 7
+    // samples would be enough for 85 metrics, but a probe of everything has more metrics.
     std::uint32_t samples{9};
     std::uint64_t memory_budget_bytes{};  // the most memory that may be resident at any time
     std::uint64_t seed{1};
@@ -43,8 +43,8 @@ struct ProbeContext {
     ProbeSettings settings;
     std::vector<sys::NumaNode> nodes;      // the nodes to measure, at least one
     std::vector<std::uint32_t> devices{};  // the devices to measure; empty: all
-    std::optional<std::uint32_t> pairs{};  // how many pairs of `devices` to measure; absent: all
-    bool binds_memory{};                   // bind memory to one node; for machines with several nodes
+    std::optional<std::uint32_t> pairs{};  // how many pairs of `devices` to measure; absent: all pairs
+    bool binds_memory{};                   // bind memory to one node; useful on machines with several nodes
     sys::Topology topology;
     std::function<void(const std::string&)> progress;  // called with the name of the next measurement
     std::function<bool()> stopped;                     // called between samples; true: stop measuring
@@ -66,8 +66,8 @@ struct ProbeContext {
 // One line for each device: "gpu0: NVIDIA H200 (sm_90, CUDA 13.0)".
 [[nodiscard]] std::vector<std::string> device_lines(const device::Runtime& runtime);
 
-// The time of a load, measured in three ways: by size of the working set and of its pages; with several chains of loads
-// in flight; and while the other processors move data through memory.
+// The time of a load, measured in three ways: for several sizes of the working set and of its pages; with several
+// chains of loads at the same time; and while the other processors move data through memory.
 // "probe_latency/pages=thp/size=65536", "probe_parallel_loads/chains=4", "probe_loaded_latency/load=50"
 //
 // Sources  one pinned thread follows chains of pointers, in random order within groups of pages (chase.hpp). Each page
@@ -76,13 +76,14 @@ struct ProbeContext {
 // Memory   the largest working set: 256 MiB, or less if the budget is smaller.
 [[nodiscard]] std::vector<model::CaseReport> probe_latency(const ProbeContext& context);
 
-// Bandwidth between memory and the processors of the same node, with one thread and with all. The cases are every
-// kernel with plain and with non-temporal stores, and memset and memcpy. `effective_cache`: see memory_array_bytes().
+// Bandwidth between memory and the processors of the same node, with one thread and on all processors. The cases
+// are every kernel with plain and with non-temporal stores, and memset and memcpy. `effective_cache`: see
+// memory_array_bytes().
 // "probe_bandwidth/kernel=copy/store=nt/threads=2"
 //
 // Sources  cases run in rounds, so that a drift of the machine affects all of them alike. Each case runs the loop that
-//          was fastest in a calibration on the same arrays. Before the samples, every element is checked after one run.
-//          The sum of every read is checked too.
+//          was fastest in a calibration on the same arrays. Before the samples, one run is made and every element is
+//          checked. The sum of every read is checked too.
 // Cost     about 15 s for 34 cases, including measure_effective_cache() (2-core Xeon, Granite Rapids).
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
@@ -114,19 +115,20 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_faults(const ProbeContext& context);
 
 // Transfers to, from and between devices, and the cost of small calls of their runtime. Each kind of measurement has
-// one case for each device or pair of devices. A case that cannot be measured is listed with the reason.
+// one case for each device, or for each pair of devices. A case that cannot be measured is listed with the reason.
 // "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
 //
 // Sources  device_cases.hpp lists the kinds; copy_queue.hpp has the methods. The data of every sample are verified.
 // Cost     without a device: less than a millisecond. With one: about 12 samples of sample_seconds for each case.
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 
-// Transfers that the user specified, all running at once: bytes that arrive per second, for each and for all together.
-// "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If there are several, the id of each
-// also has a number (nr=1), and "probe_transfers/at_once=2" is the case for all together.
+// Transfers that the user specified, all running at the same time. Measures the bytes that arrive per second, for each
+// transfer and for all together. "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If
+// there are several transfers, the id of each also has a number (nr=1), and "probe_transfers/at_once=2" is the case for
+// all transfers together.
 //
-// Sources  no transfer stops before the sample has ended for all of them. So while a transfer is measured, all others
-//          run. Copies run the loop that was fastest in a calibration.
+// Sources  no transfer stops before the sample has ended for all transfers. So while a transfer is measured, all other
+//          transfers run. Copies run the loop that was fastest in a calibration.
 // Data     the destination is first filled with values that the copy never writes. All values depend on the position.
 //          Every element is checked before the first sample and after the last. If memory is only read, the sum of one
 //          pass is checked.
@@ -135,15 +137,15 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
 
-// As probe_transfers(), if a device takes part in at least one transfer. Each transfer takes a route of
-// core/transfer/route.hpp; facts of its case name the route and why it was chosen. One thread starts all transfers. A
-// transfer that this machine cannot make is skipped, and the remaining transfers run without it.
+// Does the same as probe_transfers(), for transfers of which at least one involves a device. Each transfer takes a
+// route of core/transfer/route.hpp; facts of its case name the route and why it was chosen. One thread starts all
+// transfers. A transfer that this machine cannot make is skipped, and the remaining transfers run without it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);
 
-// The functions below find the effective cache size: the largest working set that still fits in the caches, as
-// latencies show it. A virtual machine may advertise a larger cache than a program can use.
+// The functions below find the effective cache size: the largest working set that still fits in the caches, judged by
+// measured latencies. A virtual machine may advertise a larger cache than a program can use.
 
 // The latency that was measured for one size of the working set.
 struct SetLatency {
@@ -155,8 +157,8 @@ struct SetLatency {
 // pages if no case has huge ones.
 [[nodiscard]] std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases);
 
-// The largest working set whose latency is less than half of the latency of the largest set measured. Absent if there
-// is no such set.
+// The largest working set whose latency is less than half of the latency of the largest set measured. Absent if no set
+// has such a latency.
 [[nodiscard]] std::optional<std::uint64_t> effective_cache_bytes(const std::vector<SetLatency>& by_size);
 
 // Measures the latencies now, for sets of 1, 2, 4, ... 128 MiB, and applies effective_cache_bytes(). Costs about half a
@@ -164,8 +166,8 @@ struct SetLatency {
 [[nodiscard]] std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context);
 
 // The size of each of three arrays, in bytes: large enough that kernels over them measure memory and not caches. An
-// array has at least 256 MiB, and at least four times the size of the effective cache. The three together have at least
-// twice the size of the advertised cache. If the three do not fit in the budget, they share the budget equally.
+// array has at least 256 MiB, and at least four times the size of the effective cache. The three arrays together have
+// at least twice the size of the advertised cache. If they do not fit in the budget, each gets a third of the budget.
 [[nodiscard]] std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache,
                                                std::uint64_t advertised_cache, std::uint64_t budget_bytes);
 

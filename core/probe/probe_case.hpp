@@ -40,11 +40,12 @@ void set_fact(model::CaseReport& report, std::string name, Count count)
 void set_placement(model::CaseReport& report, const sys::PlacementProof& proof);
 
 void skip(model::CaseReport& report, std::string reason);
-void skip_interrupted(model::CaseReport& report);  // the reason: interrupted before its first sample
+void skip_interrupted(model::CaseReport& report);  // with the reason "interrupted before its first sample"
 void fail(model::CaseReport& report, std::string reason);
-void set_error(model::CaseReport& report, const base::Error& error);  // skipped: not_supported or budget; else error
+// Sets the status to `skipped` if the error is not_supported or budget, else to `error`.
+void set_error(model::CaseReport& report, const base::Error& error);
 
-// A message for when case `case_id` has broken the driver's context of this process: no later device case can be
+// Returns a message if case `case_id` has broken the driver's context of this process: no later device case can then be
 // measured. Empty: the context is intact.
 [[nodiscard]] std::string why_lost(const device::Runtime& runtime, std::string_view case_id);
 
@@ -55,13 +56,14 @@ inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
 // Why a transfer cannot be measured here: it names an MPI rank, or a node without memory. Empty: it can be tried.
 [[nodiscard]] std::string unmet(const ProbeContext& context, const model::TransferSpec& spec);
 
-// A message if both ends of `transfers` transfers, each of `bytes`, exceed the memory budget. Empty: they fit.
+// Returns a message if the memory budget is too small for `transfers` transfers with `bytes` bytes at each end. Empty:
+// it is large enough.
 [[nodiscard]] std::string over_budget(const ProbeContext& context, std::uint64_t bytes, std::size_t transfers);
 
 [[nodiscard]] model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,
                                               std::size_t all);
 
-// The case for all transfers together. `rates` has one value per sample. If it is empty, the case is skipped.
+// The case for all transfers together. `rates` has one value per sample. If `rates` is empty, the case is skipped.
 [[nodiscard]] model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates);
 
 // Adds facts about both ends: their nodes and pages. If an end is not on the node to which it was bound, a case that

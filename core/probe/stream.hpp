@@ -2,9 +2,9 @@
 //
 // Units    elements are doubles; seconds from the start of the first thread to the end of the last.
 //
-// Sources  a is written; b and c are only read. Each thread has a share of the arrays, divided into chunks. A run
-//          begins at the chunk after the last one of the previous run. So even a short run touches memory that its
-//          thread has not touched since it went through its whole share.
+// Sources  a is written; b and c are only read. Each thread has a share of the arrays, divided into chunks. In each
+//          share, a run begins at the chunk after the last chunk of the previous run. So even short runs touch memory
+//          that the thread has not touched for a whole pass through its share.
 //
 // Memory   three times `bytes_per_array`, in pages of one size and on one node. make() touches and fills all of it.
 //          There are 64 KiB between the end of an array and the start of the next. Otherwise the same element of two
@@ -45,7 +45,7 @@ class StreamArrays {
     struct Spec {
         std::uint64_t bytes_per_array{};
         model::PageKind pages{model::PageKind::thp};
-        bool or_small{};                    // take base pages if the machine has no pages of this kind
+        bool or_small{};                    // take base pages if the machine has no pages of kind `pages`
         std::optional<std::uint32_t> node;  // absent: the kernel chooses
         std::size_t shares{1};
     };
@@ -97,7 +97,7 @@ class StreamArrays {
 struct StreamRun {
     double seconds{};
     std::uint64_t elements{};
-    std::string problem;  // what the check of the data found wrong; empty: nothing
+    std::string problem;  // what the check of the data found wrong; empty: nothing was wrong
 };
 
 inline constexpr double stream_scalar = 3;          // the scalar that probes pass to kernels
@@ -110,11 +110,11 @@ class Stream {
     // Each thread processes `chunks_per_thread` chunks of its share. For Kernel::read the sum is checked.
     [[nodiscard]] StreamRun run(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // Poisons the chunks, does run(), and checks every element that was written. It also checks that the chunk after
-    // each thread's last one is still poisoned.
+    // Poisons the chunks (see poison_at()), does run(), and checks every element that was written. It also checks that
+    // the chunk after each thread's last one is still poisoned.
     [[nodiscard]] StreamRun run_checked(const Form& form, double scalar, std::size_t chunks_per_thread);
 
-    // How many chunks each thread can process in about `seconds`, as measured by one run.
+    // Returns how many chunks each thread can process in about `seconds`, as measured by one run.
     [[nodiscard]] std::size_t chunks_for(const Form& form, double seconds);
 
     [[nodiscard]] std::size_t threads() const noexcept { return pool_.size(); }
@@ -128,13 +128,15 @@ class Stream {
     std::vector<std::size_t> next_chunk_;  // of each thread: the index within its share
 };
 
-// Finds the fastest of several candidates. All run in two rounds, then the better half in two more, until one is left.
-// `rate` measures a candidate once, and is called once per round for each candidate that is left. Each candidate's best
-// rate counts, because a disturbance only makes a run slower, and rarely hits both rounds of one candidate.
+// Returns the index of the fastest of `candidates` candidates. All run in two rounds, then the faster half in two more,
+// and so on until one is left. `rate` measures a candidate once, and is called once per round for each candidate that
+// is left. Each candidate's best rate counts, because a disturbance only makes a run slower, and rarely hits both
+// rounds of one candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
-// Measures the candidates for a kernel and returns the fastest form on the arrays and the pool of `stream`. `store`, if
-// given, limits the forms to that kind of store. nullptr: there is no such form.
+// Measures the candidates for a kernel and returns the fastest form on the arrays and the pool of `stream`. Each run
+// takes about `seconds_per_run`. `store`, if given, limits the forms to that kind of store. nullptr: no form has that
+// kind.
 [[nodiscard]] const Form* calibrate(Stream& stream, Kernel kernel, std::optional<Store> store, double seconds_per_run);
 
 }  // namespace memsweep::probe

@@ -27,10 +27,10 @@ class TimeLeft {
   public:
     TimeLeft(const sys::Clock& clock, std::vector<Part> parts);
 
-    // Call when `part` begins, after all parts before it have ended. An unknown name, or the name of an earlier part,
+    // Call this when `part` begins and all parts before it have ended. An unknown name, or the name of an earlier part,
     // is ignored.
     void begin(std::string_view part);
-    // The time left; never negative. 0 if there are no parts.
+    // Returns the estimated time left; never negative. 0 if there are no parts.
     [[nodiscard]] double seconds() const;
 
   private:

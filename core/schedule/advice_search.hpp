@@ -1,18 +1,20 @@
 // The search for the setting under which a program needs the least memory without running longer than allowed.
 //
-// The first case is the unchanged program. The others are settings, the most promising first. The search has four
-// steps:
+// The first case is the unchanged program. All other cases are the program under a setting, the most promising setting
+// first. The search has four steps:
 //
 //   standing    The unchanged program runs three times.
-//   racing      Each setting runs once, until half of the budget is spent or `most_raced` settings have run. As long as
-//               no setting saves memory, the race may take the whole budget.
+//   racing      Each setting runs one time, until half of the budget is spent or `most_raced` settings have run. As
+//               long as no setting saves memory, the race may take the whole budget.
 //   rerunning   The best few settings run twice more, if that ends within three quarters of the budget. Settings that
-//               are slower than allowed, noise included, are dropped. The others are ranked by memory.
+//               are slower than allowed, even after a margin for noise, are dropped. The remaining settings are ranked
+//               by memory.
 //   confirming  The best setting runs in pairs with the unchanged program; the order within a pair is random. The pairs
 //               go on until the setting's saving is proven and its slow-down is known, or until the budget ends. If the
 //               pairs refute the saving, the next best setting is confirmed.
 //
-// If two settings save about as much, one that keeps the program's allocator is preferred to one that replaces it.
+// If two settings save about the same memory, a setting that keeps the program's allocator is preferred to one that
+// replaces it.
 //
 // Units    bytes, seconds.
 // Threads  one.
@@ -32,8 +34,8 @@
 
 namespace memsweep::schedule {
 
-// How settings are compared. race: each one is really run; replay: a recording is replayed under each one, and only the
-// best are really run.
+// How settings are compared. race: the program runs under each setting; replay: a recording of it is replayed under
+// each setting, and the program runs only under the best.
 enum class AdviceWay : std::uint8_t { race, replay };
 
 struct AdviceCost {
@@ -43,9 +45,9 @@ struct AdviceCost {
     std::optional<std::chrono::nanoseconds> budget;
 };
 
-// Chooses replay if real runs are expensive: a run works for more than 10 s (`run` without `rest`), or all settings
-// together would take more than half of the budget. Chooses race otherwise, and always if `rest` is half of a run or
-// more, because replays would save nothing.
+// Chooses replay if real runs are expensive: a run works for more than 10 s (`run` without `rest`), or one run of each
+// setting would together take more than half of the budget. Chooses race otherwise, and always if `rest` is at least
+// half of `run`, because replays would then save nothing.
 [[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
 
 // The number of real runs if settings are replayed: a first run of the program, a recording, three runs of the
@@ -56,17 +58,17 @@ inline constexpr std::size_t raced_beside_replays = 4;
 struct AdviceTerms {
     std::string memory;    // the metric to reduce
     std::string time;      // the metric that may grow by `at_most`
-    double at_most{1.05};  // largest allowed time, as a ratio to the unchanged program
+    double at_most{1.05};  // largest allowed time, divided by the time of the unchanged program
     measure::LeastGain least;
     std::optional<std::chrono::nanoseconds> budget;
-    std::chrono::nanoseconds usual_run{};  // estimated time of a run, used until one has run
+    std::chrono::nanoseconds usual_run{};  // estimated time of a run, used until a run has been measured
     std::uint32_t most_runs{110};
     std::size_t most_raced{SIZE_MAX};
     double share_of_race{0.5};  // the part of the budget that the race may spend
     std::uint64_t seed{1};
 };
 
-// Why a setting is not the advice.
+// Why a setting is not the advice. `none`: nothing excludes it.
 enum class AdviceDrop : std::uint8_t {
     none,
     failed,       // a run failed; the report has the reason
@@ -87,9 +89,9 @@ struct AdviceOutcome {
     measure::Judged price;              // the time added by `best`
     std::vector<AdviceOption> options;  // by case; the first is the unchanged program
     std::uint32_t runs{};
-    bool has_default{};  // the unchanged program could be measured
-    bool ran_out{};      // the budget ended the search
-    bool raced_all{};    // every setting had its turn in the race
+    bool has_default{};  // true: the unchanged program could be measured
+    bool ran_out{};      // true: the search ended because the budget was spent
+    bool raced_all{};    // true: every setting had its turn in the race
 };
 
 class AdviceSearch final : public Schedule {
@@ -99,7 +101,7 @@ class AdviceSearch final : public Schedule {
 
     [[nodiscard]] Next next(const model::RunReport& report) override;
 
-    // The advice after the runs so far. May be called at any time.
+    // Returns the advice after the runs so far. May be called at any time.
     [[nodiscard]] AdviceOutcome outcome(const model::RunReport& report) const;
 
     [[nodiscard]] const AdviceTerms& terms() const { return terms_; }

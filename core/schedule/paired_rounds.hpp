@@ -2,8 +2,8 @@
 // sure (Limits::until_sure), or when the budget is spent. If other work on the machine disturbed a round, the round is
 // repeated.
 //
-// Cost     some 2 ms before each turn and at the end of each round, for a canary: a fixed computation. Its time shows
-//          whether the machine is disturbed.
+// Cost     some 2 ms before each turn and at the end of each round, for a canary: a fixed computation whose time shows
+//          whether other work disturbs the machine.
 #pragma once
 
 #include <chrono>

@@ -16,7 +16,7 @@ namespace memsweep::schedule {
 
 class Rounds final : public Schedule {
   public:
-    // The cases of a sweep form a group and share a worker process. Every other case is a group of its own.
+    // The cases that share a worker process (model::sweeps) form a group. Every other case is a group of its own.
     explicit Rounds(const model::Plan& plan);
 
     // Cases that differ only in the axis `at_once_over` form a group and run at the same time.

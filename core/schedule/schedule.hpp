@@ -2,16 +2,17 @@
 // in the report with the results of all earlier turns. So a schedule may end early, repeat a round, or choose the next
 // case by what was measured.
 //
-// Each repetition adds one value to each metric of its case in the report. The value is absent if it was not measured.
+// Each repetition adds one entry to each metric of its case in the report. The entry is empty if no value was measured.
 // A metric has a summary only after its case has ended; before that, use measure::summarize(values). The status of a
-// case is `skipped` until its first turn that is no warm-up. If it is not `ok` after that turn, the case cannot run any
-// more.
+// case is `skipped` until its first turn that is no warm-up. If the status is not `ok` after that turn, the case cannot
+// run any more.
 //
-// A case has at most Settings::repetitions repetitions. The runner ignores a turn beyond them, and a turn of a case
-// that has ended: the report does not change. A schedule must not wait for a repetition that such a turn would add.
+// A case has at most Settings::repetitions repetitions. The runner ignores a turn beyond this number, and a turn of a
+// case that has ended: the report does not change. A schedule must not wait for a repetition that an ignored turn would
+// add.
 //
-// Units    repetitions and places count from 0. A case is given by its index, which is the same in the plan and in the
-//          report.
+// Units    repetitions and places (Turn::first_place) count from 0. A case is given by its index, which is the same in
+//          the plan and in the report.
 // Errors   none: the runner leaves out cases that cannot run any more.
 // Threads  one.
 #pragma once
@@ -41,7 +42,7 @@ struct Turn {
     bool is_compared{};  // cases are compared: if one must be run again to count allocations, all must
 };
 
-// Repetition `repetition` of every case no longer counts; its round will be run again.
+// Repetition `repetition` of every case no longer counts; the round of this repetition will be run again.
 struct Discard {
     std::uint32_t repetition{};
 };
@@ -55,7 +56,8 @@ class Schedule {
   public:
     virtual ~Schedule() = default;
 
-    // The next step. The runner calls this for the first turn, and again whenever it has done what next() returned.
+    // Returns what the runner does next. The runner calls this for the first turn, and again whenever it has done what
+    // next() returned.
     [[nodiscard]] virtual Next next(const model::RunReport& report) = 0;
 };
 

@@ -20,10 +20,10 @@ namespace memsweep::sys {
 
 struct CgroupLevel {
     std::string directory;
-    std::optional<std::uint64_t> limit_bytes;        // beyond it the out-of-memory killer acts; absent: no limit is set
-    std::optional<std::uint64_t> slow_from_bytes{};  // memory.high, beyond which the kernel slows tasks down
-    // How much more memory may be charged until one of these two is reached. Page cache that can be dropped at once
-    // does not count as charged. Absent: neither limit is set.
+    std::optional<std::uint64_t> limit_bytes;        // above it, the out-of-memory killer acts; absent: no limit is set
+    std::optional<std::uint64_t> slow_from_bytes{};  // memory.high, above which the kernel slows tasks down
+    // How much more memory may be charged before limit_bytes or slow_from_bytes is reached. Page cache that the kernel
+    // can drop immediately does not count as charged. Absent: neither limit is set.
     std::optional<std::uint64_t> headroom_bytes;
 };
 
@@ -35,7 +35,7 @@ struct CgroupMemory {
 // `root`, here and in the functions below, is the folder that contains proc/ and sys/. It ends with a slash.
 [[nodiscard]] CgroupMemory cgroup_memory(const std::string& root);
 
-// The smallest limit_bytes of all levels; absent: no level has a limit.
+// Returns the smallest limit_bytes of all levels; absent: no level has a limit.
 [[nodiscard]] std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory);
 
 // How many processes the out-of-memory killer has killed: in this process's control group, and on the whole machine.
@@ -60,11 +60,12 @@ struct CgroupMount {
 
 [[nodiscard]] std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
 
-// The path of this process's group in the v2 hierarchy, or in the hierarchy of v1's memory controller.
+// Returns the path of this process's group in the v2 hierarchy, or (`v2` false) in the hierarchy of v1's memory
+// controller. Absent: the text lists no such hierarchy.
 [[nodiscard]] std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2);
 
-// The directory of group `path`, relative to the mount point: "" or "/a/b". The path may be outside the mounted part,
-// for example if it is of another namespace. Then the result is "", because the mount point is the nearest visible
+// Returns the directory of group `path`, relative to the mount point: "" or "/a/b". If `path` is outside the mounted
+// part, for example because it belongs to another namespace, the result is "": the mount point is the nearest visible
 // group.
 [[nodiscard]] std::string directory_in_mount(const CgroupMount& mount, std::string_view path);
 
@@ -79,7 +80,8 @@ struct CgroupMount {
 // The path of memory.reclaim, checked to be writable.
 [[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);
 
-// True if the kernel reclaimed that many bytes; false if it reclaimed fewer, or if the file cannot be written.
+// Asks the kernel to reclaim `bytes` bytes by writing to `file`. True if it reclaimed all of these bytes; false if it
+// reclaimed fewer, or if the file cannot be written.
 [[nodiscard]] bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept;
 
 // Pressure: how scarce memory and other resources are.
@@ -87,11 +89,11 @@ struct CgroupMount {
 // Cost     reads 2 to 12 small files.
 
 // The percentage of the last ten seconds in which at least one task waited for `resource`: "cpu", "memory" or "io". The
-// source is avg10 of "some" in /proc/pressure. Absent: the kernel keeps no such figures.
+// source is avg10 of "some" in /proc/pressure. Absent: the kernel does not measure this.
 [[nodiscard]] std::optional<double> stalled_percent(const std::string& root, const std::string& resource);
 
-// The used share, from 0 to 1, of the control group that is closest to its limit: 1 - headroom_bytes divided by
-// limit_bytes or slow_from_bytes, whichever is smaller.
+// The used share, from 0 to 1, of the control group that is closest to its limit: 1 - headroom_bytes / limit, where the
+// limit is limit_bytes or slow_from_bytes, whichever is smaller.
 // Absent: no group has a limit.
 [[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 

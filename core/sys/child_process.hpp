@@ -21,7 +21,7 @@ namespace memsweep::sys {
 // How a process ended, and what it used.
 //
 // Units    bytes, event counts, std::chrono.
-// Sources  wait4 and its rusage. The figures include the children that the process has waited for.
+// Sources  wait4 and its rusage. The numbers include the children that the process has waited for.
 struct ExitStatus {
     int code{};    // valid if `signal` is 0; -1: unknown, as when SIGCHLD is ignored and the kernel reaped the process
     int signal{};  // the signal that killed it; 0: it exited by itself
@@ -89,16 +89,16 @@ class ChildProcess {
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    // For poll(): readable once the child has ended.
+    // For poll(): readable as soon as the child has ended.
     [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
 
-    // The status if the child has ended; absent: it runs. May be called again after the end.
+    // Returns the status if the child has ended; absent: the child still runs. May be called again after the end.
     [[nodiscard]] std::optional<ExitStatus> try_wait() noexcept;
-    // Waits for the end for at most `duration`.
+    // Waits until the child has ended, but at most `duration`. Absent: the child still runs.
     [[nodiscard]] std::optional<ExitStatus> wait_for(std::chrono::nanoseconds duration) noexcept;
 
-    // Sends SIGKILL to the child and its process group, reaps the child, and returns its status. If the child had ended
-    // before, only returns the status.
+    // Sends SIGKILL to the child and its process group, reaps the child, and returns its status. If the child has
+    // already ended, only returns its status.
     ExitStatus kill_and_reap() noexcept;
 
   private:
@@ -113,7 +113,7 @@ class ChildProcess {
 };
 
 // Converts `texts` for execve and posix_spawn, with a null pointer at the end. The pointers point into `texts`, which
-// must outlive the result. Neither call writes to them.
+// must outlive the result. execve and posix_spawn do not write to the texts.
 [[nodiscard]] std::vector<char*> exec_list(const std::vector<std::string>& texts);
 
 // The status as a shell reports it: the exit code, or 128 plus the signal.

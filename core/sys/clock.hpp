@@ -23,7 +23,7 @@ class Clock {
     [[nodiscard]] virtual std::chrono::nanoseconds now() const noexcept = 0;
     [[nodiscard]] virtual std::chrono::nanoseconds process_cpu() const noexcept = 0;
 
-    // Sleeps for at least `duration`, even if signals arrive. Returns at once if `duration` is negative.
+    // Sleeps for at least `duration`, even if signals arrive. Returns immediately if `duration` is negative.
     virtual void sleep_for(std::chrono::nanoseconds duration) const noexcept = 0;
 };
 

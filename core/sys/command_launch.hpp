@@ -4,9 +4,10 @@
 // starts the program. The guard kills the program and its descendants at the end, or when memsweep dies.
 //
 // Sources  posix_spawn(3) of the launcher; pidfd_open (Linux 5.3).
-// Cost     the two processes are small and statically linked: about 0.3 ms before the program's time begins.
+// Cost     both helper processes are small and statically linked; starting them takes about 0.3 ms, before the
+//          program's time begins.
 // Errors   os: the kernel refused, or the program cannot be run (`where` is the file or the folder concerned).
-// Threads  one at a time.
+// Threads  one at a time may use an object.
 // Ownership  if start() was not called, destroying the CommandLaunch ends the launcher. Destroying the GuardedProgram
 //          ends the program and its descendants. They also end if this process is killed, even by SIGKILL.
 //
@@ -60,8 +61,8 @@ class Guard {
     // Receives the pid of the launcher, which waits for the order to start the program. Errors: os, the launcher could
     // not be made.
     [[nodiscard]] base::Expected<pid_t> launcher() const;
-    // How the program, a child of the guard, has ended. The status is given only once. Absent: the program runs. Code
-    // -1: the guard does not answer.
+    // Returns how the program, a child of the guard, has ended. Absent: the program runs, or an earlier call has
+    // already returned its status. Code -1: the guard does not answer.
     [[nodiscard]] std::optional<ExitStatus> status_of(pid_t program) const;
     // Kills all descendants of the guard and ends the guard, within about six seconds. Code -1: the program was still
     // running when clear() was called. Errors: os, the guard has died or does not answer; all of its descendants that
@@ -87,7 +88,7 @@ class GuardedProgram {
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
-    // For poll(): readable once the program has ended.
+    // For poll(): readable as soon as the program has ended.
     [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
     // Waits for the program's end for at most `patience`, then does Guard::clear().
     [[nodiscard]] base::Expected<Ended> end(std::chrono::nanoseconds patience);
@@ -100,7 +101,7 @@ class GuardedProgram {
 
 struct Launched {
     GuardedProgram program;
-    std::chrono::nanoseconds begun{};  // steady clock, just before the program's process was made
+    std::chrono::nanoseconds begun{};  // time of the steady clock just before the program's process was made
 };
 
 // The launcher without a program to start: the cheapest program, to measure the cost of starting a process.
@@ -122,12 +123,13 @@ class CommandLaunch {
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_; }
     [[nodiscard]] pid_t guard() const noexcept { return guard_.pid(); }
 
-    // Starts the program and returns when it runs. Call it once. Errors: os, the program could not be run.
+    // Starts the program and returns when the program runs. Call start() at most one time. Errors: os, the program
+    // could not be run.
     [[nodiscard]] base::Expected<Launched> start();
 
     // Use these three in place of start() if another process gives the order, for example to start several programs at
-    // once. That process inherits gate() and calls release(). Meanwhile we call started(): it waits for release(), then
-    // returns what start() returns.
+    // the same time. That process inherits gate() and calls release(). Meanwhile we call started(): it waits for
+    // release(), then returns what start() returns.
     [[nodiscard]] int gate() const noexcept { return gate_.get(); }
     static void release(int gate) noexcept;
     [[nodiscard]] base::Expected<Launched> started();
@@ -171,13 +173,13 @@ class ForegroundCommand {
     ~ForegroundCommand();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // The steady clock just before the command's process was made.
+    // The time of the steady clock just before the command's process was made.
     [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
     // The guard, from which the command and its orphans descend. Only if `as_child` is false.
     [[nodiscard]] pid_t guard() const noexcept { return guard_->pid(); }
 
-    // Waits until the command has ended. Call it once. If `each` is given, calls each() about once per `interval`
-    // meanwhile.
+    // Waits until the command has ended. Call wait() at most one time. If `each` is given, calls each() about once per
+    // `interval` meanwhile.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
 
   private:

@@ -1,4 +1,5 @@
-// File descriptors: an owner that closes one, a wait until one is readable, and retries of interrupted system calls.
+// File descriptors: a class that owns and closes a descriptor, a function that waits until a descriptor is readable,
+// and a function that repeats interrupted system calls.
 #pragma once
 
 #include <unistd.h>
@@ -56,8 +57,8 @@ auto retry_interrupted(Call call) noexcept(noexcept(call()))
     return result;
 }
 
-// Waits until `fd` is readable or at its end, and returns true. Returns false if `timeout` passes first. Without a
-// timeout it waits for ever; a negative timeout counts as 0. Errors: os, those of poll(2).
+// Waits until `fd` is readable or has reached its end, and returns true. Returns false if `timeout` passes first.
+// Without a timeout, waits for ever; a negative timeout counts as 0. Errors: os, those of poll(2).
 [[nodiscard]] base::Expected<bool> wait_readable(int fd, std::optional<std::chrono::nanoseconds> timeout) noexcept;
 
 }  // namespace memsweep::sys

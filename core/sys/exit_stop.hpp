@@ -1,4 +1,5 @@
-// Stops a process at its exit, while all of its memory is still mapped, and calls a function that looks at it.
+// Stops a process at its exit, while all of its memory is still mapped, and calls a function (`look`) that examines the
+// process.
 //
 // Sources  ptrace(2). PTRACE_SEIZE attaches without stopping the process. PTRACE_O_TRACEFORK: a child is traced before
 //          its first instruction. PTRACE_O_TRACEEXIT: the main thread stops early in its exit, whether the cause is

@@ -28,20 +28,21 @@ using base::trimmed;
 // Removes the first word and the blanks around it from `text`, and returns the word. Empty: `text` has no more words.
 [[nodiscard]] std::string_view take_word(std::string_view& text) noexcept;
 
-// The trimmed text after "key:" in the first line that begins with it: "1644 kB" for "Rss". A last line without a
-// newline is ignored, because its number may be incomplete.
+// Returns the trimmed text after "key:" in the first line that begins with "key:". For key "Rss": "1644 kB". Absent: no
+// line begins so. A last line without a newline is ignored, because its number may be incomplete.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view text, std::string_view key) noexcept;
 
-// The value of find_field() in bytes: "1644 kB" is 1683456.
+// Returns the value of find_field() in bytes: "1644 kB" is 1683456. Absent: no such line, or no such number.
 [[nodiscard]] std::optional<std::uint64_t> find_kib_field(std::string_view text, std::string_view key) noexcept;
 
-// The number in a line "key 123", the form of memory.stat.
+// Returns the number in a line "key 123", the form of memory.stat. Absent: no such line, or no number.
 [[nodiscard]] std::optional<std::uint64_t> find_counter(std::string_view text, std::string_view key) noexcept;
 
-// The numbers in a list such as "0-3,8"; absent: the text is no such list.
+// Returns the numbers in a list such as "0-3,8": 0, 1, 2, 3, 8. Absent: the text is no such list.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list);
 
-// Reads an open /proc file from its start, as much as fits into `buffer`. Absent, with errno set: it cannot be read.
+// Reads an open /proc file from its start, as much as fits into `buffer`. Absent, with errno set: the file cannot be
+// read.
 [[nodiscard]] std::optional<std::string_view> pread_text(int fd, std::span<char> buffer) noexcept;
 
 // Reads a whole small file; absent: it cannot be read.
@@ -52,7 +53,7 @@ using base::trimmed;
 // Adds a slash to the end of `root` if it has none. `root` is the folder that contains proc/ and sys/.
 [[nodiscard]] std::string with_slash(const std::string& root);
 
-// An io error for `where` with errno's text: "cannot write: No space left on device".
+// Returns an io error for `where` with the text of `errno_value`: "cannot write: No space left on device".
 [[nodiscard]] base::Error io_error(std::string_view what, int errno_value, const std::string& where);
 
 // Opens a file that a user names for reading; "-" is standard input. If the file is a FIFO, waits up to five seconds

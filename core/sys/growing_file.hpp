@@ -1,7 +1,8 @@
 // A file that is useful even if it is never completed. It grows under a temporary name, piece by piece, and gets its
 // final name at the end.
 //
-// Errors   functions return 0 or the errno of the call that failed. The caller knows which path to name.
+// Errors   functions that return an int return 0, or the errno of the call that failed. The caller adds the path to its
+//          message.
 // Ownership  the destructor does not remove the file.
 // Threads  one at a time.
 #pragma once
@@ -21,7 +22,8 @@ namespace memsweep::sys {
 
 class GrowingFile {
   public:
-    // Makes the file, with mode rw-rw-rw- minus the umask. Absent, with errno set: it cannot be made, or it exists.
+    // Makes the file, with mode rw-rw-rw- minus the umask. Absent, with errno set: the file cannot be made, or already
+    // exists.
     [[nodiscard]] static std::optional<GrowingFile> create(const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -31,9 +33,9 @@ class GrowingFile {
     // Overwrites the first bytes of the file.
     [[nodiscard]] int overwrite(std::string_view content) noexcept;
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
-    // Flushes the file to the disk, then makes `path` a second name of the file. If another file has that name, it is
-    // replaced. If the file system has no hard links, the file is renamed to `path`. Returns EXDEV if `path` is on
-    // another file system.
+    // Flushes the file to the disk, then makes `path` a second name of the file. If another file has the name `path`,
+    // it is replaced. If the file system has no hard links, the file is renamed to `path`. Returns EXDEV if `path` is
+    // on another file system.
     [[nodiscard]] int appear_as(const std::string& path);
 
   private:

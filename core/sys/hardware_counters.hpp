@@ -1,7 +1,7 @@
 // Counts the instructions and cycles that a program and its descendants execute in user space.
 //
-// Sources  perf_event_open(2): inherit, enable_on_exec. Every user may count these if kernel.perf_event_paranoid is at
-//          most 2.
+// Sources  perf_event_open(2): inherit, enable_on_exec. Every user may count instructions and cycles if
+//          kernel.perf_event_paranoid is at most 2.
 // Cost     some microseconds at the start and at the end; nothing in between.
 // Errors   none: if the processor, the hypervisor, the kernel or a sandbox refuses, the counts are absent.
 #pragma once
@@ -17,7 +17,7 @@ namespace memsweep::sys {
 
 struct HardwareCounts {
     std::optional<std::uint64_t> instructions;  // absent: not counted, or counted only part of the time
-    std::optional<std::uint64_t> cycles;        // likewise
+    std::optional<std::uint64_t> cycles;        // absent: as for instructions
 };
 
 // Whether this process may use these counters. The first call tries one; later calls return the same answer.
@@ -28,7 +28,7 @@ class HardwareCounters {
     // Counts the descendants of `process`, each from its execve on. Construct it before `process` starts the program.
     explicit HardwareCounters(pid_t process) noexcept;
 
-    // Call it after the program and its descendants have ended.
+    // Returns the counts. Call read() after the program and its descendants have ended.
     [[nodiscard]] HardwareCounts read() const noexcept;
 
   private:

@@ -28,8 +28,8 @@ struct Message {
 // A channel between two processes: a socket that preserves message boundaries. A message can carry one file descriptor.
 //
 // Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS. A received descriptor is close-on-exec.
-// Cost     a system call for send() and for receive(), two for receive() with a timeout. The kernel refuses a message
-//          that is longer than the socket's buffer (about 200 KiB).
+// Cost     send() makes one system call. receive() makes one without a timeout, and two with a timeout. The kernel
+//          refuses a message that is longer than the socket's buffer (about 200 KiB).
 // Memory   allocates nothing on success.
 // Errors   ErrorCode::worker: the peer of a send() has closed; a received message does not fit the buffer; a received
 //          message carries more than one descriptor. ErrorCode::invalid_input: an empty message to send. For receive(),
@@ -48,10 +48,10 @@ class Channel {
     explicit Channel(UniqueFd end) noexcept : end_{std::move(end)} {}
     explicit Channel(int end) noexcept : end_{end} {}
 
-    // Sends a message of at least one byte. The receiver could not distinguish an empty one from a closed peer.
+    // Sends a message of at least one byte. The receiver could not distinguish an empty message from a closed peer.
     [[nodiscard]] base::Expected<void> send(std::string_view bytes, std::optional<int> fd = std::nullopt) noexcept;
 
-    // Waits for the next message. Without a timeout it waits for ever.
+    // Waits for the next message. Without a timeout, waits for ever.
     [[nodiscard]] base::Expected<Message> receive(std::span<char> buffer,
                                                   std::optional<std::chrono::nanoseconds> timeout) noexcept;
 
@@ -81,7 +81,7 @@ class SharedRegion {
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-    // The T at the start of the region. The region must be large enough for it.
+    // Returns the object of type T at the start of the region. The region must be large enough for it.
     template <typename T>
     [[nodiscard]] T* data() const noexcept
     {

@@ -2,11 +2,13 @@
 // that process, a signal handler removes the file. If SIGKILL ends it, the next process that makes a temporary file in
 // the same folder removes the old one.
 //
-// Names    BEFORE, the boot id, a random hexadecimal number, AFTER: ".memsweep-BOOT-NUMBER.partial".
-// Sources  flock(2): the owner holds a lock on the file or folder. If another process can take the lock, the owner has
-//          ended. On a network file system, another machine may not see the lock. So there, a file is removed only if
-//          its name also has the boot id of this machine. A folder is removed only if no other user can rename it.
-// Errors   none: a file is kept if it cannot be locked, belongs to another user, or is a link or a special file.
+// Names    PassingShape::before, the boot id and "-" (if tells_boot), a random hexadecimal number, PassingShape::after.
+//          For example ".memsweep-BOOT-NUMBER.partial".
+// Sources  flock(2): the process that made the file or folder holds a lock on it. If another process can take the lock,
+//          the maker has ended. On a network file system, another machine may not see the lock. So on a network file
+//          system, only files and folders whose names have the boot id of this machine are removed.
+//          On every file system, a folder is removed only if no other user can rename it.
+// Errors   none: a file is left alone if it cannot be locked, belongs to another user, or is a link or a special file.
 // Threads  any.
 #pragma once
 
@@ -31,11 +33,11 @@ inline constexpr PassingShape partial_files{".memsweep-", ".partial"};
 [[nodiscard]] std::string new_passing_name(const PassingShape& shape);
 
 // Locks a file that the caller has just made. The lock lasts as long as the descriptor `file` is open. False: another
-// process is removing the file, so make another one. True also if the file system has no locks.
+// process is removing the file, so make another one. If the file system has no locks, the result is true.
 [[nodiscard]] bool hold_passing(int file) noexcept;
 
-// Removes the files and folders of this shape in `folder` whose owner has ended. Later calls for the same folder and
-// the same `shape.before` do nothing, because the folder may be large.
+// Removes from `folder` the files and folders of this shape whose maker (the process that made them) has ended. Later
+// calls for the same folder and the same `shape.before` do nothing, because the folder may be large.
 void remove_left_behind(const std::string& folder, const PassingShape& shape);
 
 // Removes the shared memory /dev/shm/memsweep-PID-... that no process has open or mapped.

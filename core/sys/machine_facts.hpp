@@ -2,7 +2,7 @@
 //
 // Units    bytes and counts.
 // Sources  files in /proc and /sys below `root`, named in machine_facts.cpp; sysconf for the page size.
-// Cost     reads some 50 small files in a few milliseconds, once per run.
+// Cost     reads some 50 small files in a few milliseconds; a run of memsweep does this one time.
 // Errors   none: a fact that cannot be read is "unknown", empty or absent (see model::Machine).
 #pragma once
 
@@ -18,7 +18,7 @@ namespace memsweep::sys {
 // All facts except the devices and the fingerprint, which the caller adds.
 [[nodiscard]] model::Machine machine_facts(const std::string& root = "/");
 
-// The memory that can be touched before the kernel swaps, throttles or kills: the least of MemAvailable and the
+// The memory that can be touched before the kernel swaps, throttles or kills: the smallest of MemAvailable and the
 // headroom_bytes (CgroupLevel) of this process's control group and of all groups above it. 0: not known.
 [[nodiscard]] std::uint64_t available_memory(const std::string& root = "/");
 

@@ -32,7 +32,7 @@ struct CanaryReadings {
 struct CanaryLimits {
     int rounds{600};
     int fewest_rounds{10};
-    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // then it ends, but not before fewest_rounds
+    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // ends after this, but not before fewest_rounds
 };
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
@@ -44,7 +44,7 @@ struct CanaryLimits {
 //          first touch of 1 MiB, page by page; release: munmap of 8 MiB that were touched.
 // Cost     some 4 ms.
 // Memory   8 MiB as long as the object lives, and 9 MiB more during read(). If memory cannot be mapped, read() returns
-//          nothing.
+//          nullopt.
 class MachinePace {
   public:
     struct Reading {
@@ -73,8 +73,8 @@ class MachinePace {
 //
 // The cost is the time to write 16 MiB while every page faults, minus the time to write the same pages again, divided
 // by the number of faults. Whole pages are written because programs seldom touch just one byte of a page, and because a
-// page is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, less is
-// written, but at least 1 MiB.
+// page is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, fewer bytes
+// are written, but at least 1 MiB.
 //
 // Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost to faults. When
 // whole pages were written, the estimate was 80 to 105 % of that time. When one byte per page was touched, it was 119

@@ -6,8 +6,8 @@
 // The two words can come in any order. Then the socket closes.
 //
 // The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends GuardOrders. The
-// guard answers guard_wait, but not guard_leave. When memsweep closes its end or dies, the guard kills the guarded
-// processes, sends GuardCleared, and ends.
+// guard answers guard_wait, but not guard_leave. When memsweep closes its end of the socket or dies, the guard kills
+// the guarded processes and ends. Before it ends it sends GuardCleared, except with launch_recorded.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no C++ headers
@@ -34,8 +34,8 @@ struct GuardWord {
     int error;     // if `launcher` is 0: errno
 };
 
-inline constexpr int guard_wait = 1;  // how did process `pid` end? Answered with a GuardEnd. Each end is told only once
-inline constexpr int guard_leave = 2;  // end, and let the guarded processes run on; not answered
+inline constexpr int guard_wait = 1;   // asks how process `pid` ended; answered with a GuardEnd
+inline constexpr int guard_leave = 2;  // tells the guard to end and let the guarded processes run on; not answered
 
 struct GuardOrder {
     int what;
@@ -43,7 +43,7 @@ struct GuardOrder {
 };
 
 struct GuardEnd {
-    int ended;          // 1: the process has ended; 0: it runs
+    int ended;          // 1: the process has ended; 0: it runs, or an earlier GuardEnd has already said 1
     int status;         // as wait4(2) gives it
     int64_t usage[18];  // struct rusage of wait4(2), in the kernel's layout for 64 bits
 };
