@@ -66,6 +66,7 @@ struct Assertion {
     std::string place;  // in the scenario: file:line:col
 };
 
+// Whether the comparison is true, with `actual` on its left and `limit` on its right.
 [[nodiscard]] bool holds(Comparison comparison, double actual, double limit);
 
 }  // namespace memsweep::model

@@ -29,6 +29,7 @@ class CaseIndex {
     // If several cases have the same id, the index holds the first.
     void add(const std::string& id, std::size_t position) { positions_.try_emplace(id, position); }
 
+    // The position of the case with this id; empty: no case has the id.
     [[nodiscard]] std::optional<std::size_t> position(const std::string& id) const
     {
         const auto found = positions_.find(id);

@@ -60,6 +60,7 @@ inline constexpr std::uint64_t concat_leaking_calls = 3;
 
 [[nodiscard]] std::span<const ConcatCase> concat_cases();
 
+// nullptr: no case has this label.
 [[nodiscard]] const ConcatCase* find_concat_case(std::string_view label);
 
 [[nodiscard]] std::vector<std::string_view> concat_labels();

@@ -115,6 +115,7 @@ struct MetricInfo {
 
 [[nodiscard]] std::span<const MetricInfo> metric_catalog();  // metrics of a whole repetition
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // metrics of a named point
+// nullptr: the catalogue has no metric with this name.
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
 // The role of a metric of a whole repetition. Names that the catalogue lacks get Role::outcome: they come from a later

@@ -181,6 +181,7 @@ struct CaseReport {
     std::optional<NameLengths> names;  // of a command whose allocations were counted; earlier versions lack it
 };
 
+// nullptr: the case has no metric with this name.
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
 
 struct Warning {
@@ -198,7 +199,7 @@ enum class AssertionOutcome : std::uint8_t {
 struct AssertionResult {
     std::string case_id;  // empty if it compares several cases
     std::string expression;
-    std::optional<double> actual;  // empty: there is no value; the assertion then fails if a case was measured
+    std::optional<double> actual;  // empty: no value; the assertion then fails if one of its cases was measured
     Unit unit{Unit::one};
     AssertionOutcome outcome{AssertionOutcome::failed};
     Severity severity{Severity::fail};

@@ -1,7 +1,7 @@
 // The call sites at which two programs allocate differently, found in recorded runs of both programs. `memsweep run
 // --against --stacks` records these runs after the rounds of the comparison and adds the sites to the result.
 //
-// Units    those of each metric, for one run; blocks.
+// Units    the unit of each metric, for one run; numbers of blocks.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
 // The change of one metric at a site. Only changes are listed that are larger than the scatter between the runs of
 // either program.
 struct SiteChange {
-    std::string site;  // "parse_row (table.cpp:210)"; the line is the candidate's if the site exists there
+    std::string site;  // "parse_row (table.cpp:210)"; with the candidate's line number if the candidate has the site
     std::vector<std::string> through;  // functions that allocate for the site, such as xmalloc; innermost first
     std::vector<std::string> callers;  // the site's callers in the call stack that changed most; innermost first
     SiteIn in{};

@@ -36,7 +36,7 @@ class Chase {
 
     [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
 
-    // Start addresses for `chains` chains. All follow the same cycle and start at equal distances on it.
+    // Start addresses for `chains` chains. All chains follow the same cycle and start at equal distances on it.
     [[nodiscard]] std::vector<void**> starts(std::size_t chains) const;
 
   private:

@@ -5,11 +5,12 @@
 // back until all are queued. Events of the device time the copies. Then the data at the destination are compared with
 // the pattern. A driver's queue is bounded, and a latch has a timeout. So at most 256 copies are queued behind a latch,
 // and a larger sample is the sum of several such batches. The first four copies of a batch are a warm-up and not timed.
-// Copies of pageable memory are timed by the processor instead, without a latch. The call of such a copy may return
-// only when the copy is done, so behind a latch it would block for ever.
+// Copies of pageable memory are timed by the processor instead, without a latch. The call that starts a pageable copy
+// may return only when the copy is done, so behind a latch it would block for ever.
 //
-// Owners   Memory of a device is written and checked by that device, even if another device moves the data. A mover
-//          that wrote to a wrong place would otherwise find its own pattern there and notice nothing.
+// Owners   Memory of a device is written and checked by that device, even if another device moves the data. If the
+//          moving device wrote to a wrong address and also did the check, it would find its own pattern at that address
+//          and notice nothing.
 //
 // Units    bytes, seconds.
 //

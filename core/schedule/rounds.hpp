@@ -11,7 +11,7 @@
 
 namespace memsweep::schedule {
 
-// Puts cases that differ only in this axis into one group.
+// Puts cases that differ only in the value of `axis` into one group.
 [[nodiscard]] std::vector<Group> groups_over(const std::vector<model::Case>& cases, std::string_view axis);
 
 class Rounds final : public Schedule {

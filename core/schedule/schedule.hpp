@@ -39,7 +39,7 @@ struct Turn {
     // With at_once: the place (set of processors) of the first case. The next case has the next place, and so on.
     std::size_t first_place{};
     bool notes_pace{};   // the machine's speed (sys::MachinePace) is recorded before this turn
-    bool is_compared{};  // cases are compared: if one must be run again to count allocations, all must
+    bool is_compared{};  // the cases are compared: if one must run again to count allocations, all must
 };
 
 // Repetition `repetition` of every case no longer counts; the round of this repetition will be run again.
@@ -47,7 +47,7 @@ struct Discard {
     std::uint32_t repetition{};
 };
 
-// There are no more turns. A case with fewer repetitions than planned keeps the ones it has.
+// There are no more turns. A case with fewer repetitions than planned keeps its repetitions.
 struct End {};
 
 using Next = std::variant<Turn, Discard, End>;

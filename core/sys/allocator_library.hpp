@@ -1,4 +1,5 @@
-// Libraries that provide malloc: finds them, says which one this process uses, and makes a program use one.
+// Libraries that provide malloc: finds a library, says which library this process uses, and makes a program use a given
+// library.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ namespace memsweep::sys {
 // Sources  jemalloc: mallctl("version"); mimalloc: mi_version; gperftools: tc_version; else the C library's version.
 [[nodiscard]] std::string allocator_version();
 
-// Whether two paths name the same file. False if one cannot be looked up.
+// Whether two paths name the same file. False if a path cannot be looked up.
 [[nodiscard]] bool is_same_file(const std::string& one, const std::string& other);
 
 // Returns the path of the C library; empty: not known.
@@ -72,7 +73,7 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Checks that the recorder (the library that records allocations) can be preloaded into a program. Call it before the
 // program runs, because the dynamic linker gives no error.
 //
-// Sources  trace::preload_obstacle. If the program starts another program, as env(1) does, only the first one is
+// Sources  trace::preload_obstacle. If the program starts another program, as env(1) does, only the first program is
 //          checked.
 // Errors   not_supported, with the reason (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);

@@ -7,7 +7,7 @@
 // Cost     both helper processes are small and statically linked; starting them takes about 0.3 ms, before the
 //          program's time begins.
 // Errors   os: the kernel refused, or the program cannot be run (`where` is the file or the folder concerned).
-// Threads  one at a time may use an object.
+// Threads  only one thread at a time may use an object.
 // Ownership  if start() was not called, destroying the CommandLaunch ends the launcher. Destroying the GuardedProgram
 //          ends the program and its descendants. They also end if this process is killed, even by SIGKILL.
 //

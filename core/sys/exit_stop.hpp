@@ -8,7 +8,7 @@
 //          to the main thread of the process. This delays the signal by some 20 us. Signals that the process ignores
 //          interrupt its system calls (ptrace(2), BUGS). Nothing else can trace the process, neither a debugger nor
 //          LeakSanitizer at its exit.
-// Errors   os: the kernel does not let us trace the parent (Yama's ptrace_scope, another tracer).
+// Errors   os: the kernel does not let us trace `parent` (Yama's ptrace_scope, or another tracer is attached).
 // Threads  `look` is called at most once, from a thread of this object. Until wait() returns true, do not wait for the
 //          process (waitpid), and do not ask its parent how it ended: the tracer gets the exit status first.
 //

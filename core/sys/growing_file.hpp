@@ -4,7 +4,7 @@
 // Errors   functions that return an int return 0, or the errno of the call that failed. The caller adds the path to its
 //          message.
 // Ownership  the destructor does not remove the file.
-// Threads  one at a time.
+// Threads  only one thread at a time may use an object.
 #pragma once
 
 #include <sys/stat.h>

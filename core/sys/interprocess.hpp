@@ -30,7 +30,7 @@ struct Message {
 // Sources  AF_UNIX SOCK_SEQPACKET; descriptors by SCM_RIGHTS. A received descriptor is close-on-exec.
 // Cost     send() makes one system call. receive() makes one without a timeout, and two with a timeout. The kernel
 //          refuses a message that is longer than the socket's buffer (about 200 KiB).
-// Memory   allocates nothing on success.
+// Memory   send() and receive() allocate nothing on success.
 // Errors   ErrorCode::worker: the peer of a send() has closed; a received message does not fit the buffer; a received
 //          message carries more than one descriptor. ErrorCode::invalid_input: an empty message to send. For receive(),
 //          neither a timeout nor a closed peer is an error.

@@ -1,6 +1,6 @@
-// Temporary files and folders with recognizable names. The process that makes one removes it. If a stop signal ends
-// that process, a signal handler removes the file. If SIGKILL ends it, the next process that makes a temporary file in
-// the same folder removes the old one.
+// Temporary files and folders with recognizable names. The process that makes a file or folder also removes it. If a
+// stop signal ends this process, a signal handler removes the file. If SIGKILL ends this process, the next process that
+// makes a temporary file in the same folder removes the old file.
 //
 // Names    PassingShape::before, the boot id and "-" (if tells_boot), a random hexadecimal number, PassingShape::after.
 //          For example ".memsweep-BOOT-NUMBER.partial".

@@ -77,8 +77,8 @@ class MachinePace {
 // are written, but at least 1 MiB.
 //
 // Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost to faults. When
-// whole pages were written, the estimate was 80 to 105 % of that time. When one byte per page was touched, it was 119
-// to 139 % (2-core Xeon VM, 31 rounds each).
+// whole pages were written, the estimate was 80 to 105 % of that time. When one byte per page was touched, the estimate
+// was 119 to 139 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds per fault; a fault maps a base page or a huge page.
 // Cost     20 to 60 ms for each kind: one round of 1 MiB to choose the size (base pages only), a warm-up round, and
