@@ -98,8 +98,8 @@ inline constexpr std::string_view placement_axis = "placement";
 [[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);
 
 // How many arrays a repetition allocates, how many calls it times one by one, and how many points it samples. A number
-// that would overflow is the largest number instead. Before the repetition, storage is reserved for this number of
-// entries.
+// that does not fit into 64 bits becomes the largest 64-bit number. Before the repetition, storage is reserved for the
+// counted arrays, calls and points.
 [[nodiscard]] std::uint64_t allocation_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t timed_call_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t sample_count(const std::vector<Step>& steps);

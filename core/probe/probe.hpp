@@ -123,9 +123,9 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 
 // Transfers that the user specified, all running at the same time. Measures the bytes that arrive per second, for each
-// transfer and for all together. "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If
-// there are several transfers, the id of each also has a number (nr=1), and "probe_transfers/at_once=2" is the case for
-// all transfers together.
+// transfer and for all together.
+// "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0". If there are several transfers, the id
+// of each also has a number (nr=1), and "probe_transfers/at_once=2" is the case for all transfers together.
 //
 // Sources  no transfer stops before the sample has ended for all transfers. So while a transfer is measured, all other
 //          transfers run. Copies run the loop that was fastest in a calibration.

@@ -45,9 +45,9 @@ struct AdviceCost {
     std::optional<std::chrono::nanoseconds> budget;
 };
 
-// Chooses replay if real runs are expensive: a run works for more than 10 s (`run` without `rest`), or one run of each
-// setting would together take more than half of the budget. Chooses race otherwise, and always if `rest` is at least
-// half of `run`, because replays would then save nothing.
+// Chooses replay if real runs are expensive: a run works for more than 10 s (`run` without `rest`), or the runs of all
+// settings, one for each, would take more than half of the budget. Chooses race otherwise, and always if `rest` is at
+// least half of `run`, because replays would then save nothing.
 [[nodiscard]] AdviceWay way_of(const AdviceCost& cost);
 
 // The number of real runs if settings are replayed: a first run of the program, a recording, three runs of the
