@@ -33,7 +33,7 @@ struct SiteChange {
     double base{}, candidate{};  // medians of the runs
     double change{};             // candidate - base
     double scatter{};  // largest minus smallest value of the runs of one program, for the program where this is larger
-    std::optional<double> share;  // `change` divided by the whole program\'s change; empty: that change is 0
+    std::optional<double> share;  // `change` divided by the whole program's change; empty: that change is 0
     // Change in the number of live blocks at the moment that the metric is about; empty: the metric is about the whole
     // run.
     std::optional<double> blocks{};

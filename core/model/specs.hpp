@@ -292,7 +292,7 @@ struct Pressure {
     bool counts_idle{};  // also counts the idle memory of a pool: a mistake that some programs make
     std::uint64_t capacity{};   // cuda: size of the device's memory; 0: no collections
     double threshold{0.75};     // cuda: collect if live bytes are at least this share of the capacity
-    double max_gc_share{0.05};  // cuda: the largest share of all time that collections may take
+    double max_gc_share{0.05};  // cuda: share of time for collections; doubles up to 3 times (triggers.hpp)
     friend bool operator==(const Pressure&, const Pressure&) = default;
 };
 

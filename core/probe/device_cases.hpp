@@ -126,7 +126,7 @@ void set_link_facts(model::CaseReport& report, const std::optional<device::HostL
 void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
                      const std::optional<device::Clocks>& at_rest);
 
-// The task of measuring something on a device other than a queue of copies (copy_queue.hpp).
+// What the measurements below get as input. They measure something on a device other than copies on a CopyQueue.
 //
 // Units    bytes, seconds.
 //
