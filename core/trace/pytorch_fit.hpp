@@ -1,8 +1,8 @@
-// Finds the settings of PyTorch's caching allocator that suit a program best. Simulates each candidate on the program's
-// trace.
+// Finds the settings of PyTorch's caching allocator that suit a program best. For this, it simulates the allocator on
+// the program's trace with different settings.
 //
 // Units    bytes.
-// Cost     a simulation for each of some 15 settings.
+// Cost     one simulation for each choice of settings; there are some 15 choices.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,17 @@ struct PyTorchRow {
 
 struct PyTorchFit {
     std::vector<PyTorchRow> rows;  // the first has the default settings
-    std::size_t best{};            // the row with the best settings; 0: no change is worthwhile
+    std::size_t best{};            // index of the row with the best settings; 0: no change is worthwhile
 };
 
-// A change of settings is worthwhile if it saves 20 MiB (one segment) or 1 % of the reserved memory.
+// A change of settings is worthwhile if it lowers the peak of reserved memory by at least 20 MiB (one segment) or at
+// least 1 %.
 inline constexpr std::uint64_t least_saving = 20 * mib;
 inline constexpr double least_saving_share = 0.01;
 
-// Tries the usual settings for the sizes in the trace, and those in `also`. With a capacity, it also tries garbage
-// collection. The best settings are found by these criteria, in this order:
+// Tries settings that are usual for the request sizes in the trace, and the settings in `also`. If the device's
+// capacity is given, it also tries garbage collection. `curve_points`: if not 0, the outcomes of the default and of the
+// best settings have a curve with up to this many points. The best settings are found by these criteria, in this order:
 // - No request fails. If all settings fail, the first failure comes as late as possible.
 // - The device never stops to get memory back (PyTorchOutcome::retries).
 // - The least memory is reserved, if the saving is worthwhile.

@@ -17,26 +17,26 @@ struct PyTorchOps {
         allocate,
         request_free,  // the program frees the block; a stream may still use it
         free,          // no stream uses the block any more
-        refuse,        // a request that failed when recorded; simulated as an allocation that is freed at once
+        refuse,        // a request that failed in the recording; simulated as an allocation that is freed at once
         empty_cache,   // torch.cuda.empty_cache()
     };
     struct Op {
         std::uint64_t size{};
         std::uint64_t stream{};
         std::uint64_t event{};
-        std::uint32_t block{};  // a recycled number
+        std::uint32_t block{};  // a freed block's number is used again
         Action action{};
     };
     std::vector<Op> ops;
-    std::vector<SegmentPlace> segments;  // the segments that PyTorch took when recorded, in order
-    std::uint64_t emptied{};             // calls of empty_cache() in `ops`
-    // How often the recorded allocator gave segments back by itself because memory was short. A release is taken for
-    // this if the next request failed, or if the segment of that request would have exceeded the recorded peak without
-    // the release. These releases are not in `ops`: a simulation makes its own.
+    std::vector<SegmentPlace> segments;  // the segments that PyTorch reserved in the recording, in order
+    std::uint64_t emptied{};             // number of `empty_cache` operations in `ops`
+    // How often the recorded allocator gave segments back by itself because memory was short. A release counts if the
+    // next request failed. It also counts if the next request took a segment which, without the release, would have
+    // made the reserved memory exceed its recorded peak. These releases are not in `ops`: a simulation makes its own.
     std::uint64_t own_releases{};
 };
 
-// Requests for more than 64 PiB are left out.
+// Returns the requests and frees of this device, without requests for more than 64 PiB.
 [[nodiscard]] PyTorchOps pytorch_ops(TraceReader& reader, std::uint32_t device);
 
 }  // namespace memsweep::trace

@@ -17,9 +17,9 @@ namespace memsweep::trace {
 inline constexpr std::uint64_t mib = 1ULL << 20U;
 
 struct PyTorchSettings {
-    // Blocks from this size on are not split, nor given to smaller requests.
+    // A block of at least this size is never split, and serves only requests of at least this size.
     std::uint64_t max_split{unbounded};
-    // A block from max_split on is larger than its request by less than this.
+    // A block of at least max_split bytes exceeds the request that it serves by less than this.
     std::uint64_t max_non_split_rounding{20 * mib};
     std::array<std::uint64_t, 16> divisions{};
     double gc_threshold{};  // the share of the capacity above which garbage is collected; 0: never
@@ -30,12 +30,13 @@ struct PyTorchSettings {
     friend bool operator==(const PyTorchSettings&, const PyTorchSettings&) = default;
 };
 
-// The settings that differ from the defaults: "max_split_size_mb:64,expandable_segments:True". Empty: none differs.
+// Returns the settings that differ from the defaults, for example "max_split_size_mb:64,expandable_segments:True".
+// Empty: none differs.
 [[nodiscard]] std::string text_of(const PyTorchSettings& settings);
 
 // Reads the text as PyTorch would. Settings that do not change what is reserved are accepted and ignored.
 //
-// Errors   invalid_input: an unknown name, a value that PyTorch refuses, another backend.
+// Errors   invalid_input: an unknown name, a value that PyTorch refuses, or a backend other than PyTorch's own.
 [[nodiscard]] base::Expected<PyTorchSettings> parse_pytorch_settings(std::string_view text);
 
 }  // namespace memsweep::trace

@@ -2,7 +2,8 @@
 //
 // Cost     20 ns per event, most of it for compression.
 // Memory   some 800 KiB, which all chunks share, and the translated chunk.
-// Errors   none. The chunk ends before the first word that no recorder writes, and is marked `damaged`.
+// Errors   none. If a word is one that no recorder writes, the translated chunk ends before this word, and is marked
+//          `damaged`.
 // Threads  one at a time.
 #pragma once
 
@@ -20,9 +21,9 @@ struct RecordedChunk {
     SealedChunk chunk;
     std::vector<std::uint8_t> stack_runs;      // the runs of a `stacks` chunk; empty: no event has a stack
     std::vector<std::uint8_t> mapper_runs;     // the runs of a `mappers` chunk; empty: no event has a module
-    std::vector<std::uint8_t> caller_runs;     // a `callers` chunk after its head; empty: no event has a caller
-    std::vector<std::uint64_t> thread_stacks;  // address and size of each stack that the chunk notes
-    std::vector<std::uint64_t> usable_sizes;   // size, alignment and usable size, for each that the chunk notes
+    std::vector<std::uint8_t> caller_runs;     // a `callers` chunk without its head; empty: no event has a caller
+    std::vector<std::uint64_t> thread_stacks;  // for each thread stack noted in the chunk: address, size
+    std::vector<std::uint64_t> usable_sizes;   // for each usable size noted: size, alignment, usable size
     bool damaged{};                            // its events end before its payload does
     bool ends_thread{};                        // its last event is the exit of its thread
 };

@@ -21,7 +21,7 @@ struct KeptStacks {
     std::string taken;            // the value of the fact `stacks`; empty: there are no stacks
     std::uint64_t lost_events{};  // events that should have a stack, but have none
     int problem{};                // errno of the first loss; 0: no loss, or the table of nodes was full
-    std::string python;  // the interpreter's version, and whether the stacks lack its calls; empty: none was met
+    std::string python;  // the interpreter's version, and whether the stacks lack its calls; empty: no interpreter
 };
 
 // Writes chunks of kinds `modules` and `frames`, and of kind `symbols` for lines that an interpreter ran.

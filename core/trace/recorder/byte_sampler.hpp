@@ -1,9 +1,10 @@
-// Samples a thread's allocations by bytes. The sampling is a Poisson process: a block of z bytes is in the sample with
-// the probability 1 - e^(-z / every), whatever came before it.
+// Chooses a sample of a thread's allocations by their bytes. The sampling is a Poisson process: a block of z bytes is
+// in the sample with the probability 1 - e^(-z / every), whatever was allocated before it. `every` is the mean number
+// of bytes from one sampled block to the next.
 //
 // Units    bytes.
 // Sources  splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The logarithm
-//          is computed here, because the C library's lies in libm, which the recorder does not link.
+//          is computed here, because the C library has it in libm, which the recorder does not link.
 // Cost     some 1 ns per block; 20 ns for a block in the sample.
 // Memory   none. A zeroed sampler counts as not begun.
 // Threads  one.
@@ -23,7 +24,7 @@ class ByteSampler {
 
     // Whether the next block, of `size` bytes, is in the sample. `unsampled`: how many bytes come before the next
     // sampled block. The caller keeps this number, and may subtract the sizes of blocks from it without calling
-    // takes(). `every`: the bytes between two samples, on average.
+    // takes(). `every`: see the top of this file.
     [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
         if (size < unsampled) [[likely]] {
@@ -38,7 +39,8 @@ class ByteSampler {
     {
         constexpr unsigned bits = 52;
         const std::uint64_t drawn = (next_random() >> (64U - bits)) + 1;
-        // Exponentially distributed. So the distance to the next sample does not depend on the last one.
+        // The gap is exponentially distributed. So the distance to the next sample does not depend on earlier
+        // distances.
         const double gap = (logarithm(std::uint64_t{1} << bits) - logarithm(drawn)) * static_cast<double>(every);
         return static_cast<std::uint64_t>(gap) + 1;
     }

@@ -1,12 +1,13 @@
-// The call stacks of a process image as a tree of nodes (parent, address), each stack once. The tree lies in a file,
-// which is complete up to its last node whenever the process dies (stack_recording.hpp). The file also has the objects
-// (the program and its libraries) that contain the calling code, and the lines that an interpreter runs, each once.
+// The call stacks of a process image as a tree. Each node has a parent node and an address. Equal stacks are the same
+// path in the tree. The tree lies in a file, which is complete up to its last node whenever the process dies
+// (stack_recording.hpp). The file also has the objects (the program and its libraries) that contain the calling code,
+// and the lines that an interpreter runs. Each object and each line is in the file only once.
 //
 // Cost     find(): a look-up in a hash table, some ns. A new node: some 300 ns, most of them for two system calls.
 // Memory   for a node, 16 bytes of the file and 8 to 16 bytes of the index; for a line, 8 bytes of the file and its
 //          texts.
-// Errors   without a file, disk space or address space, no nodes are added. New stacks then have number 0; the file
-//          counts them and says why.
+// Errors   without a file, disk space or address space, no nodes are added. A new stack then gets the number 0. The
+//          file counts the lost stacks, and says why they were lost.
 // Threads  any. find() and knows() take no lock. The functions that add or change something take a lock, with all
 //          signals blocked. So no signal handler ever waits for a lock that its own thread holds. The tree must lie in
 //          memory that a forked child finds zeroed. The child then begins a tree of its own.
@@ -30,11 +31,11 @@ class CallTree {
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
-    // The tree gets a new generation whenever it is opened. Node numbers are valid only within one generation. 0: the
-    // tree is not open.
+    // The number of the tree's generation, which is a new one whenever the tree is opened. Node numbers are valid only
+    // within one generation. 0: the tree is not open.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
-    // The number of a node. 0: the tree has no such node.
+    // Returns the number of the node with this parent and this address. 0: the tree has no such node.
     [[nodiscard]] std::uint32_t find(std::uint32_t parent, std::uint64_t address) const noexcept
     {
         const Index* const index = index_.load(std::memory_order_acquire);
@@ -50,11 +51,12 @@ class CallTree {
         }
     }
     // Adds nested calls: a node for addresses[0] under `parent`, under it one for addresses[1], and so on. Writes the
-    // nodes' numbers to `numbers`. False: `generation` is not the current one, or there is no room. If there is no
-    // room, the stack counts as lost.
+    // nodes' numbers to `numbers`. False: `generation` is not the current one, or a node could not be added. In the
+    // second case, the stack counts as lost.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
-    // The address that stands for this line in stacks. 0: there is no room, or `generation` is not the current one.
+    // Returns the address that stands for this line in stacks. 0: the line could not be added, or `generation` is not
+    // the current one.
     [[nodiscard]] std::uint64_t address_of_line(std::uint64_t generation, const PythonLine& line) noexcept;
     // Counts an event that should have a stack and has none.
     void count_lost() noexcept;
@@ -63,15 +65,17 @@ class CallTree {
         std::uint32_t number{};  // a module's number, as in stack_recording.hpp
         bool replaces{};         // another object had its addresses before; from now on, all addresses get new nodes
     };
+    // Puts an object into the file, unless the file has it already.
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
-    // Takes no lock, so an object that is just being noted may be missed.
+    // Whether the file has this object, and has it as loaded. Takes no lock, so it may miss an object that another
+    // thread is just noting.
     [[nodiscard]] bool knows(const FoundObject& object) const noexcept;
     // Call after objects have been unloaded. Returns whether one of the noted objects is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;
 
   private:
-    // The index refers to its own nodes. So if a signal handler forks in the middle of find(), the child goes on there
-    // with its parent's index and nodes.
+    // The index has a pointer to the nodes that it lists. So if a signal handler forks in the middle of find(), the
+    // child finishes find() with the index and the nodes of its parent.
     struct Index {
         std::uint64_t mask;
         const StackNode* nodes;
@@ -106,7 +110,7 @@ class CallTree {
     std::uint32_t indexed_;                             // nodes in the index
     std::uint32_t first_;                               // the first node in the index
     std::uint32_t problem_;                             // errno, if no more nodes can be added
-    std::array<std::atomic<std::uint64_t>, 64> noted_;  // a cache of noted objects: a hash and a number each
+    std::array<std::atomic<std::uint64_t>, 64> noted_;  // a cache: a hash and a number for each noted object
     std::uint8_t* lines_;
     std::uint64_t lines_offset_;     // in the file
     std::uint32_t line_bytes_room_;  // reserved on the disk

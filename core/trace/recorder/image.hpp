@@ -21,13 +21,13 @@ void attach_thread() noexcept;
 [[nodiscard]] bool is_recording() noexcept;
 // Whether this process has a recording file.
 [[nodiscard]] bool has_recording() noexcept;
-// The usable sizes of this image. Call only while it records.
+// Returns the table of usable sizes of this image. Call only while the image records.
 [[nodiscard]] UsableSizes& usable_sizes() noexcept;
-// Call as soon as a second thread may run. From then on, every event gets a stamp.
+// Call as soon as a second thread may run. From then on, every event gets a stamp (its time).
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
 // Call in the child of fork(2). If a signal handler forked while its thread was recording, the child goes on in the
-// middle of recording, with a zeroed log. What it still writes for that event is discarded. Its next event begins a log
+// middle of recording, with a zeroed log. The rest of the interrupted event is discarded. The next event begins a log
 // of the child's own. A child of _Fork(3) or of a raw clone(2) must not go on in the middle of recording.
 void in_forked_child() noexcept;
 // Gives the log an empty slot: either another slot, so that memsweep can read the old one, or the same slot, after its
@@ -38,17 +38,19 @@ void count_lost_event() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
 // Call when the process ends by exit(3).
 void note_end() noexcept;
-// Call when the process ends by _exit(2), also in a signal handler. Unlike note_end(), it asks the allocator nothing.
+// Call when the process ends by _exit(2), also in a signal handler. Unlike note_end(), it does not ask the allocator
+// for anything.
 void note_quick_end() noexcept;
 void note_foreign_malloc() noexcept;
 void note_heap_pages(std::uint64_t bytes) noexcept;
-// The tree of this process's call stacks and modules. Null: it has not begun.
+// Returns the tree of this process's call stacks and modules. Null: the tree has not been begun.
 [[nodiscard]] CallTree* call_tree() noexcept;
-// Returns the same tree, and begins it if necessary. Null: it cannot be made.
+// Returns the tree of call_tree(), and begins it if necessary. Null: the tree cannot be made.
 [[nodiscard]] CallTree* open_call_tree() noexcept;
 // Notes the path of the library whose malloc serves the recorder. `path` must stay valid.
 void note_server(const char* path) noexcept;
-// The folder in which this process records or counts. Null: nothing is to be recorded. Call after attach_thread().
+// Returns the folder in which this process records or counts. Null: nothing is to be recorded. Call after
+// attach_thread().
 [[nodiscard]] const char* recording_folder() noexcept;
 
 }  // namespace memsweep::trace::recorder

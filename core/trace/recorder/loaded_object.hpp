@@ -1,5 +1,5 @@
-// A program or library as the dynamic linker has loaded it: the symbols that it defines, and the addresses through
-// which it uses symbols by name.
+// A program or library as the dynamic linker has loaded it: the symbols that it defines, and its pointers that the
+// linker has set to the addresses of symbols.
 //
 // Nothing here allocates. dlsym(3) is not used, because it allocates an error message if it finds nothing.
 //
@@ -21,8 +21,8 @@ class LoadedObject {
   public:
     constexpr LoadedObject() = default;
     explicit LoadedObject(const dl_phdr_info& info) noexcept;
-    // The object that contains this address. If there is none, an empty LoadedObject, which contains and defines
-    // nothing.
+    // Returns the object that contains this address. If there is none, returns an empty LoadedObject, which contains
+    // and defines nothing.
     [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
 
     // Calls visit(object, path) for each object, in the order in which the linker searches them, until a call returns
@@ -36,9 +36,10 @@ class LoadedObject {
             },
             &visit);
     }
-    // The first definition of a symbol, in the order of visit_all(). Null: no object defines it.
+    // Returns the first definition of a symbol, in the order of visit_all(). Null: no object defines it.
     [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
-    // The first definition in the objects behind this one. Null: none of them defines it.
+    // Returns the first definition in the objects that follow this one in the order of visit_all(). Null: none of them
+    // defines the symbol.
     [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
 
     [[nodiscard]] bool contains(const void* address) const noexcept
@@ -47,9 +48,9 @@ class LoadedObject {
         return at >= begin_ && at < end_;
     }
     [[nodiscard]] const void* begin() const noexcept { return at<const void>(begin_); }
-    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // its data as loaded
+    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // size of its data in memory
     [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
-    // This object's definition of the symbol. Null: it has none.
+    // Returns this object's definition of the symbol. Null: the object has none.
     [[nodiscard]] void* definition(const char* symbol) const noexcept;
     [[nodiscard]] bool defines(const char* symbol) const noexcept { return definition(symbol) != nullptr; }
 
@@ -65,9 +66,10 @@ class LoadedObject {
         return false;
     }
 
-    // Calls replace(name, current value) for every address in the object that the linker has filled in by name, even if
-    // the object itself defines the symbol. If replace() returns an address, that becomes the new value. This works
-    // even if the linker has made the memory there read-only.
+    // Calls replace(name, current value) for each pointer in the object that the linker has set to the address of a
+    // named symbol, even if the object itself defines the symbol. If replace() returns an address, the pointer is set
+    // to it; if null, the pointer keeps its value. This works even if the linker has made the memory of the pointer
+    // read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {

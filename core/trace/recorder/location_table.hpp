@@ -1,5 +1,5 @@
-// Reads the location table in CPython's code objects, from CPython 3.11 on. It has the source line of each code unit
-// (two bytes of bytecode).
+// Reads the location table in CPython's code objects, from CPython 3.11 on. The table has the source line of each code
+// unit (two bytes of bytecode).
 //
 // Sources  Objects/locations.md of CPython 3.11.
 // Cost     some 2 ns per entry; a source line has two or three entries.
@@ -16,7 +16,8 @@ namespace memsweep::trace::recorder {
 
 namespace location_table {
 
-// Reads a number, six bits in each byte, lowest bits first. Bit 6 is set in all bytes but the last.
+// Reads the number at `at`, and moves `at` behind it. Each byte has six bits of the number, lowest bits first. Bit 6 is
+// set in all bytes but the last.
 [[nodiscard]] constexpr std::uint64_t take_number(std::span<const std::uint8_t> table, std::size_t& at) noexcept
 {
     std::uint64_t number = 0;
@@ -32,17 +33,17 @@ namespace location_table {
 
 }  // namespace location_table
 
-// The source line of the code unit with number `unit`. `first`: the code object's first line, which is also returned
-// for units without a line.
+// Returns the source line of the code unit with number `unit`. `first`: the code object's first line, which is returned
+// for a unit without a line.
 [[nodiscard]] constexpr std::uint32_t line_in_table(std::span<const std::uint8_t> table, std::int64_t first,
                                                     std::int64_t unit) noexcept
 {
     constexpr unsigned long_form = 14;
     constexpr unsigned no_column = 13;
-    constexpr unsigned one_line = 10;  // forms 10 to 12 mean 0 to 2 lines further
+    constexpr unsigned one_line = 10;  // forms 10 to 12: the line is 0 to 2 lines further
     constexpr unsigned no_location = 15;
     std::int64_t line = first;
-    std::int64_t behind = 0;  // units that the entries so far describe
+    std::int64_t behind = 0;  // number of units that the entries so far describe
     for (std::size_t at = 0; at < table.size();) {
         const std::uint8_t head = table[at++];
         const unsigned form = head >> 3U & 15U;

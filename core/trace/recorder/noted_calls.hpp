@@ -1,5 +1,6 @@
 // Records calls that allocate or free a block. An allocation is recorded after the real call, a free before it. So if
-// one thread frees a block and another thread is given its memory, the two events are in their real order.
+// one thread frees a block, and another thread then gets the block's memory, the recorded free comes before the
+// recorded allocation.
 //
 // Threads  any.
 #pragma once
@@ -34,8 +35,8 @@ __attribute__((always_inline)) inline void* note_allocation(void* block, std::si
         record<call>(place(block), bytes, alignment));  // nothing is recorded until the real functions are found
 }
 
-// Records a failed allocation if an exception leaves the scope before given() is called. For files that are compiled
-// with exceptions.
+// Records a failed allocation if an exception leaves the scope before given() is called. Use it only in files that are
+// compiled with exceptions.
 class RefusedUnlessGiven {
   public:
     explicit RefusedUnlessGiven(std::size_t bytes) noexcept : bytes_{bytes} {}

@@ -1,8 +1,10 @@
 // Asks the kernel which mapping of this process contains an address.
 //
-// Sources  proc_pid_maps(5): PROCMAP_QUERY (from Linux 6.11 on); before that, the lines of /proc/thread-self/maps.
+// Sources  proc_pid_maps(5): PROCMAP_QUERY (from Linux 6.11 on); before Linux 6.11, the lines of
+//          /proc/thread-self/maps.
 // Cost     some 3 us; before Linux 6.11 some 100 ns for each mapping below the address.
-// Memory   only the given `room`. Before Linux 6.11, the search ends at a line that does not fit into it.
+// Memory   only the caller's buffer `room`. Before Linux 6.11, the search ends at a line that does not fit into this
+//          buffer.
 // Errors   nothing is found without /proc or without a free descriptor.
 // Threads  any; async-signal-safe.
 #pragma once
@@ -23,7 +25,7 @@ struct OwnMapping {
 
 // The smallest size for `room`.
 inline constexpr std::size_t mapping_room_bytes = 512;
-// False: no mapping was found.
+// Stores the mapping that contains the address in `found`. False: no mapping was found.
 [[nodiscard]] bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& found) noexcept;
 
 }  // namespace memsweep::trace::recorder
