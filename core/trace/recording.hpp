@@ -34,7 +34,7 @@ struct RecordedImage {
     OpenRecording open_stacks{};  // opens the file of its call stacks; empty: there is none
 };
 
-// The last part of the executable's path; empty: not known.
+// Returns the last part of the executable's path; empty: not known.
 [[nodiscard]] std::string program_of(const RecordedImage& image);
 
 // The clock of the stamps and CLOCK_MONOTONIC, read at the same time after the recording. Together they give the
@@ -58,7 +58,8 @@ struct RecordingSummary {
     int stacks_errno{};           // why a process could keep no stacks, or no more of them; 0: all could keep them
 };
 
-// nullopt: the process ended before it had written the headers, so it recorded nothing.
+// Opens a recording and reads its facts. nullopt: the process ended before it had written the headers, so it recorded
+// nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
 using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image's process still runs
@@ -69,7 +70,7 @@ using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image'
 // Whether `image` has ended because `next` has begun under the same process number: in the same process, or in a later
 // process that reuses the number. False if both may be alive, in different PID namespaces.
 [[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
-// Writes those chunks of an image that the trace lacks, and the image's end. The image must be over (is_over()).
+// Writes those chunks of `image` that the trace lacks, and the image's end. The image must be over (is_over()).
 // Afterwards, chunks of `next` may follow in the trace. False: `stop` was requested before all was written.
 [[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
                                                 const TakeBytes& take, TraceProgress& progress,

@@ -1,11 +1,13 @@
 // Guesses where CUDA's driver would put a new segment (memory that PyTorch reserves from the driver). The guess follows
-// the places where the driver has put the segments of a trace. It is needed because PyTorch takes the cached block with
-// the lowest address if several have the same size. So the addresses of segments decide how much PyTorch reserves.
+// the places where the driver has put the segments of a trace. The guess is needed because the addresses of segments
+// decide how much memory PyTorch reserves: if several cached blocks have the same size, PyTorch takes the one with the
+// lowest address.
 //
-// The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole that fits. If none
-// fits, the driver reserves a multiple of 32 MiB below all earlier reservations. If a recorded segment lies in no such
-// reservation, its place is assumed to have been a hole from the start. Simulated segments get the recorded addresses
-// as long as they have the recorded sizes and none has been given back.
+// The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole (free range of
+// addresses) that is large enough. If no hole is, the driver reserves a multiple of 32 MiB below all earlier
+// reservations. If a recorded segment lies in no such reservation, its place is assumed to have been a hole from the
+// start. Simulated segments get the recorded addresses as long as they have the recorded sizes and none has been given
+// back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.
@@ -61,7 +63,7 @@ class SegmentAddresses {
     AddressRanges holes_;
     AddressRanges taken_;
     std::uint64_t low_{};   // the lowest reserved address
-    std::uint64_t high_{};  // the next address, once the lower ones are used up
+    std::uint64_t high_{};  // the next address, when the lower ones are used up
 };
 
 }  // namespace memsweep::trace

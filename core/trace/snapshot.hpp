@@ -1,6 +1,6 @@
 // A recorded process at one moment: its address space page by page, and the exact position in its log that belongs to
-// the moment. Together with the trace, it tells where every resident page came from, even long after the process has
-// ended.
+// the moment. Together with the trace, a snapshot tells where every resident page came from, even long after the
+// process has ended.
 //
 // Units    bytes; addresses of that process; ticks of the stamps' clock.
 // Memory   that of sys::AddressSpace.
@@ -27,7 +27,7 @@ enum class SnapshotAt : std::uint8_t {
 struct Snapshot {
     std::uint32_t process{};  // its number in the trace
     SnapshotAt at{};
-    std::uint64_t stopped_nanoseconds{};  // how long it was stopped for the snapshot
+    std::uint64_t stopped_nanoseconds{};  // how long the process was stopped for the snapshot
     ExactCut cut;                         // the moment, as a position in the process's log
     sys::AddressSpace space;
 
@@ -37,7 +37,7 @@ struct Snapshot {
     bool has_lost_events{};
     std::string served_by;  // the end of the path of the library whose malloc served it
 
-    // These serve to distinguish the recorder's memory from the program's.
+    // These two paths serve to distinguish the recorder's memory from the program's.
     std::string recorder_library;
     std::string recorder_folder;
 };
@@ -56,7 +56,7 @@ struct FoundSnapshot {
     std::vector<ChunkPlace> parts;
 };
 
-// The snapshots that are complete in the trace, ordered by time.
+// Returns the snapshots that are complete in the trace, ordered by time.
 [[nodiscard]] std::vector<FoundSnapshot> find_snapshots(TraceFile& file);
 // nullopt: the snapshot is malformed.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(TraceFile& file, const FoundSnapshot& found);

@@ -9,7 +9,7 @@
 // parent has the address callers_not_followed, because the outer callers are unknown. Each image has one such node for
 // each caller's address.
 //
-// Cost     some 10 ns a node, once.
+// Cost     some 10 ns a node, when the table is read.
 // Memory   16 bytes a node, and the payloads of modules and symbols.
 // Errors   a malformed chunk is read up to the fault, and counted in TraceFile::damage().
 // Threads  any, after read().
@@ -30,7 +30,7 @@
 
 namespace memsweep::trace {
 
-// What the trace itself says about an address: its module, and its frames, innermost first.
+// What the trace itself says about an address: the module that contains it, and its frames, innermost first.
 struct NamedAddress {
     std::string_view module{};
     std::span<const SourceFrame> frames{};
@@ -52,16 +52,18 @@ class StackTable {
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 
-    // The node of the events that have this address as their caller and no stack. 0: there are no such events.
+    // Returns the node of the events that have this address as their caller and have no stack. 0: there are no such
+    // events.
     [[nodiscard]] std::uint32_t find_caller(const StackImage& image, std::uint64_t address) const;
-    // The result of find_caller() for a node's address. For a node that find_caller() can return, it is the node's own
-    // number.
+    // Returns the result of find_caller() for a node's address. For a node that find_caller() can return, it is the
+    // node's own number.
     [[nodiscard]] std::uint32_t caller_of(std::uint32_t number) const;
     [[nodiscard]] bool has_callers() const noexcept { return has_callers_; }
 
-    // The chunk with the nodes of the events in this chunk. Null: there is none.
+    // Returns the chunk that has the nodes of the events in the chunk `events`. Null: there is none.
     [[nodiscard]] const ChunkPlace* stacks_of(const ChunkHeader& events) const;
-    // The chunk with the callers of those events in this chunk that have no stack. Null: there is none.
+    // Returns the chunk that has the callers of those events in the chunk `events` that have no stack. Null: there is
+    // none.
     [[nodiscard]] const ChunkPlace* callers_of(const ChunkHeader& events) const;
 
   private:
@@ -102,7 +104,7 @@ class StackTable {
     std::map<ChunkKey, ChunkPlace> callers_;
     bool has_callers_{};
     std::vector<std::vector<std::uint8_t>> payloads_;  // texts point into them
-    std::uint64_t held_{};                             // how much it holds, in the units of bounds.hpp
+    std::uint64_t held_{};                             // how much memory the table holds, in the units of bounds.hpp
 };
 
 // Gives the nodes of one chunk's events, in the order of the events.

@@ -1,4 +1,4 @@
-// Finds the Python calls that the calling thread is executing, if the process has CPython 3.11 to 3.13. Reads the
+// If the process has CPython 3.11 to 3.13, finds the Python calls that the calling thread is executing. Reads the
 // interpreter's own frames, as py-spy does from another process.
 //
 // An evaluation is one run of the interpreter's loop, _PyEval_EvalFrameDefault. It has a single frame on the thread's
@@ -45,7 +45,7 @@ struct Evaluation {
     std::uint64_t key{};     // a hash of the keys of all its calls
     std::uint32_t first{};   // its calls are calls[first] to calls[behind - 1], innermost first
     std::uint32_t behind{};
-    bool is_cut{};  // its outermost calls are missing, because there was no room for them
+    bool is_cut{};  // its outermost calls are missing: PythonCalls::calls was full
 };
 
 struct PythonCalls {
@@ -65,17 +65,20 @@ struct PythonLine {
 bool note_python(const FoundObject& object) noexcept;
 // Call when the object that began at this address has been unloaded.
 void forget_python(std::uint64_t begin) noexcept;
-// The interpreter's version, in the form of Py_Version; 0: there is no interpreter. is_known: its calls can be read.
+// The interpreter's version, in the form of Py_Version; 0: there is no interpreter. is_known: the calls of this version
+// can be read.
 struct PythonVersion {
     std::uint32_t number{};
     bool is_known{};
 };
 [[nodiscard]] PythonVersion python_version() noexcept;
-// Whether calls can be read.
+// Whether the process has an interpreter whose calls can be read.
 [[nodiscard]] bool has_python() noexcept;
 
+// Writes the Python calls that the calling thread is executing to `calls`.
 void walk_python(PythonCalls& calls) noexcept;
-// Looks up the line that a call executes. False: the call is over. The line's texts are written to `room`, cut to fit.
+// Looks up the line that a call executes. The line's texts are written to `room`, and cut if they are too long for it.
+// False: the call is over.
 [[nodiscard]] bool line_of(const PythonCall& call, std::span<char> room, PythonLine& line) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -4,7 +4,7 @@
 // Cost     that of walk_python(), plus some ns for each call that has changed; some us for a line that is met for the
 //          first time.
 // Memory   a table of 512 KiB with the numbers of lines, which all threads share.
-// Errors   a call is left out if there is no room for its line.
+// Errors   a call is left out if its line cannot be added to the tree.
 // Threads  any, but not in a signal handler.
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace memsweep::trace::recorder {
 
-// False: there is no memory.
+// Maps the table of line numbers. False: there is no memory.
 [[nodiscard]] bool prepare_python_stacks() noexcept;
 
 // Finds the thread's current evaluations; if `may_look` is false, assumes that there are none. Returns how many of the
-// `depth` outermost remembered frames are still valid: those that are further out than the first evaluation that
-// changed.
+// `depth` outermost remembered frames are still valid. Valid are the frames that are further out than every evaluation
+// that has changed.
 [[nodiscard]] std::uint32_t unchanged_evaluations(ThreadStacks& thread, std::uint32_t depth, bool may_look) noexcept;
 
-// Writes the addresses of the remembered frames from number `from` up to number `depth` to thread.walk, outermost
-// first. Returns how many addresses it has written. Sets each frame's `node` to the number of addresses up to and
-// including its own.
+// Writes the addresses of the remembered frames number `from` to `depth - 1` to thread.walk, outermost first. Returns
+// how many addresses it has written. Sets each frame's `node` to the number of addresses up to and including the
+// frame's own.
 [[nodiscard]] std::uint32_t list_addresses(ThreadStacks& thread, CallTree& tree, std::uint64_t generation,
                                            std::uint32_t from, std::uint32_t depth) noexcept;
 

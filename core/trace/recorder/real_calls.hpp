@@ -1,5 +1,5 @@
-// The real functions that the recorder's own functions replace. The dynamic linker finds each one in the next library
-// after the recorder that defines it.
+// The real functions that the recorder's own functions replace. The dynamic linker finds each of them in the first
+// library after the recorder that defines the function.
 //
 // dlsym(3) looks up the functions, and may itself allocate. While it runs, blocks come from a small arena in the
 // recorder. These blocks are neither freed nor recorded.

@@ -45,16 +45,18 @@ long kernel(long number, Arguments... arguments) noexcept
     return at;
 }
 
-// The inode of /proc/self/ns/pid, which identifies this process's PID namespace (pid_namespaces(7)); 0: not known.
+// Returns the inode of /proc/self/ns/pid, which identifies this process's PID namespace (pid_namespaces(7)). 0: not
+// known.
 [[nodiscard]] std::uint32_t own_pid_namespace() noexcept;
 
-// The path of this process's program; empty: not known. It is kept over a fork, for children that see no /proc.
+// Returns the path of this process's program; empty: not known. A forked child keeps the path, because it may see no
+// /proc.
 [[nodiscard]] const char* own_program() noexcept;
 
 inline constexpr std::size_t max_path_bytes = 4096;
 inline constexpr unsigned max_images = 10'000;  // of one process
 
-// Makes <folder>/<process>.<number><ending>; false: the path does not fit.
+// Writes <folder>/<process>.<number><ending> to `path`. False: the text does not fit.
 [[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
                              unsigned number, const char* ending) noexcept;
 
@@ -64,14 +66,14 @@ inline constexpr unsigned max_images = 10'000;  // of one process
 // Errors   a negative errno.
 class KeptFile {
   public:
-    // Creates the file at path(). -EEXIST: a file exists there already. If this process may not create it, memsweep
-    // does (lent_file.hpp).
+    // Creates the file at path(). -EEXIST: a file with this path exists already. If this process lacks the permission
+    // to create the file, memsweep creates it (lent_file.hpp).
     [[nodiscard]] long create() noexcept;
     [[nodiscard]] std::array<char, max_path_bytes>& path() noexcept { return path_; }
-    // A valid descriptor of the file, or a negative errno.
+    // Returns a valid descriptor of the file, or a negative errno.
     [[nodiscard]] int usable_fd() noexcept;
     // Reserves disk space. Without it, a write to the mapping could raise SIGBUS in the program. -EFBIG: the file would
-    // exceed the process's limit; trying would raise SIGXFSZ.
+    // exceed the process's limit on file sizes. This is checked in advance, because the attempt would raise SIGXFSZ.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
     [[nodiscard]] long set_size(std::uint64_t bytes) noexcept;
     void remove() noexcept;
@@ -91,11 +93,12 @@ class RecordingFile {
     // fails, leaves only a symbolic link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
-    // Leaves a symbolic link of the same kind for a process that cannot be recorded for a reason outside of create().
-    // If the link cannot be made, adds an entry to the file "starts". `problem`: a negative errno.
+    // Leaves a symbolic link that says why a process cannot be recorded, if the reason lies outside of create(). If the
+    // link cannot be made, adds an entry to the file "starts". `problem`: a negative errno.
     static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
-    // Unmaps and closes the file in a forked child. Only the given bytes stay mapped, as zeroed memory without a file.
+    // Unmaps and closes the file in a forked child. Only the `bytes` bytes at `offset` stay mapped, as zeroed memory
+    // without a file.
     void leave(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] std::uint8_t* memory() const noexcept { return memory_; }
@@ -107,9 +110,10 @@ class RecordingFile {
         return file_.reserve(offset, bytes);
     }
     [[nodiscard]] const char* path() noexcept { return file_.path().data(); }
-    // Writes the bytes, and behind them `zeroes` zero bytes, at most a slot's size. A write of 64 KiB to a multiple of
-    // 64 KiB costs some 0.9 us a page, because the page cache takes it as one folio. Other writes cost 1.6 us a page
-    // (ext4 of Linux 6.18). If set_aside() has allocated the disk blocks in advance, a write costs 0.64 us a page.
+    // Writes the bytes, and behind them `zeroes` zero bytes (at most the size of a slot). A write of 64 KiB at an
+    // offset that is a multiple of 64 KiB costs some 0.9 us a page, because the page cache takes it as one folio. Other
+    // writes cost 1.6 us a page (ext4 of Linux 6.18). If set_aside() has allocated the disk blocks in advance, a write
+    // costs 0.64 us a page.
     [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                              std::uint64_t offset) noexcept;
 

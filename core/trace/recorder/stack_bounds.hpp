@@ -3,7 +3,7 @@
 //
 // Sources  own_mappings.hpp, sigaltstack(2), mincore(2), RLIMIT_STACK of getrlimit(2).
 // Cost     that of find_own_mapping(); for a stack other than the thread's own, also one or two system calls.
-// Memory   only the given `room`.
+// Memory   only the caller's buffer `room`.
 // Threads  any; async-signal-safe.
 #pragma once
 
@@ -26,12 +26,12 @@ struct Bounds {
 // Whether the thread is running on its alternate signal stack.
 [[nodiscard]] bool is_on_signal_stack() noexcept;
 
-// The bounds of the thread's own stack, on which the thread must be running. `at`: an address on this stack. Empty: not
-// known.
+// Returns the bounds of the thread's own stack, on which the thread must be running. `at`: an address on this stack.
+// Empty: the bounds are not known.
 [[nodiscard]] Bounds thread_bounds(std::uint64_t at, std::span<char> room) noexcept;
 
-// The bounds of a signal stack or a coroutine's stack. Every call checks that the stack is still mapped. `mapping`: the
-// mapping that the last call found; the caller keeps it between calls.
+// Returns the bounds of a signal stack or a coroutine's stack. Every call checks that the stack is still mapped. Empty:
+// the bounds are not known. `mapping`: the mapping that the last call found; the caller keeps it between calls.
 [[nodiscard]] Bounds other_bounds(Bounds& mapping, std::uint64_t at, std::span<char> room) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -43,13 +43,13 @@ enum class LogState : std::uint32_t {
 };
 
 // The part of a log that the inline code reads. `next` and the limits are addresses of words, as numbers; they are zero
-// without a log. A window is a range of words in the slot: a stamp and the events that it covers.
+// if the thread has no log. A window is a range of words in the slot: a stamp and the events that it covers.
 struct LogCursor {
     std::uint64_t next{};                  // the first word that nobody has reserved
     std::uint64_t limit{};                 // the inline code may write words before this one; zero on the slow path
     std::uint64_t limit_of_allocations{};  // the limit for allocations; zero too if they have call stacks
     std::uint64_t unsampled{};    // bytes to allocate until the next block with a stack; zero if stacks are not sampled
-    std::uint64_t last_caller{};  // the caller that the window named last; 0: it named none
+    std::uint64_t last_caller{};  // the caller last recorded in the window; 0: none yet
     LogState state{};
     std::uint32_t tick{};  // the shared clock's value when the window's stamp was taken
 };
@@ -64,7 +64,7 @@ struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t number;  // number of this log among the image's logs
     bool is_taken;
     bool takes_inline;          // the inline code may write, so `next` is the end of the recorded words
-    std::uint64_t noted_begin;  // begin of the object that contained the caller that was noted last
+    std::uint64_t noted_begin;  // begin of the object that contains the last noted caller
     std::uint64_t noted_end;
     std::array<CallEvent, 30> deferred;
 };
@@ -81,10 +81,12 @@ void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, 
 // the return address. Returns `address`, so that the caller need not save it across this call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
                                std::uint64_t returns_to) noexcept;
-// Records an allocation when only a sample of allocations has stacks. A block outside the sample goes into the word
-// that is reserved at `at`, if this word lies in the window. Otherwise does the same as record_otherwise().
+// Records an allocation when only a sample of allocations has stacks. If the block is outside the sample and the
+// reserved word at `at` lies in the window, writes the allocation to this word. In all other cases, does the same as
+// record_otherwise().
 std::uint64_t record_unsampled(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t at,
                                std::uint64_t returns_to) noexcept;
+// Records the events in `deferred`.
 void record_deferred(ThreadLog& log) noexcept;
 // Makes the next event open a window with a new stamp, which is later than now.
 void expire_window() noexcept;
@@ -187,14 +189,14 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
 // The options that `memsweep record` gives to the recorder. They are in the environment, so they reach every program
 // that is started.
 struct Choice {
-    std::uint64_t min_size{};       // the smallest blocks to record, in bytes by malloc_usable_size
-    std::uint64_t sample{1};        // records one address of this many
+    std::uint64_t min_size{};       // records only blocks of at least this usable size, in bytes
+    std::uint64_t sample{1};        // records the blocks at one of this many addresses
     std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
     bool only_chosen{};            // records only the process that has a file ending in chosen_ending in the folder
     bool counts{};                 // only counts, without a log
     bool stacks{};                 // records the call stacks of allocations
-    bool gives_back{};             // finds out at the end how much the allocator would give back
+    bool gives_back{};             // finds out at the end how much memory the allocator would give back
     std::uint64_t stacks_every{};  // if not 0, only a sample has stacks: one per so many bytes on average
     bool on{};
 
@@ -203,8 +205,8 @@ struct Choice {
     [[nodiscard]] bool callers() const noexcept { return stacks && stacks_every != 0; }
 };
 
-// Reads the options, and puts the folder of the recording into `folder`. `on` is false if no folder was given.
-// Allocates nothing. Call before the program has threads.
+// Reads the options, and puts the folder of the recording into `folder`. In the result, `on` is false if no folder was
+// given. Allocates nothing. Call before the program has threads.
 [[nodiscard]] Choice read_choice(std::span<char> folder) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -1,7 +1,7 @@
 // What a thread keeps for unwinding: the frames of the last stack that it unwound (remembered), and those of the stack
 // that it is unwinding now.
 //
-// Memory   some 60 KiB of address space a thread, of which only the pages in use take memory.
+// Memory   some 60 KiB of address space for each thread, of which only the pages in use take memory.
 // Threads  each thread has its own. A signal handler that interrupts unwinding uses `nested` for its frames.
 #pragma once
 
@@ -70,7 +70,7 @@ struct ThreadStacks {
     std::uint64_t epoch;
     ByteSampler sampler;
     Bounds own;                                 // the bounds of the thread's stack
-    Bounds other;                               // mapping of the last stack, other than its own, that the thread ran on
+    Bounds other;                               // mapping of the last foreign stack that the thread ran on
     std::array<Frame, most_frames> remembered;  // outermost first
     Walk<most_frames> walk;
     Walk<most_nested_frames> nested;

@@ -1,14 +1,14 @@
 // Notes each thread and its stack when the thread starts. So threads that never allocate are known too.
 //
-// A thread's stack is a part of one kernel mapping. It ends with the data that the C library keeps there for the
-// thread. pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a stream over
-// /proc/self/maps for the first.
+// A thread's stack is a part of one kernel mapping. At its upper end, the stack holds the data that the C library keeps
+// for the thread. pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a
+// stream over /proc/self/maps for the first.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     some 5 us a thread.
 // Memory   48 KiB for 1024 threads that are being created at the same time. In a forked child, the entries of threads
-//          that were being created stay taken.
-// Errors   if there is no room, a thread is known from its first event on.
+//          that were being created stay in use.
+// Errors   if all entries are in use, a thread is known only from its first event on.
 // Threads  any.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace memsweep::trace::recorder {
 
 using RunThread = void*(void*);
 
-// Replaces the function and the argument that pthread_create is called with. The new thread then gets its log, and runs
-// the program's function.
+// Replaces the function and the argument that pthread_create is called with. The new thread first gets its log, and
+// then runs the program's function.
 class ThreadStart {
   public:
     ThreadStart(const pthread_attr_t* attributes, RunThread* body, void* argument) noexcept;
@@ -40,9 +40,9 @@ class ThreadStart {
     Entry* entry_;
 };
 
-// Call once, while the program has one thread.
+// Call this one time, while the program has only one thread.
 void prepare_thread_starts() noexcept;
-// The calling thread's stack. Empty: it is the process's main stack, or is not known.
+// Returns the bounds of the calling thread's stack. Empty: the stack is the process's main stack, or is not known.
 [[nodiscard]] Bounds own_stack() noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -14,22 +14,23 @@
 
 namespace memsweep::trace::recorder {
 
-// CFA: the stack pointer of the caller, once the call has returned. The return address is the word below it.
+// CFA: the value of the caller's stack pointer after the return from the call. The return address is the word below the
+// CFA.
 enum class RuleKind : std::uint8_t {
     unknown = 0,            // an empty entry of a table
     from_stack_pointer,     // CFA = stack pointer + offset
     from_frame_pointer,     // CFA = frame pointer + offset
     through_frame_pointer,  // CFA = word at (frame pointer - offset); caller's frame pointer = word at frame pointer
     signal_frame,           // the caller's registers are in the ucontext_t that the kernel has pushed
-    linkage_table,          // a PLT entry: CFA = stack pointer + 8; from byte `offset` of the entry on, + 16
+    linkage_table,          // a PLT entry: CFA = stack pointer + 8; + 16 from byte `offset` of the entry on
     outermost,              // the function has no caller
-    // a guess, if nothing is known: the frame pointer points to CFA - 16, where the caller's is saved
+    // a guess, if nothing is known: the frame pointer points to CFA - 16, where the caller's frame pointer is saved
     by_frame_pointer,
 };
 
 struct UnwindRule {
     RuleKind kind{};
-    std::uint8_t saved_at{};  // the caller's frame pointer is the word at CFA - 8 * saved_at; 0: it is unchanged
+    std::uint8_t saved_at{};  // the caller's frame pointer is the word at CFA - 8 * saved_at; 0: unchanged
     std::uint16_t offset{};   // in words; in bytes for a linkage_table
 
     [[nodiscard]] static constexpr UnwindRule unpacked(std::uint32_t bits) noexcept
@@ -43,7 +44,8 @@ struct UnwindRule {
     }
 };
 
-// `header`: the object's .eh_frame_hdr, as mapped; `address` must lie within the instruction, not behind it.
+// Returns the rule for the instruction that contains `address`. So for a return address, pass the address minus 1.
+// `header`: the object's .eh_frame_hdr in memory.
 [[nodiscard]] UnwindRule rule_at(const std::uint8_t* header, std::uint64_t address) noexcept;
 
 }  // namespace memsweep::trace::recorder

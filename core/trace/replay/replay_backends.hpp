@@ -1,5 +1,5 @@
-// The backends that give a replay its blocks: none at all, malloc itself, a memory resource, or a heap with its release
-// discipline.
+// The backends that give a replay its blocks: no memory at all, malloc itself, a memory resource, or a heap with its
+// release discipline.
 //
 // Cost     NullBackend: a store to the slot. MallocBackend: only the call, as in a hand-written loop.
 // Threads  any thread may allocate and free.
@@ -18,7 +18,7 @@
 
 namespace memsweep::trace {
 
-// No memory: slots are only filled and emptied. It shows the cost of dispatching operations.
+// Gives no memory: slots are only filled and emptied. The time of such a replay is the cost of dispatching operations.
 struct NullBackend {
     using Slot = void*;
     static constexpr bool has_memory = false;

@@ -51,8 +51,8 @@ struct ReplaySequence {
     }
 };
 
-// Lays out a program whose threads are these sequences, and returns its words. `steps`: for each step, how many threads
-// have a part of it.
+// Lays out a program whose threads are these sequences, and returns its words. `steps`: for each step
+// (replay_steps.hpp), how many threads have a part of it.
 [[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
                                                  const std::vector<std::uint64_t>& steps, std::uint64_t cells,
                                                  const ReplayTotals& totals);

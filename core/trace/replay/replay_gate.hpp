@@ -31,7 +31,7 @@ class ReplayGate {
     }
     // Waits until the step is open. False: stop() was called.
     [[nodiscard]] bool wait(std::uint64_t step) noexcept;
-    // Each thread of the step calls this once. The last one opens the next step.
+    // Each thread with a part of the step calls this after its part. The last thread to call it opens the next step.
     void leave() noexcept
     {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {

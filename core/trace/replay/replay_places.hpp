@@ -1,8 +1,8 @@
-// Where a replay keeps its blocks: in slots and in cells. Each thread has as many slots as it has blocks that are live
+// Where a replay keeps its blocks: in slots and in cells. Each thread has one slot for each of its blocks that are live
 // at the same time. Through a cell, one thread hands a block to another.
 //
-// Memory   mapped once for a program; a page takes memory from its first use on. Handles (lifetime::Buffer) are mapped
-//          only if the replay is on a heap, whose blocks have handles.
+// Memory   all slots and cells of a program are mapped in advance; a page takes memory from its first use on. Handles
+//          (lifetime::Buffer) are mapped only if the replay is on a heap, whose blocks have handles.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct ReplayPlaces {
         }
     }
 
-    // The bytes of memory that all places take once all are in use.
+    // Returns how many bytes of memory the slots, cells and handles take when all of them are in use.
     [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         const std::uint64_t handle_bytes = handles ? (slots.size() + cells.size()) * sizeof(lifetime::Buffer) : 0;
@@ -105,8 +105,8 @@ struct ReplayPlaces {
 
 class ReplayWaits {
   public:
-    // Waits until the cell is full, or empty if `full` is false. Adds 1 to `waits` if it had to wait. False: the replay
-    // has been stopped.
+    // If `full` is true, waits until the cell is full, else until it is empty. Adds 1 to `waits` if the thread had to
+    // wait. False: the replay has been stopped.
     [[nodiscard]] bool until(const std::atomic<void*>& cell, bool full, std::uint64_t& waits) noexcept
     {
         if ((cell.load(std::memory_order_acquire) != nullptr) == full) [[likely]] {

@@ -11,8 +11,8 @@
 // their parts of the earlier steps. Within a step, threads run freely. So at any time, at most one step's memory is
 // live beyond what was recorded. A step ends only if more than one thread has a part of it. So a trace of one thread is
 // a single step, however long it is, and steps cost nothing. The first thread starts every other thread at that
-// thread's first recorded event. Just before, it joins the threads that had ended by then. A thread ends at the point
-// at which the recorded thread ended.
+// thread's first recorded event. Just before this start, the first thread joins the threads that have ended by this
+// point of the recording. A thread ends at the point at which the recorded thread ended.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
@@ -83,7 +83,7 @@ struct ReplayThread {
     std::uint64_t ops{};
     std::uint64_t first_extended{};  // the index of a word, from the beginning of the program
     std::uint64_t extended{};
-    std::uint64_t body{};    // the number of recorded operations; those after them free the blocks that are left
+    std::uint64_t body{};  // the number of recorded operations; the operations after them free the blocks that are left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
     std::uint64_t ends{};  // 1: the thread ends after its body; 0: it ends after freeing the blocks that are left

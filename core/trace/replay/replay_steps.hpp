@@ -18,8 +18,9 @@ namespace memsweep::trace {
 
 using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 
-// These bound how much more memory may be live than was recorded, because threads run in any order within a step. The
-// bound is a 64th of the peak, but at least least_step_bytes, which hardly shows beside a process's own memory.
+// In a replay, more memory may be live than in the recording, because threads run in any order within a step. The
+// difference is at most the larger of two values: a 64th of the recorded peak, and least_step_bytes, which is little
+// beside a process's own memory.
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 

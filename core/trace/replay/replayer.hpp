@@ -10,7 +10,7 @@
 //
 // Cost     besides the allocator's time, 1.5 to 4 ns an event with one thread, and 6 to 12 ns if threads exchange
 //          blocks.
-// Memory   a slot for each block that is live at once. After prepare(), the slots' pages are resident. A replay
+// Memory   a slot for each block that is live at once. After prepare(), the pages of the slots are resident. A replay
 //          allocates only what the trace allocates and what its threads need.
 // Errors   refused: the backend gave no memory. Every thread then stops, and live blocks stay live.
 // Threads  one thread uses a replayer. A program with one thread runs on that thread.
@@ -60,8 +60,8 @@ class Replayer {
 
     [[nodiscard]] const ReplayTotals& totals() const noexcept { return program_.header->totals; }
 
-    // Touches the memory that the replay itself needs; `with_handles`: also that of handles. Returns the cost of
-    // dispatching: a run of the same events without memory or pacing.
+    // Touches the memory that the replay itself needs; `with_handles`: also the memory of handles. Returns the cost of
+    // dispatching: the result of a run of the same events without memory or pacing.
     ReplayRun prepare(bool with_handles = false);
     // The bytes that prepare() has made resident.
     [[nodiscard]] std::uint64_t own_bytes() const noexcept;
