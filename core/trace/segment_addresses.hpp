@@ -4,10 +4,10 @@
 // lowest address.
 //
 // The rule was derived from five recorded runs (CUDA 13, H200). A segment goes to the lowest hole (free range of
-// addresses) that is large enough. If no hole is, the driver reserves a multiple of 32 MiB below all earlier
-// reservations. If a recorded segment lies in no such reservation, its place is assumed to have been a hole from the
-// start. Simulated segments get the recorded addresses as long as they have the recorded sizes and none has been given
-// back.
+// addresses) that is large enough. If no hole is large enough, the driver reserves a multiple of 32 MiB below all
+// earlier reservations. If a recorded segment lies in no such reservation, its place is assumed to have been a hole
+// from the start. Simulated segments get the recorded addresses as long as they have the recorded sizes and none has
+// been given back.
 //
 // Units    bytes.
 // Cost     some 100 ns a segment.

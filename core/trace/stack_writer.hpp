@@ -22,7 +22,7 @@ namespace memsweep::trace {
 // Writes chunks of kind `symbols` for one image.
 class SymbolsWriter {
   public:
-    // With a sealer, chunks are compressed.
+    // If `sealer` is not null, it compresses the chunks.
     SymbolsWriter(TakeBytes take, StackImage image, ChunkSealer* sealer = nullptr)
         : take_{std::move(take)}, image_{image}, sealer_{sealer}
     {
@@ -50,9 +50,10 @@ class StackWriter {
   public:
     StackWriter(TakeBytes take, StackImage image) : take_{std::move(take)}, image_{image}, symbols_{take_, image} {}
 
-    // The node for this address under its caller's node. `parent` 0: it has no caller.
+    // Returns the number of the node for this address under its caller's node, `parent`. Adds the node if it is new.
+    // `parent` 0: the address has no caller.
     [[nodiscard]] std::uint32_t node(std::uint32_t parent, std::uint64_t address);
-    // Names an address. If it is named twice, the first name counts.
+    // Names an address. If an address is named twice, the first name counts.
     void name(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
 
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }

@@ -1,15 +1,16 @@
 // Counts the memory that a trace allocates: by call stack and by group of stacks, by thread, or by size.
 //
 // If all allocations have stacks, the sums over all stacks equal the totals of the trace (summary.hpp). A block counts
-// as live at the peak if it was live when the whole trace first held its largest amount. A realloc counts as a free and
-// then an allocation. An allocation is temporary, as in heaptrack, if its thread's next call to the allocator frees the
-// block.
+// as live at the peak if it was live when the live bytes of the whole trace first reached their maximum. A realloc
+// counts as a free and then an allocation. An allocation is temporary, as in heaptrack, if its thread's next call to
+// the allocator frees the block.
 //
 // If only a sample of the allocations has stacks, the figures are estimates. Each sampled block counts for all the
 // blocks that it represents, and blocks without a stack do not count. If the trace has the callers of all other blocks,
 // the total and the sums by calling address are exact. How these sums are divided among the stacks is estimated
-// (caller_strata.hpp). A group's own peak is exact if no calling address of its blocks also belongs to another group.
-// Otherwise, it is estimated from the sample, and is never more than the trace's peak.
+// (caller_strata.hpp). A group's own peak (the most bytes of its blocks that were live at a time) is exact if no
+// calling address of its blocks also belongs to another group. Otherwise, it is estimated from the sample, and is never
+// more than the trace's peak.
 //
 // Units    bytes, counts.
 // Cost     60 ns an event.
@@ -28,7 +29,7 @@ namespace memsweep::trace {
 
 // Which allocations have stacks, according to the trace's fact `stacks`.
 struct StackSampling {
-    std::uint64_t mean_bytes{};  // between two sampled blocks; 0: all allocations have stacks
+    std::uint64_t mean_bytes{};  // mean distance of two sampled blocks; 0: all allocations have stacks
     [[nodiscard]] bool is_exact() const noexcept { return mean_bytes == 0; }
     // How many blocks and bytes a block of this size represents. In a sample, the number of blocks may be a fraction,
     // so it is counted in parts: `unit` parts are one block.
@@ -41,9 +42,9 @@ inline constexpr const char* stacks_fact = "stacks";
 enum class CountedBy : std::uint8_t { stack, thread, size };
 
 // Which blocks count as live at the peak.
-// trace          the blocks that were live when the whole trace held the most.
-// largest_image  the blocks that were live at the largest peak that any image had by itself. Only the blocks of that
-//                image count. counts.hpp defines the peak in the same way.
+// trace          the blocks that were live when the whole trace held the most bytes.
+// largest_image  the blocks that were live at the largest peak that any image had by itself. Blocks of other images do
+//                not count. counts.hpp defines the peak in the same way.
 enum class PeakOf : std::uint8_t { trace, largest_image };
 
 struct ThreadName {
@@ -67,8 +68,8 @@ struct CountedAllocations {
 };
 
 // Reads the trace from the reader's position to its end. To count by stack, call TraceReader::read_stacks() first.
-// `groups` has the group of each node, or is empty. PeakOf::largest_image needs an exact trace, counted by stack and
-// without groups.
+// `groups` has the number of each node's group; empty: there are no groups. PeakOf::largest_image needs an exact trace,
+// counted by stack and without groups.
 [[nodiscard]] CountedAllocations count_allocations(TraceReader& reader, CountedBy by,
                                                    const std::vector<std::uint32_t>& groups = {},
                                                    PeakOf peak = PeakOf::trace);

@@ -51,10 +51,10 @@ struct Totals {
     std::uint64_t last_ticks{};
 };
 
-// Counts of values by powers of two: entry 0 counts zeroes, entry k counts values from 2^(k-1) to 2^k - 1. The entry is
-// the bit_width of the value.
+// Counts of values by powers of two: entry 0 counts zeroes, entry k counts values from 2^(k-1) to 2^k - 1. A value
+// belongs to the entry whose number is the value's bit_width.
 using Histogram = std::array<std::uint64_t, 65>;
-// The largest value that an entry counts.
+// Returns the largest value that entry number `place` counts.
 [[nodiscard]] constexpr std::uint64_t histogram_limit(std::size_t place)
 {
     return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
@@ -80,7 +80,7 @@ class Accounting {
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
     // The mapped memory of each module, by the number in Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
-    // The same as totals(), but computes nothing: `threads`, `processes`, `peak_live_bytes` and the figures of the end
+    // The same as totals(), but computes nothing: `threads`, `processes`, `peak_live_bytes` and the totals at the end
     // are 0.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
@@ -112,7 +112,7 @@ class Accounting {
     Histogram lifetimes_{};
 };
 
-// A total that an imported log states, and the same total of its imported events.
+// A total that an imported log states, and the same total computed from the events imported from this log.
 struct StatedTotal {
     std::string what;  // "allocations of process 14505"
     std::uint64_t stated{};
@@ -181,7 +181,7 @@ struct TraceSummary {
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};               // in the log that the trace was imported from
-    std::vector<StatedTotal> stated_totals;  // the totals that this log states
+    std::vector<StatedTotal> stated_totals;  // the totals that the imported log states
     ThreadStackTotals thread_stacks;
     std::uint64_t usable_sizes{};          // number of pairs of size and alignment whose usable size is recorded
     std::vector<MappingModule> mapped_by;  // ordered by peak, the largest first; empty: the trace does not say
@@ -189,8 +189,8 @@ struct TraceSummary {
     std::vector<UnrecordedProgram> unrecorded;  // programs of the process tree that the trace does not have
 };
 
-// If totals.impossible_event is not 0, the totals are wrong from that event on; possible_total() turns it into an
-// error. If reader.outcome() is an error, the totals are those of the events before it.
+// If totals.impossible_event is not 0, the totals are wrong from this event on; possible_total() returns an error for
+// such totals. If reader.outcome() is an error, the totals count only the events that were read before the error.
 [[nodiscard]] TraceSummary summarize(TraceReader& reader);
 
 }  // namespace memsweep::trace

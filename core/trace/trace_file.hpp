@@ -20,18 +20,20 @@
 
 namespace memsweep::trace {
 
-// Reads `into.size()` bytes from an offset; fewer only at the end of the source. The source is a file or memory.
+// Reads bytes of a source, a file or memory, from an offset on. Returns how many bytes were read: into.size(), or fewer
+// at the end of the source.
 using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
-// Access to a file that another process also writes.
+// Reads and writes a file that another process also writes.
 struct ReadWriteAt {
     ReadAt read;
     std::function<base::Expected<void>(std::uint64_t offset, std::span<const std::uint8_t> bytes)> write;
 };
 
-// A regular file is read in place. A pipe is first copied to a temporary file. "-" is standard input.
+// Opens a file. A regular file is read in place. A pipe is first copied to a temporary file. "-" is standard input.
 [[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
-// These two open only a regular file, and follow no link, because other users may have created entries in the folder.
+// The next two functions open only a regular file, and follow no link, because other users may have created entries in
+// the folder.
 [[nodiscard]] base::Expected<ReadAt> open_part_of_recording(const std::string& path);
 [[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
@@ -41,8 +43,8 @@ struct ReadWriteAt {
 [[nodiscard]] base::Expected<std::size_t> read_as_it_comes(const ReadAt& read, std::uint64_t offset, std::size_t count,
                                                            std::vector<std::uint8_t>& into);
 
-// Facts that a recorder or importer states about a whole trace. A name that ends in a dot is a prefix. The number of a
-// process follows it; after stated_fact, the name of a total.
+// Facts that a recorder or importer states about a whole trace. A name below that ends in a dot is a prefix. After it
+// comes the number of a process or, for stated_fact, the name of a total.
 using Facts = std::map<std::string, std::string>;
 inline constexpr const char* bad_lines_fact = "bad_lines";  // number of unreadable lines in the imported log
 inline constexpr const char* program_fact = "program.";     // the programs that the process ran, separated by commas
@@ -54,7 +56,7 @@ inline constexpr const char* python_fact = "python";        // versions of the P
 inline constexpr const char* server_fact = "malloc_from.";  // end of the path of the file whose malloc the process used
 inline constexpr const char* heap_pages_fact = "heap_pages.";  // bytes of the process that can only hold blocks
 
-// Parts of the file that could not be used.
+// The parts of the file that could not be used.
 struct Damage {
     std::uint64_t corrupted_chunks{};  // with a wrong checksum, or with invalid events
     std::uint64_t missing_chunks{};    // gaps in the sequence numbers of a stream
@@ -79,17 +81,17 @@ class TraceFile {
     // snapshots and the mark of the work's end.
     [[nodiscard]] const std::vector<ChunkPlace>& side_chunks() const noexcept { return side_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
-    // The offset of the first chunk of facts; empty: there are no facts.
+    // Returns the offset of the first chunk of facts; nullopt: there are no facts.
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
-    // The size in the file of all chunks except facts, including their headers.
+    // Returns how many bytes of the file all chunks except facts take, including the headers of these chunks.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
     // Reads and decompresses the payload. Returns false if the payload is cut off, or has a wrong checksum or length;
     // damage() then counts the chunk.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
-    // The chunk at this offset, if it and its payload are whole. Empty: they are not, perhaps because they are still
+    // Returns the chunk at this offset. nullopt: the chunk or its payload is not whole, perhaps because it is still
     // being written.
     [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
                                                                   std::vector<std::uint8_t>& payload);

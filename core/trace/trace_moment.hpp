@@ -1,5 +1,5 @@
-// A moment of a trace, as a command line names it. It is the end of the work, the program's exit, the peak of live
-// bytes, or a time or a number of events since the beginning.
+// A moment of a trace, as a command line names it: the end of the work, the program's exit, the peak of live bytes, or
+// a time or a number of events since the beginning.
 //
 // "exit" is the end of the program. "end" is the end of the program's work, if the trace marks it (end_mark.hpp);
 // otherwise "end" means the exit.
@@ -29,20 +29,23 @@ struct TraceExit {};
 struct TracePeak {};
 using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::nanoseconds, std::uint64_t>;
 
-// "end", "exit", "peak", "12.5s", "400092"; empty: the exit.
+// Reads a moment, such as "end", "exit", "peak", "12.5s" (a time) or "400092" (a number of events). An empty text means
+// the exit.
 [[nodiscard]] base::Expected<TraceMoment> parse_moment(std::string_view text);
 
-// Whether events may follow the moment.
+// Whether the trace may have events after the moment.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// The number of events up to the moment, in the reader's order. `process`: the process whose peak is meant; absent: the
-// peak of all processes together. The reader is at its first event before and after the call.
+// Returns the number of events up to the moment, in the reader's order. `process`: the process whose peak is meant;
+// nullopt: the peak of all processes together. The reader must be at its first event, and is at its first event again
+// after the call.
 //
-// For "exit" and "end" the number is the largest possible one. If the moment is "end" and the trace marks it, the
-// reader stops there from now on (TraceReader::read_until).
+// For "exit" and "end" the number is the largest possible one. If the moment is "end" and the trace marks the end of
+// the work, the reader stops at this mark from now on (TraceReader::read_until).
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
-// The time of the moment in ticks of the stamps' clock. If the moment is not given as a time, reads the trace once
-// more, and returns the time of the last event before the moment. If `process` is given, only its events count.
+// Returns the time of the moment in ticks of the stamps' clock. If the moment is not given as a time, reads the trace
+// once more, and returns the time of the last event before the moment. If `process` is given, only events of this
+// process count.
 [[nodiscard]] std::uint64_t ticks_of(TraceReader& reader, const TraceMoment& moment, std::uint64_t events_before,
                                      std::optional<std::uint32_t> process = {});
 

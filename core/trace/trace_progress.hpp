@@ -1,9 +1,10 @@
 // The state of a trace that is written chunk by chunk, and a reader for a trace that was left unfinished.
 //
 // An unfinished trace holds the full chunks that were moved out of the processes' recordings while the processes ran.
-// The recordings no longer have these chunks. If a process replaced its image (exec), the trace also holds the rest of
-// the old image, up to its end. The facts, and what follows them, are written when the processes have ended. Until then
-// the recordings hold that part. The header of the file is completed last; until then it names no process.
+// After the move, the recordings no longer have these chunks. If a process replaced its image (exec), the trace also
+// holds the rest of the old image, up to its end. The facts, and what follows them, are written when the processes have
+// ended. Until then, the data for this part lie in the recordings. The header of the file is completed last; until then
+// it names no process.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
 // Errors   invalid_input: the file is no trace. Errors of reading, and errors of `take`, are passed on.
@@ -24,7 +25,8 @@
 namespace memsweep::trace {
 
 struct TraceProgress {
-    // By process: how many of its images have ended. In the trace an image follows the end of the image before it.
+    // By process: how many of its images have ended. In the trace, each image of a process follows the end of the image
+    // before.
     std::map<std::uint32_t, std::uint64_t> ended_images;
     // By process: up to where the trace has the chunks of each thread of its current image.
     std::map<std::uint32_t, StreamEnds> streams;
@@ -37,16 +39,16 @@ struct TraceProgress {
     ChunkTranslator translator;     // for the next chunks
 };
 
-// Appends a chunk to the trace. After an error the trace lacks the chunk.
+// Appends a chunk to the trace. After an error, the trace lacks this chunk.
 [[nodiscard]] base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk);
 
 class UnfinishedTrace {
   public:
-    // Absent: the file is shorter than a header.
+    // nullopt: the file is shorter than a header.
     [[nodiscard]] static base::Expected<std::optional<UnfinishedTrace>> open(const ReadAt& read,
                                                                              const std::string& name);
 
-    // Whether the whole trace had been written. Then no recordings are needed.
+    // Whether the whole trace has been written. If so, no recordings are needed.
     [[nodiscard]] bool is_finished() const noexcept { return file_.header().process != 0; }
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }

@@ -1,8 +1,9 @@
 // Reads the events of a trace, and brings the events of all threads into one order.
 //
 // Events of one stream (one thread's chunks, or a whole imported log) keep their recorded order. Events of different
-// streams are ordered by their stamps. As there is only one stamp per 64 events, stamps may leave the order open. Then
-// blocks decide it: a block's allocation comes before its free, and the free of an address before its next allocation.
+// streams are ordered by their stamps. As there is only one stamp per 64 events, stamps may leave the order open. In
+// this case, the blocks decide the order: a block's allocation comes before its free, and the free of an address before
+// its next allocation.
 //
 // Cost     5 to 10 ns an event of one stream; some 50 ns more, for the order, if there are several streams.
 // Memory   one payload and 64 events for each stream that is being read; with several streams, also the addresses of
@@ -33,11 +34,12 @@ struct ExactCut;
 class EventStream {
   public:
     void add(const ChunkPlace& chunk) { chunks_.push_back(chunk); }
-    // The next event in the order of the chunks; false at the end. The event's text is valid until the next call.
+    // Reads the next event in the order of the chunks. False: there are no more events. The event's text is valid until
+    // the next call.
     [[nodiscard]] bool next(TraceFile& file, Event& event);
-    // The time at which the next chunk begins. Call it only after the open chunk has been read to its end.
+    // Returns the time at which the next chunk begins. Call it only after the open chunk has been read to its end.
     [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
-    // A time by which all events read so far had happened.
+    // Returns a time by which all events read so far had happened.
     [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
     // Whether the last event was in a ticked chunk (format/trace_layout.hpp).
     [[nodiscard]] bool is_ticked() const noexcept { return is_ticked_; }
@@ -45,7 +47,7 @@ class EventStream {
     [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == end_chunk(); }
     [[nodiscard]] std::size_t end_chunk() const noexcept { return std::min(end_chunk_, chunks_.size()); }
     void rewind();
-    // Reads no events after the cut.
+    // From now on, next() returns no event after the cut.
     void end_at(const ExactCut& cut);
     void end_at_last();
     // From the next chunk on, next() also gives events their stacks.
@@ -80,16 +82,17 @@ class TraceReader {
     [[nodiscard]] static base::Expected<TraceReader> open(const std::string& path);
     [[nodiscard]] static base::Expected<TraceReader> open(ReadAt read, const std::string& name);
 
-    // False at the end. The event's text is valid until the next call.
+    // Reads the next event of the trace. False: there are no more events. The event's text is valid until the next
+    // call.
     [[nodiscard]] bool next(Event& event);
-    // Back to the first event.
+    // Goes back to the first event.
     void rewind();
     // Goes back to the first event; from now on, next() returns false at the position of the cut. For processes that
     // are not in the cut, the stamps decide. Holds until read_to_end().
     void read_until(const ExactCut& cut);
     // Goes back to the first event, and cancels read_until().
     void read_to_end();
-    // When the program's work was done; absent: the trace does not say.
+    // Returns when the program's work was done; nullopt: the trace does not say.
     [[nodiscard]] std::optional<EndMark> end_mark();
     // Reads all stacks, and goes back to the first event. From now on, events have their stacks.
     const StackTable& read_stacks();
@@ -115,13 +118,14 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // Whether the caller may hold this much in memory, counted in the units of bounds.hpp or in events. A smaller trace
-    // may hold less. False: next() returns no more events, and outcome() says why.
+    // Whether the caller may hold so many things (counted as in bounds.hpp) or events in memory. The limit is lower for
+    // a smaller trace. False: next() returns no more events, and outcome() says why.
     bool may_hold(std::uint64_t things);
     bool may_hold_events(std::uint64_t events);
-    // invalid_input: the trace would make its reader hold too much. Then some events were not returned.
+    // invalid_input: the reader would have to hold too much in memory. In this case, next() has not returned all
+    // events.
     [[nodiscard]] const base::Expected<void>& outcome() const noexcept { return outcome_; }
-    // Complete once next() has returned false for the first time.
+    // Complete after next() has returned false for the first time.
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
   private:

@@ -1,9 +1,9 @@
-// Writes events into a trace file, in the order given. All of them form one stream, whatever threads they belong to.
+// Writes events into a trace file, in the order given. All events form one stream, whatever threads they belong to.
 //
 // Cost     10 ns an event, compression included.
 // Memory   two chunks, of 256 KiB or of the given size, and a ChunkSealer.
-// Errors   errors of the function that takes the bytes. After an error further events are dropped, and finish() returns
-//          the error again.
+// Errors   errors of the function that takes the bytes. After an error, further events are dropped, and finish()
+//          returns the error again.
 // Threads  one.
 #pragma once
 

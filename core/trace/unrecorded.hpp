@@ -1,10 +1,10 @@
 // Finds programs of a recorded or counted process tree that ran without the recorder. Processes with the recorder note
-// each program that they start (format/start_layout.hpp). Programs that other processes start are found by looks. In a
-// look, memsweep reads the process tree in /proc while the tree runs.
+// each program that they start (format/start_layout.hpp). Programs that other processes start are found by looks: a
+// look is one reading of the process tree in /proc, while the tree runs.
 //
 // Exact    for every program that a process with the recorder starts by the C library's calls. A program started by a
-//          process without the recorder is found only if it still runs at the next look. So the entry of a process
-//          without the recorder warns that more programs may be missing.
+//          process without the recorder is found only if it is still running at the next look. So the entry of a
+//          process without the recorder warns that more programs may be missing.
 // Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
 // Cost     a look takes some 10 us for each process, and 0.1 ms for each program that no earlier look has seen.
 // Errors   none: a look skips a process that has ended. If the file "starts" cannot be made, nothing is noted.
@@ -30,7 +30,7 @@ struct UnrecordedProgram {
     std::uint32_t process{};
     PreloadObstacle obstacle{};  // why the recorder was not loaded; none: the program's file does not show why
     std::string program;         // the path of its file, or only the end of a long path
-    std::string command;         // empty: not known
+    std::string command;         // empty: the command line is not known
 };
 
 [[nodiscard]] std::string reason_of(const UnrecordedProgram& one);
@@ -46,20 +46,21 @@ struct ImageStart {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC
 };
 
-// Makes the file "starts" in the folder. Call it before the first program starts. The file is as large as the limit on
-// file sizes and the free disk space allow. If it cannot be made, nothing is noted.
+// Makes the file "starts" in the folder. Call this before the first program starts. The file is as large as the limit
+// on file sizes and the free disk space allow. If the file cannot be made, nothing is noted.
 void make_starts(const std::string& folder);
 [[nodiscard]] std::string starts_in(const std::string& folder);
 
-// Returns the entries that are in use; none if there is no file. Sets `not_noted` to the number of programs for which
-// the file had no space.
+// Returns the used entries of the file "starts"; none if there is no such file. Sets `not_noted` to the number of
+// programs for which the file had no space.
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
-// The programs that ran without the recorder, in the order of the entries: programs that cannot load it, programs that
-// left no image (a recording), and processes that noted themselves that they are not recorded.
+// Returns the programs that ran without the recorder, in the order of the entries: programs that cannot load it,
+// programs that left no image (a recording), and processes that noted themselves that they are not recorded.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
-// Of these, the processes that noted it themselves. That they are missing is certain, whatever became of the images.
+// Returns only the processes that noted themselves that they are not recorded. It is certain that these are missing
+// from the recording, so no images are needed.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_processes(const std::vector<StartEntry>& entries);
 
 // Looks at the processes of a tree from outside, and remembers which programs ran without the recorder.
@@ -70,7 +71,8 @@ class TreeLooks {
     void look(const std::vector<pid_t>& processes);
 
     // Adds one program for each process that `programs` lacks. A look may be unable to read a process, for example
-    // because it changed its user. Its program is added only if the process left no image (a recording).
+    // because the process changed its user. The program of such a process is added only if the process left no image (a
+    // recording).
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:

@@ -6,14 +6,14 @@
 
 namespace memsweep::trace {
 
-// An allocator needs less than this for itself. So if the memory that can only hold blocks (here: the heap) is no
-// larger, it is no sign of unseen blocks. This size is subtracted from larger heaps.
+// An allocator needs less memory than this for itself. So if the memory that can only hold blocks (below: the heap) is
+// at most this large, it is no sign of unseen blocks. From a larger heap, this size is subtracted.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
 // True if the heap is larger than twice the peak of live bytes, and also larger than 1.5 times all bytes ever
 // allocated. Free memory between blocks may be many times the live bytes, but each of its bytes was once in a block.
 // The allocator rounds sizes up by at most a half. Only small blocks may grow by more: a block of one byte may take 64
-// bytes. So each allocation counts as 64 bytes more than it asked for.
+// bytes. So 64 bytes are added for each allocation: in the second comparison, before the multiplication by 1.5.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

@@ -7,7 +7,8 @@
 //          goes chunk by chunk through a ring of pinned slots, or through several rings at once; one slot is filled
 //          while others are being transferred. A host copy is made by the calling processor.
 //
-// Errors   as the runtime. After an error, settle() ends what is still in progress; then the copy may begin again.
+// Errors   the errors of the runtime. After an error, settle() waits for what is still in progress; after that, the
+//          copy may begin again.
 //
 // Ownership  The copy owns its streams, slots and events. The memory of both ends and the runtime must outlive the
 //            copy.
@@ -51,7 +52,7 @@ class AsyncCopy {
 
     // Starts from the first byte. Call only while nothing of the copy is in progress.
     virtual void begin() = 0;
-    // Moves one more piece. `waiting`: the device must first finish what was handed to it.
+    // Moves one more piece. The result `waiting` means that the device must first finish what was handed to it.
     [[nodiscard]] virtual base::Expected<Progress> advance() = 0;
     // Call after `waiting`: waits until the device has finished enough to go on.
     [[nodiscard]] virtual base::Expected<void> wait() = 0;
@@ -59,7 +60,7 @@ class AsyncCopy {
     virtual void settle() noexcept = 0;
 };
 
-// The byte that a transfer without a source (null) writes.
+// A transfer without a source (null) writes this byte everywhere.
 inline constexpr std::byte written_from_null{0x5A};
 
 // Makes a copy with its streams and slots, ready to begin.
@@ -68,15 +69,15 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
 
 // Makes a copy that goes chunk by chunk through a ring of pinned slots.
 //
-// Sources  A slot is free again once the event behind its last copy has happened. Host to device: the processor fills
+// Sources  A slot is free again when the event behind its last copy has happened. Host to device: the processor fills
 //          one slot while others are being copied. Device to host: the processor empties one slot while others are
 //          being filled. Device to device: the copy into the second device begins after the copy out of the first one.
-//          The devices see to this order; the processor waits for neither copy.
+//          The devices keep this order themselves; the processor waits for neither copy.
 [[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>> make_staged_copy(device::Runtime& runtime,
                                                                           const sys::Clock& clock, const CopyPlan& plan,
                                                                           TransferStatistics& statistics);
 
-// The chunk size of a transfer, in bytes. A size in the options is taken as it is. Otherwise
+// Returns the chunk size of a transfer, in bytes. A size in the options is taken as it is. Otherwise
 //   adaptive         4 MiB, the upper bound.
 //   staged           about the square root of (the transfer's bytes times 64 KiB), between 64 KiB and 4 MiB.
 //   other strategies 4 MiB.
@@ -98,7 +99,8 @@ struct Part {
                                          std::uint32_t rings);
 
 // Makes a staged copy through several rings at once. Each ring has its own thread and its own part of the transfer.
-// They are needed because a single processor copies between memory and slots at only a fraction of the link's rate.
+// Several rings are needed because a single processor copies between memory and slots at only a fraction of the link's
+// rate.
 //
 // Cost     one thread for each ring, asleep between turns. The threads may run on the same processors as the thread
 //          that makes the copy.
@@ -109,10 +111,11 @@ struct Part {
                                                                            TransferStatistics& statistics);
 
 // The limits for the rings of a staged transfer. rings_of() returns the number of rings, each with a thread. The
-// options may set it; there are never more rings than chunks. If the options do not set it, each transfer gets its
-// share of the processors. It has one ring for every two of them, so that the program keeps the others. There are at
-// most 8 rings. There are fewer if a ring would have fewer chunks than slots, or if the slots would exceed slots_bytes.
-// Copies between devices and copies without a pipeline have one ring.
+// options may set this number; there are never more rings than chunks. If the options do not set the number, each
+// transfer gets its share of the processors. It gets one ring for every two processors of its share, so that the
+// program keeps half of the processors. There are at most 8 rings. There are fewer if a ring would have fewer chunks
+// than slots, or if the slots would exceed slots_bytes. Copies between devices and copies without a pipeline have one
+// ring.
 struct StagingMeans {
     std::size_t processors{};         // processors that may copy for the transfer
     std::size_t transfers_at_once{};  // transfers that share these processors
@@ -121,8 +124,8 @@ struct StagingMeans {
 [[nodiscard]] std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options,
                                      const StagingMeans& means);
 
-// Pinned memory that the copy needs besides its two ends: the slots of its rings, or memory that is registered or
-// gathered for the copy.
+// Returns how many bytes of pinned memory the copy needs besides its two ends: the slots of its rings, or memory that
+// is registered or gathered for the copy.
 [[nodiscard]] std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options,
                                        model::Strategy strategy, std::uint32_t rings);
 

@@ -1,5 +1,5 @@
-// Follows the programs that the recorded program starts. These programs are recorded too, if possible. `memsweep
-// record` learns which of them are not recorded.
+// Follows the programs that the recorded program starts. If possible, these programs are recorded too. The user is told
+// which of them are not recorded.
 //
 // Each exec and posix_spawn notes which program begins in which process (format/start_layout.hpp). The environment of
 // the new program may lack the recorder's entry in LD_PRELOAD, or the recorder's variables. Examples are `env -i`, a

@@ -22,7 +22,7 @@ enum class RuleKind : std::uint8_t {
     from_frame_pointer,     // CFA = frame pointer + offset
     through_frame_pointer,  // CFA = word at (frame pointer - offset); caller's frame pointer = word at frame pointer
     signal_frame,           // the caller's registers are in the ucontext_t that the kernel has pushed
-    linkage_table,          // a PLT entry: CFA = stack pointer + 8; + 16 from byte `offset` of the entry on
+    linkage_table,          // a PLT entry: CFA = stack pointer + 8, but + 16 from byte `offset` of the entry on
     outermost,              // the function has no caller
     // a guess, if nothing is known: the frame pointer points to CFA - 16, where the caller's frame pointer is saved
     by_frame_pointer,

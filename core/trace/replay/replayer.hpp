@@ -10,8 +10,8 @@
 //
 // Cost     besides the allocator's time, 1.5 to 4 ns an event with one thread, and 6 to 12 ns if threads exchange
 //          blocks.
-// Memory   a slot for each block that is live at once. After prepare(), the pages of the slots are resident. A replay
-//          allocates only what the trace allocates and what its threads need.
+// Memory   a slot for each block that is live at the same time. After prepare(), the pages of the slots are resident. A
+//          replay allocates only what the trace allocates and what its threads need.
 // Errors   refused: the backend gave no memory. Every thread then stops, and live blocks stay live.
 // Threads  one thread uses a replayer. A program with one thread runs on that thread.
 #pragma once

@@ -4,7 +4,7 @@
 // A stack's call site is its innermost frame in the program's own code: outside of malloc, operator new and the like,
 // and outside of the standard library. If a stack has no such frame, the site is the innermost frame outside of the
 // allocator. If a stack has calls of an interpreted language, the site is the innermost of these calls. The frames
-// further in are the interpreter's, which works on behalf of this call.
+// further in belong to the interpreter, which works on behalf of this call.
 //
 // Units    bytes, counts.
 // Cost     that of stacks.hpp, and that of symbolizer.hpp for each address.
@@ -41,7 +41,7 @@ struct CallSite {
 struct SiteQuery {
     SiteKind by{SiteKind::site};
     SiteOrder order{SiteOrder::peak};
-    bool by_process{};  // the same place in another process is another site
+    bool by_process{};  // a place counts as a separate site in each process
     DebugFiles debug_files{DebugFiles::of_this_machine};
 };
 
@@ -58,7 +58,7 @@ class CallSites {
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
     // For a sample: whether the total and the sums by calling address are exact.
     [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
-    // As Totals::impossible_event (summary.hpp).
+    // The same as Totals::impossible_event (summary.hpp).
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
     // The site's stack, innermost first. A stack with more than most_frames_shown frames is cut to its innermost ones.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
@@ -85,11 +85,11 @@ struct StackSites {
 };
 [[nodiscard]] StackSites sites_of_stacks(const StackTable& table, Symbolizer& symbolizer);
 
-// For each node, the time at which it was first used: as the stack of an event, or as a caller in such a stack. Empty:
-// the times are not needed, because no two modules of a process were loaded at the same address. Reads the trace, then
-// rewinds it.
+// Returns, for each node, the time at which it was first used: as the stack of an event, or as a caller in such a
+// stack. Empty: the times are not needed, because no two modules of a process were loaded at the same address. Reads
+// the trace, then rewinds it.
 [[nodiscard]] std::vector<std::uint64_t> first_uses_of(TraceReader& reader, const StackTable& table);
-// A symbolizer for all stacks of a trace.
+// Makes a symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
 // invalid_input: the trace has no stacks, and either was recorded without them or has allocations. Reads the trace up

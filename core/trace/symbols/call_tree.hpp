@@ -3,7 +3,7 @@
 //
 // Cost     some 100 ns a frame.
 // Memory   100 bytes a node, and its figures.
-// Ownership  names belong to the symbolizer.
+// Ownership  the symbolizer owns the names, and must outlive the tree.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class CallTree {
     struct Node {
         std::uint32_t parent{};  // smaller than the node's own number; the root is 0
         std::uint32_t depth{};   // the root's is 0
-        ResolvedFrame frame;     // its line is where the function makes its call in the node's first stack
+        ResolvedFrame frame;     // its line: where the function makes its call in the node's first stack
         AllocationFigures own;   // of the allocations that the function makes itself
     };
 
@@ -31,7 +31,7 @@ class CallTree {
     CallTree(const StackTable& table, Symbolizer& symbolizer, const std::vector<AllocationFigures>& figures);
 
     [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
-    // For each node, its own figures and those of all nodes below it.
+    // Returns, for each node, its own figures together with those of all nodes below it.
     [[nodiscard]] std::vector<AllocationFigures> with_callees() const;
 
   private:

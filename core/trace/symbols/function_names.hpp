@@ -12,8 +12,8 @@ namespace memsweep::trace {
 // Demangles names of C++ and of both of Rust's schemes. Other names stay as they are.
 [[nodiscard]] std::string demangled(std::string_view name);
 
-// The name without return type and parameters: "std::vector<int>::push_back" for "void std::vector<int>::push_back(int
-// const&)".
+// Returns the name without return type and parameters: "std::vector<int>::push_back" for "void
+// std::vector<int>::push_back(int const&)".
 [[nodiscard]] std::string_view bare_name(std::string_view function);
 
 enum class FunctionRole {

@@ -49,9 +49,9 @@ struct Libdw {
 #undef MEMSWEEP_LIBDW_MEMBER
 };
 
-// not_supported: libdw is missing, and the message says what to install; or it is too old. `may_fetch`: libdw may fetch
-// files that it does not find from the servers of DEBUGINFOD_URLS. If not, this variable is removed from the
-// environment, and nothing is fetched.
+// Errors: not_supported if libdw is too old or missing; if it is missing, the message says what to install.
+// `may_fetch`: libdw may fetch files that it does not find from the servers of DEBUGINFOD_URLS. If false, this variable
+// is removed from the environment, and nothing is fetched.
 [[nodiscard]] base::Expected<Libdw> load_libdw(bool may_fetch);
 
 }  // namespace memsweep::trace

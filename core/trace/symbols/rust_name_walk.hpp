@@ -18,7 +18,7 @@ class RustNameWalk {
   protected:
     static constexpr unsigned most_nested = 128;
     static constexpr std::size_t most_written = 64 << 10;
-    static constexpr unsigned most_parts = 64 << 10;  // limit on the parts that are read, written or not
+    static constexpr unsigned most_parts = 64 << 10;  // limit on the parts that are read, even if they are not written
 
     explicit RustNameWalk(std::string_view text) : text_{text} {}
 
@@ -64,7 +64,7 @@ class RustNameWalk {
         --silent_;
     }
     // Calls read() for a part that is nested in the current part. Fails if parts are nested too deep, or if there are
-    // too many.
+    // too many parts.
     template <typename Read>
     void within(Read read)
     {
@@ -122,7 +122,7 @@ class RustNameWalk {
         }
         return number + 1;
     }
-    // The number behind `tag`, plus 1. 0: there is no such number.
+    // Returns the number behind `tag`, plus 1. 0: the next character is not `tag`.
     std::uint64_t optional_base_62(char tag) { return take(tag) ? base_62() + 1 : 0; }
 
     Identifier identifier()

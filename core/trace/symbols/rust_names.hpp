@@ -14,7 +14,7 @@
 
 namespace memsweep::trace {
 
-// nullopt: the name is not of this scheme, or would exceed the bounds.
+// nullopt: the name is not of this scheme, or its text or its nesting would exceed the limits above.
 [[nodiscard]] std::optional<std::string> rust_name(std::string_view mangled);
 
 }  // namespace memsweep::trace

@@ -1,7 +1,7 @@
 // Finds call sites by the names that people give them.
 //
 // Cost     some us a site; nodes_with_events() reads the trace.
-// Errors   invalid_input: no site has such a name; the message has similar names.
+// Errors   invalid_input: no site has such a name; the message lists similar names.
 // Threads  any.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace memsweep::trace {
 
-// "parse_row (table.cpp:210)", as reports name a place.
+// Returns the name of a place as reports write it, for example "parse_row (table.cpp:210)".
 [[nodiscard]] std::string place_name(const ResolvedFrame& place);
 
 // Whether `name` names the place. * stands for any characters, and ? for one. `name` may be:
@@ -25,11 +25,11 @@ namespace memsweep::trace {
 // - the place's name in reports (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// Marks the nodes that are the stack of some event. All other nodes are only callers of these. The reader must be at
-// the beginning of the trace, and is there again afterwards.
+// Marks the nodes that are the stack of some event. All other nodes are only callers of the marked nodes. The reader
+// must be at the beginning of the trace before the call, and is at the beginning after it.
 [[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
 
-// Marks the nodes whose site has one of these names. Each name must match a site with events.
+// Marks the nodes whose site has one of `names`. Each name must match a site with events.
 [[nodiscard]] base::Expected<std::vector<bool>>
 nodes_of_sites(const StackSites& sites, const std::vector<bool>& with_events, const std::vector<std::string>& names);
 

@@ -2,7 +2,7 @@
 // programs and libraries. For code of a just-in-time compiler, they come from the map that the compiler leaves in
 // /tmp/perf-PROCESS.map. An address without a name is shown as its file and offset.
 //
-// Cost     some 10 us an address (object_symbols.hpp), once.
+// Cost     some 10 us (object_symbols.hpp) when an address is first looked up.
 // Memory   some 150 bytes an address, each text once, and what libdw keeps.
 // Errors   none: notes() says why names are missing.
 // Threads  one.
@@ -37,16 +37,17 @@ struct ResolvedFrame {
 
 class Symbolizer {
   public:
-    // `first_uses`: from first_uses_of(), the ticks at which each node was first used. Needed if several modules were
-    // loaded at the same address; else empty. `since`: seconds since 1970; a perf map that was written earlier belongs
-    // to another process.
+    // `first_uses`: from first_uses_of(), the ticks at which each node was first used. It is needed if several modules
+    // were loaded at the same address; otherwise it may be empty. `since`: seconds since 1970; a perf map that was
+    // written earlier belongs to another process.
     explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
                         DebugFiles files = DebugFiles::of_this_machine)
         : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
     {
     }
 
-    // The frames at the node's own address, innermost first, without its callers. There is at least one.
+    // Returns the frames at the node's own address, innermost first, without the node's callers. There is at least one
+    // frame.
     [[nodiscard]] std::span<const ResolvedFrame> at(std::uint32_t node);
 
     // Why names are missing, each reason once: "/usr/bin/x: was replaced since ...".
@@ -81,7 +82,7 @@ class Symbolizer {
     std::set<std::string> notes_;
 };
 
-// The last part of a path.
+// Returns the last part of a path.
 [[nodiscard]] std::string_view file_name(std::string_view path);
 
 }  // namespace memsweep::trace

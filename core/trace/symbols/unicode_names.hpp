@@ -1,4 +1,4 @@
-// Characters beyond ASCII in mangled names.
+// Decodes characters beyond ASCII in mangled names.
 //
 // Sources  RFC 3492 (Punycode), with an underscore before the encoded part, as in Rust's RFC 2603.
 // Cost     some 10 ns a character. append_punycode() takes more: its time grows with the square of the number of
