@@ -48,7 +48,7 @@ class StackTable {
     // Converts the number of a node in its image to its number in this table. 0: the trace does not have the node.
     [[nodiscard]] std::uint32_t find(const StackImage& image, std::uint32_t node) const;
 
-    // The modules of an image, in the order of the trace.
+    // Returns the modules of an image, in the order of the trace.
     [[nodiscard]] const std::vector<LoadedModule>& modules(const StackImage& image) const { return modules_.of(image); }
     [[nodiscard]] std::optional<NamedAddress> names(const StackImage& image, std::uint64_t address) const;
 

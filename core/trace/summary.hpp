@@ -46,7 +46,7 @@ struct Totals {
     std::uint64_t failures{};
     std::uint64_t transfers{};
     std::uint64_t peak_mapped_bytes{};
-    std::uint64_t impossible_event{};  // the first event, from 1, whose size makes a sum exceed 64 bits; 0: none
+    std::uint64_t impossible_event{};  // number of the first event whose size makes a sum exceed 64 bits; 0: none
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
 };
@@ -74,14 +74,15 @@ class Accounting {
     void add(const Event& event);
     [[nodiscard]] Totals totals() const;
     [[nodiscard]] const Histogram& sizes() const noexcept { return sizes_; }
-    // The lifetimes of blocks. A lifetime is the number of allocations made between a block's allocation and its free.
+    // Returns how many blocks had which lifetime. A lifetime is the number of allocations made between a block's
+    // allocation and its free.
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
     [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
-    // The mapped memory of each module, by the number in Event::module.
+    // Returns the mapped memory of each module. The index is the number in Event::module.
     [[nodiscard]] const std::vector<MappedFigures>& mapped_by() const noexcept { return mapped_by_; }
-    // The same as totals(), but computes nothing: `threads`, `processes`, `peak_live_bytes` and the totals at the end
-    // are 0.
+    // Returns the same as totals(), but computes nothing: `threads`, `processes`, `peak_live_bytes` and the totals at
+    // the end are 0.
     [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
     [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
     // How much the accounting holds in memory, in the units of bounds.hpp.

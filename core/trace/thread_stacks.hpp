@@ -30,10 +30,10 @@ class ThreadStacks {
     explicit ThreadStacks(const ProgramNotes& notes);
     void add(const Event& event);
 
-    // The stacks, ordered by process, then by the thread's number, then by the time at which the thread began. Several
-    // threads may have the same number, one after another.
+    // Returns the stacks, ordered by process, then by the thread's number, then by the time at which the thread began.
+    // Several threads may have the same number, one after another.
     [[nodiscard]] const std::vector<ThreadStackState>& all() const noexcept { return stacks_; }
-    // The size of all stacks whose threads have begun and not ended.
+    // Returns the total size of all stacks whose threads have begun and not ended.
     [[nodiscard]] std::uint64_t alive_bytes() const noexcept { return alive_bytes_; }
     [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 

@@ -69,7 +69,7 @@ class TraceWriter {
 
     // Adds an event. A text of more than 4096 bytes is cut. The event's stack is a node of stacks().
     void add(const Event& event);
-    // The tree that holds the events' stacks; it belongs to process 0.
+    // Returns the tree that holds the events' stacks. The tree belongs to process 0.
     [[nodiscard]] StackWriter& stacks();
     [[nodiscard]] base::Expected<void> finish(const Facts& facts);
 
@@ -93,7 +93,7 @@ class TraceWriter {
     StacksEncoder stacks_;
     std::vector<std::uint8_t> runs_;  // buffer for the chunk's stacks; the first runs_bytes_ bytes are used
     std::size_t runs_bytes_{};
-    std::uint64_t skipped_{};            // number of events in the chunk before the first with a stack
+    std::uint64_t skipped_{};            // number of events in the chunk before the first event with a stack
     std::unique_ptr<StackWriter> tree_;  // made when it is asked for
     Event context_;  // process, thread, space and stream of the last event; the next event states only what has changed
 };

@@ -3,9 +3,9 @@
 //
 // Units    bytes.
 //
-// Sources  A direct copy hands its pieces to the runtime, and waits once at the end or after each piece. A staged copy
-//          goes chunk by chunk through a ring of pinned slots, or through several rings at once; one slot is filled
-//          while others are being transferred. A host copy is made by the calling processor.
+// Sources  A direct copy hands its pieces to the runtime, and waits either only at the end or after each piece. A
+//          staged copy goes chunk by chunk through a ring of pinned slots, or through several rings at the same time;
+//          one slot is filled while others are being transferred. A host copy is made by the calling processor.
 //
 // Errors   the errors of the runtime. After an error, settle() waits for what is still in progress; after that, the
 //          copy may begin again.
@@ -37,7 +37,7 @@ struct CopyPlan {
     Route route;
     const EndMemory* src{};
     const EndMemory* dst{};
-    std::uint32_t rings{1};      // staged: number of rings used at once
+    std::uint32_t rings{1};      // staged: number of rings used at the same time
     std::uint64_t first_byte{};  // staged: offset in both ends at which the copy begins
 };
 

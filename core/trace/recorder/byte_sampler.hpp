@@ -46,7 +46,7 @@ class ByteSampler {
     }
 
   private:
-    // The natural logarithm of a number, which must be 1 or more.
+    // Returns the natural logarithm of a number, which must be at least 1.
     static double logarithm(std::uint64_t number) noexcept
     {
         constexpr double of_2 = 0.693147180559945309;

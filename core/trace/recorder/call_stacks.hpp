@@ -15,7 +15,7 @@
 // Sources   unwind_rule.hpp; for the bounds of a stack: proc_pid_maps(5), sigaltstack(2), mincore(2).
 // Cost      1 ns for each remembered frame that is unchanged. 10 ns for each other frame; half of this time is needed
 //           to find the number of its node. Some us for an address that is met for the first time. A system call too,
-//           if the thread runs on a stack other than its own (a signal handler's or a coroutine's).
+//           if the thread runs on the stack of a signal handler or a coroutine.
 // Memory    512 KiB of rules; for each thread 60 KiB of address space, of which only the pages in use take memory; a
 //           few hundred bytes of the program's stack.
 // Errors    without memory or without a file, there are no stacks. The image's facts say why.

@@ -31,8 +31,8 @@ class CallTree {
     [[nodiscard]] long open(const char* recording_path, std::uint32_t process, std::uint64_t sampled_every) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
 
-    // The number of the tree's generation, which is a new one whenever the tree is opened. Node numbers are valid only
-    // within one generation. 0: the tree is not open.
+    // Returns the number of the tree's generation. A new generation begins whenever the tree is opened. Node numbers
+    // are valid only within one generation. 0: the tree is not open.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
     // Returns the number of the node with this parent and this address. 0: the tree has no such node.

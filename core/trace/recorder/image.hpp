@@ -1,4 +1,4 @@
-// The recording of one process image: its file, the slots in it, and the threads that write there.
+// The recording of one process image: its file, the slots in the file, and the threads that write into the slots.
 //
 // Errors   none is reported to the program, and errno stays as it was. A recording that cannot go on stops, keeps what
 //          it has, and says why in its file (ImageFacts::stopped_errno).
@@ -31,7 +31,7 @@ void expect_threads() noexcept;
 // of the child's own. A child of _Fork(3) or of a raw clone(2) must not go on in the middle of recording.
 void in_forked_child() noexcept;
 // Gives the log an empty slot: either another slot, so that memsweep can read the old one, or the same slot, after its
-// chunk has been appended to the file. False: the disk has no room, or the recording has stopped.
+// chunk has been appended to the file. False: the disk is full, or the recording has stopped.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;

@@ -23,7 +23,7 @@ struct OwnMapping {
     [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - low < high - low; }
 };
 
-// The smallest size for `room`.
+// The least size that `room` must have.
 inline constexpr std::size_t mapping_room_bytes = 512;
 // Stores the mapping that contains the address in `found`. False: no mapping was found.
 [[nodiscard]] bool find_own_mapping(std::uint64_t address, std::span<char> room, OwnMapping& found) noexcept;

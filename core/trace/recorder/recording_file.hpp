@@ -3,7 +3,8 @@
 // Errors   a negative errno, as the kernel gives it; errno may change.
 // Memory   none: nothing here allocates.
 // Threads  call create() with a lock held. Any thread may call the other functions.
-// Ownership  in a forked child, this is still the parent's file. The child unmaps it when it creates its own.
+// Ownership  in a forked child, a RecordingFile is still the parent's file. The child unmaps this file when it creates
+//            a file of its own.
 #pragma once
 
 #include <array>

@@ -2,7 +2,8 @@
 // that it is unwinding now.
 //
 // Memory   some 60 KiB of address space for each thread, of which only the pages in use take memory.
-// Threads  each thread has its own. A signal handler that interrupts unwinding uses `nested` for its frames.
+// Threads  each thread has its own ThreadStacks. A signal handler that interrupts unwinding uses `nested` for its
+//          frames.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct Walk {
     std::array<std::uint32_t, most + most_python_calls> numbers;
 };
 
-// A walk's memory, as scratch space before the walk is filled.
+// Returns a walk's memory, to be used as a buffer before the walk is filled.
 template <std::uint32_t most>
 std::span<char> room_of(Walk<most>& walk) noexcept
 {

@@ -39,7 +39,7 @@ struct CallTimeCounts {
         const std::size_t step = (width - 2) * 4 + ((ticks >> (width - 3)) & 3U);
         return step < call_time_steps ? step : call_time_steps - 1;
     }
-    // The smallest number of ticks that belongs to a step.
+    // Returns the smallest number of ticks that belongs to a step.
     [[nodiscard]] static std::uint64_t ticks_of(std::size_t step) noexcept
     {
         return step < 4 ? step : (4 + (step & 3U)) << (step / 4 - 1);

@@ -97,8 +97,8 @@ class ResourceBackend {
     memory::MemoryResource* resource_;
 };
 
-// A release drops the block's only handle. `frees_manually`: the discipline expects the program to free blocks itself;
-// a release then frees the block first.
+// In a heap, a release drops the only handle of the block. `frees_manually`: the discipline expects the program to free
+// blocks itself; a release then frees the block first.
 template <bool touches>
 class HeapBackend {
   public:

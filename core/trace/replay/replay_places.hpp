@@ -85,7 +85,7 @@ struct ReplayPlaces {
     std::vector<std::uint64_t> first_slot;
     memory::LazyArray<void*> slots;
     memory::LazyArray<std::atomic<void*>> cells;
-    std::optional<HandleArray> handles;         // if blocks have handles, used in place of `slots`
+    std::optional<HandleArray> handles;         // used instead of `slots` if blocks have handles
     std::optional<HandleArray> handles_beside;  // the handles of blocks in cells
 };
 

@@ -8,11 +8,11 @@
 //
 // The recorded order of all events is cut into steps (replay_steps.hpp), so that a replay needs hardly more memory than
 // the recording. Each step allocates little memory. A thread begins its part of a step when all other threads have done
-// their parts of the earlier steps. Within a step, threads run freely. So at any time, at most one step's memory is
-// live beyond what was recorded. A step ends only if more than one thread has a part of it. So a trace of one thread is
-// a single step, however long it is, and steps cost nothing. The first thread starts every other thread at that
-// thread's first recorded event. Just before this start, the first thread joins the threads that have ended by this
-// point of the recording. A thread ends at the point at which the recorded thread ended.
+// their parts of the earlier steps. Within a step, threads run freely. So at any time, the live memory exceeds the
+// recorded live memory by at most what one step allocates. A step ends only if more than one thread has a part of it.
+// So a trace of one thread is a single step, however long it is, and steps cost nothing. The first thread starts every
+// other thread at that thread's first recorded event. Just before this start, the first thread joins the threads that
+// have ended by this point of the recording. A thread ends at the point at which the recorded thread ended.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. An operation that does not fit (large sizes, alignments, resizes, transfers, pauses) is an
@@ -130,7 +130,7 @@ struct ReplayProgram {
 };
 
 struct ReplayCompileOptions {
-    std::uint32_t threads{};  // recorded threads are distributed over this many; 0: each has its own
+    std::uint32_t threads{};  // number of threads over which the recorded threads are distributed; 0: one for each
     bool paced{};             // replays at the recorded speed, by the stamps of the trace
     EventSelection selection{};
 };

@@ -24,7 +24,8 @@ using ThreadIndex = std::uint32_t;  // indexes a replay's threads
 inline constexpr std::uint64_t least_step_bytes = 64U << 10U;
 inline constexpr std::uint64_t steps_per_peak = 64;
 
-// Cuts the recorded order into steps, and computes how much can be live at once if threads run freely within each step.
+// Cuts the recorded order into steps, and computes how many bytes can be live at a time if threads run freely within
+// each step.
 class ReplaySteps {
   public:
     explicit ReplaySteps(std::uint64_t peak_live_bytes)
@@ -84,9 +85,9 @@ class ReplaySteps {
         parts_[thread].freed = base::saturating_add(parts_[thread].freed, bytes);
     }
 
-    // For each step, how many threads have a part of it.
+    // Returns, for each step, how many threads have a part of it.
     [[nodiscard]] const std::vector<std::uint64_t>& members() const noexcept { return members_; }
-    // The most bytes that can be live, in whatever order threads run within each step.
+    // Returns the most bytes that can be live, in whatever order threads run within each step.
     [[nodiscard]] std::uint64_t bound() const noexcept { return bound_; }
 
   private:

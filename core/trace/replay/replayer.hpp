@@ -63,7 +63,7 @@ class Replayer {
     // Touches the memory that the replay itself needs; `with_handles`: also the memory of handles. Returns the cost of
     // dispatching: the result of a run of the same events without memory or pacing.
     ReplayRun prepare(bool with_handles = false);
-    // The bytes that prepare() has made resident.
+    // Returns how many bytes prepare() has made resident.
     [[nodiscard]] std::uint64_t own_bytes() const noexcept;
 
     ReplayRun on_nothing(const ReplayWatch& watch = {});

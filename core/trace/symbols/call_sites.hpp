@@ -52,18 +52,19 @@ class CallSites {
                                                       const std::string& name);
 
     [[nodiscard]] const SiteQuery& query() const noexcept { return query_; }
-    // The sites, ordered by the figure of query().order, the largest first.
+    // Returns the sites, ordered by the figure that query().order names, the largest first.
     [[nodiscard]] const std::vector<CallSite>& sites() const noexcept { return sites_; }
     [[nodiscard]] const AllocationFigures& total() const noexcept { return total_; }
     [[nodiscard]] const StackSampling& sampling() const noexcept { return sampling_; }
     // For a sample: whether the total and the sums by calling address are exact.
     [[nodiscard]] bool has_exact_callers() const noexcept { return has_exact_callers_; }
-    // The same as Totals::impossible_event (summary.hpp).
+    // Returns the same as Totals::impossible_event (summary.hpp).
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
-    // The site's stack, innermost first. A stack with more than most_frames_shown frames is cut to its innermost ones.
+    // Returns the frames of CallSite::stack, innermost first. Of a stack with more than most_frames_shown frames, only
+    // this number of innermost frames is returned.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
-    // All stacks as one tree of functions. If the sites are threads or sizes, the tree has only its root.
+    // Returns all stacks as one tree of functions. If the sites are threads or sizes, the tree has only its root.
     [[nodiscard]] CallTree tree() const;
 
   private:

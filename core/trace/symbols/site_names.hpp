@@ -22,7 +22,7 @@ namespace memsweep::trace {
 // Whether `name` names the place. * stands for any characters, and ? for one. `name` may be:
 // - the function, with or without parameters and anonymous namespaces
 // - the file, with or without its folders and the line
-// - the place's name in reports (place_name())
+// - the name of the place in reports (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
 // Marks the nodes that are the stack of some event. All other nodes are only callers of the marked nodes. The reader

@@ -50,7 +50,7 @@ class Symbolizer {
     // frame.
     [[nodiscard]] std::span<const ResolvedFrame> at(std::uint32_t node);
 
-    // Why names are missing, each reason once: "/usr/bin/x: was replaced since ...".
+    // Returns the reasons why names are missing, without repetitions: "/usr/bin/x: was replaced since ...".
     [[nodiscard]] const std::set<std::string>& notes() const noexcept { return notes_; }
 
   private:
