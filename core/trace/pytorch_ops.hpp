@@ -36,7 +36,7 @@ struct PyTorchOps {
     std::uint64_t own_releases{};
 };
 
-// Returns the requests and frees of this device, without requests for more than 64 PiB.
+// Returns the operations and the segments of this device. Requests for more than 64 PiB are left out.
 [[nodiscard]] PyTorchOps pytorch_ops(TraceReader& reader, std::uint32_t device);
 
 }  // namespace memsweep::trace
