@@ -43,6 +43,13 @@ def program(name):
     return BUILD / name
 
 
+def begins(recording):
+    """Whether the recorder has written into the file, which it makes first."""
+    with contextlib.suppress(OSError), open(recording, "rb") as file:
+        return any(file.read(8))
+    return False
+
+
 class Recording(CliTest):
     def setUp(self):
         super().setUp()
@@ -202,7 +209,7 @@ class Programs(Recording):
                 process = subprocess.Popen([BINARY, "record", "-o", self.trace, "--", *before, program("recorded_program"), "loop", "2000000", "0"],
                                            env=variables, start_new_session=True)
                 folder, last = pathlib.Path(f"{self.trace}.recording"), f"*.{1 if before else 0}.mst"
-                self.wait_until(lambda folder=folder, last=last: any(folder.glob(last)))
+                self.wait_until(lambda folder=folder, last=last: any(begins(path) for path in folder.glob(last)))
                 time.sleep(delay)
                 process.kill()
                 process.wait()
