@@ -1,14 +1,15 @@
-// Combines the results of one scenario from many hosts into a fleet. Also judges which hosts of a fleet differ from the
-// others, and how two runs of a fleet differ.
+// Combines the results of one scenario from many hosts into one result, a fleet. Also judges which hosts of a fleet
+// differ from the other hosts, and how two runs of one fleet differ.
 //
-// Several results of one host (several ranks, or several runs) count as more repetitions. The name of a host is the one
-// that its launcher gave it (SLURMD_NODENAME), else its host name.
+// Several results of one host (several ranks, or several runs) count as more repetitions. A host gets the name that the
+// launcher of its run gave it (SLURMD_NODENAME). If the launcher gave it none, it gets its host name.
 //
 // Cost     linear in the size of the results.
-// Memory   the values of all repetitions, 8 bytes each, until finish(); nothing else of the cases.
-// Errors   invalid_input, with the result's name: a scenario other than that of the first result (unless forced), a run
-//          that another result holds already, or a metric with another unit. Scenarios of probes need only the same
-//          name, because the machine decides which cases they have.
+// Memory   until finish(): the values of all repetitions, 8 bytes each. Nothing else of the cases is kept.
+// Errors   invalid_input, with the name of the result that cannot be added: its scenario is not that of the first
+//          result (unless forced), its run is already in another result, or a metric has another unit than in an
+//          earlier result. Scenarios of probes need only the same name, because the machine decides which cases they
+//          have.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +30,20 @@
 
 namespace memsweep::measure {
 
-// Parameters that name the two hosts of a link. A case with these parameters is a cell of a matrix, not a quantity of
-// one host.
+// The names of the two parameters that say from which host to which host a link leads. A case with these parameters is
+// a cell of a matrix (model::FleetMatrix), not a quantity of one host.
 inline constexpr std::string_view from_host_param = "from";
 inline constexpr std::string_view to_host_param = "to";
 
 struct Expectation {
-    std::optional<std::size_t> hosts;  // how many hosts should be there
+    std::optional<std::size_t> hosts;  // how many hosts the fleet should have; absent: not known
     std::vector<std::string> names;    // their names; may be empty
 };
 
 [[nodiscard]] std::string host_name(const model::RunReport& report);
 
-// Cases that are neither ok nor skipped, and failed assertions of severity `fail`.
+// Returns the cases that are neither ok nor skipped, and the failed assertions of severity `fail`. An assertion about a
+// case that is returned already is left out.
 [[nodiscard]] std::vector<model::FleetProblem> problems_of(const model::RunReport& report);
 
 class FleetBuilder {
@@ -50,8 +52,8 @@ class FleetBuilder {
 
     [[nodiscard]] base::Expected<void> add(const std::string& source, const model::RunReport& report);
 
-    // Call after at least one result was added. `tags`: more tags of hosts, by the host's name. Results may have tags
-    // too.
+    // Call this after at least one result was added. `tags`: by host name, the tags of a host that are added to those
+    // in the results.
     [[nodiscard]] model::Fleet finish(const Expectation& expectation,
                                       const std::map<std::string, std::map<std::string, std::string>>& tags);
 
@@ -75,7 +77,7 @@ class FleetBuilder {
     model::Fleet fleet_;
     std::string nodes_;  // the nodes of the job, as the launcher of a result wrote them
     bool any_unlike_{};
-    std::map<std::string, std::string> owners_;  // the result that holds a run, by run id
+    std::map<std::string, std::string> owners_;  // by run id: the name of the result that contains the run
     std::unordered_map<std::string, std::size_t> hosts_;
     std::unordered_map<std::string, std::size_t> metrics_;
     std::size_t next_metric_{};   // guess of the next metric: most results hold the same metrics in the same order
@@ -83,17 +85,18 @@ class FleetBuilder {
     std::map<std::string, Link> links_;
 };
 
-// What a fleet shows: which hosts differ from the others, on what evidence, and what these hosts have in common.
+// Judges a fleet: which hosts differ from the other hosts, on what evidence, and what the differing hosts have in
+// common.
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
 // host. The p values are adjusted (benjamini_bogomolov). So of the hosts that are named because of their p, at most 1 %
 // are expected to be like the others. A host is bad if it is an outlier on the worse side of a quantity. It is also bad
 // if one of its cases, assertions or limits failed, or if its run was interrupted. Parts of a time (fault_time,
-// allocator_time, ...) are not judged beside the time itself.
+// allocator_time, ...) are not judged, because the whole time is.
 //
 // Sources  tags that bad hosts share: the hypergeometric probability that by chance at least as many bad hosts carry
-//          the tag, adjusted over all tags. Odd facts (memory, kernel, ...): the usual value is that of the majority,
-//          if nine of ten hosts of a kind agree.
+//          the tag, adjusted over all tags. Odd facts (memory, kernel, ...): a value is usual if at least nine of ten
+//          hosts of a kind have it. A host of this kind with another value is odd.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 
 inline constexpr double fleet_false_share = 0.01;  // expected share of wrongly named hosts among the named ones
@@ -133,7 +136,7 @@ struct Spread {
     PeerJudgement judgement;  // without its deviations
 };
 
-// A kind with too few hosts to compare them with each other.
+// A kind of host with too few hosts to compare them with each other.
 struct SmallKind {
     std::string name;
     std::size_t hosts{};
@@ -153,7 +156,7 @@ struct FleetJudgement {
 
 [[nodiscard]] FleetJudgement judge_fleet(const model::Fleet& fleet);
 
-// True if no host is bad and none is missing.
+// Whether no host is bad and no host is missing.
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
 // Compares two runs of one fleet: how each quantity changed over the hosts that both runs have, and which hosts changed
@@ -163,9 +166,9 @@ struct FleetJudgement {
 // whether a quantity changed: by its size, its interval and a test, as in any comparison (verdict.hpp). A host is named
 // if its own change is an outlier among the changes of the hosts (peers.hpp).
 //
-// Units    ratios candidate / base; differences where a value is 0 or negative.
-// Sources  the two-sided sign test, and the interval of the median that belongs to this test; Benjamini-Hochberg over
-//          all quantities. Hosts: as in judge_fleet().
+// Units    ratios candidate / base; if a value is 0 or negative, differences candidate - base.
+// Sources  the two-sided sign test, and the median's interval that belongs to this test; Benjamini-Hochberg over all
+//          quantities. Hosts: as in judge_fleet().
 // Errors   invalid_input: the two runs have no quantity or no host in common, or measured different scenarios
 //          (unless forced).
 

@@ -1,16 +1,19 @@
-// Puts many results in the order of their runs. Shows the value of each metric in each run, and the runs at which its
-// level changed.
+// Puts many results in the order in which they were run. Shows the value of each metric in each run, and the runs from
+// which on a metric had another level.
 //
-// Results whose scenarios and machines have the same fingerprints make one history. Each run is one point, its median.
-// Whatever is particular about a run affects all its repetitions, so repetitions do not count as further runs.
+// Results whose scenarios and machines have the same fingerprints make one history. Each run gives one point per
+// metric: the median of its repetitions. A disturbance of a run affects all its repetitions, so repetitions do not
+// count as further runs.
 //
-// Sources  change_points.hpp for metrics that vary. A cut is a place between two runs where the level may change. The
-//          best cuts of all metrics are tested together with Benjamini-Hochberg, and further cuts at the level that is
-//          left (Benjamini and Bogomolov 2014). A cut counts as a change only if the runs before and after it also
-//          differ in size and interval, as in any comparison (verdict.hpp). An exact counter changes where its median
-//          leaves the last level by more than its threshold. No random numbers are used.
-// Memory   only the medians of each result are kept.
-// Errors   none: what cannot be judged has no changes, and `too_few_runs` says so.
+// Sources  change_points.hpp for metrics that vary. It finds cuts: pairs of successive runs between which the level of
+//          a metric may have changed. The best cut of each metric is tested first, those of all metrics together
+//          (Benjamini-Hochberg). Further cuts of a metric are tested at the significance level that this leaves
+//          (Benjamini and Bogomolov 2014). A cut counts as a change only if the change between the runs before it and
+//          the runs after it is also large enough and has an interval without zero, as in any comparison (verdict.hpp).
+//          An exact counter changes at the run whose median differs from the last level by more than the threshold. No
+//          random numbers are used.
+// Memory   of each result, only the median and interval of every metric are kept.
+// Errors   none: a metric with too few runs has no changes, and its `too_few_runs` is set.
 #pragma once
 
 #include <array>
@@ -34,7 +37,7 @@ struct HistoryRun {
 };
 
 struct TrendPoint {
-    std::uint64_t n{};  // values
+    std::uint64_t n{};  // the number of values
     double median{};
     std::optional<std::array<double, 2>> ci95;
 };
@@ -72,15 +75,16 @@ struct History : HistorySubject {
     std::vector<HistoryRun> runs;  // in the order they were started
     std::vector<Trend> trends;     // case by case
     std::size_t judged{};          // how many trends were tested together: those of metrics that vary
-    // Regressions before improvements, the latest first: a few of each, then the number of the others.
+    // Regressions before improvements, the latest first. Of each, only a few are listed; then comes the number of those
+    // that are not listed.
     std::vector<Finding> findings;
 };
 
-// A result that is in no history, because another result has the same run, or because no other result has its scenario
-// and machine.
+// A result that is in no history, because another result contains the same run, or because no other result has the same
+// scenario and machine.
 struct LeftOut {
     std::string name;      // the file
-    std::string again_of;  // the file that has the same run; empty: none
+    std::string again_of;  // the other file that contains the same run; empty: there is none
     std::string scenario{};
 };
 
@@ -109,7 +113,7 @@ class HistoryBuilder {
     std::vector<Entry> entries_;
 };
 
-// The number of runs that a noisy metric needs before a change can be shown.
+// The fewest runs in which a change of a noisy metric can be shown.
 inline constexpr std::size_t min_runs = 8;
 
 [[nodiscard]] std::size_t count_changes(const History& history, Verdict verdict);

@@ -6,11 +6,11 @@
 
 namespace memsweep::measure {
 
-// Makes a change of a time or throughput inconclusive, with the reason, if the machine may have caused the change. That
-// is so if its load explains the change, if fixed work in the rounds of both results changed as much, or if other work
-// disturbed the repetitions. Changes of counts are never excused. Call this only for two results that ran one after the
-// other. Within one result the repetitions of both sides alternate, so a busy machine affects both sides. If one side
-// waits longer there, that side itself is the cause.
+// Makes a change of a time or throughput inconclusive, with the reason, if the machine may have caused the change. The
+// machine may have caused it in three cases: its load explains the change, the fixed work that was timed in the rounds
+// of both results changed as much, or other work disturbed the repetitions. Changes of counts are never excused. Call
+// this only for two results that ran one after the other. If both sides are in one result, their repetitions alternate,
+// so a busy machine affects both. If one side of such a result waits longer, this side itself is the cause.
 void excuse_machine(Comparison& comparison, const model::RunReport& base, const model::RunReport& candidate);
 
 }  // namespace memsweep::measure

@@ -1,12 +1,12 @@
 // Judges a machine by short measurements: whether its memory is warm, and whether other work disturbs it.
 //
 // Units    seconds; shares as fractions.
-// Sources  a chunk of memory is cold if its first touch costs more than three times its second. A canary is fixed work
-//          that is timed in rounds. If its median absolute error is 5 % or more, or if one round in twenty takes at
-//          least a quarter longer than the median, the check says that results are spoiled. With an error of 2 % or
-//          more, or if one round in twenty takes at least a tenth longer, the check is a note. Steal time spoils
-//          results if it is 2 % or more of all processors' time.
-// Errors   none: without a reading, the check is a note without a value.
+// Sources  a chunk of memory is cold if its first touch takes more than three times as long as its second touch. A
+//          canary is fixed work that is timed in rounds. The check says that results are spoiled if half of the rounds
+//          are at least 5 % away from the median, or if one round in twenty takes at least a quarter longer than the
+//          median. The check is only a note if half of the rounds are at least 2 % away, or if one round in twenty
+//          takes at least a tenth longer. Steal time spoils results if it is 2 % or more of all processors' time.
+// Errors   none: a check without measurements is a note without a value.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,11 @@ namespace memsweep::measure {
 // The checks cpu-canary, memory-canary and steal.
 [[nodiscard]] std::vector<model::MachineCheck> neighbour_checks(const sys::CanaryReadings& readings);
 
-// The figures of these checks, for a result.
+// Returns the measured values of neighbour_checks(), in the form in which a result stores them.
 [[nodiscard]] model::Canary canary_of(std::span<const model::MachineCheck> checks);
 
-// Code: busy-machine. Names the check that spoils results, with its figures; nullopt: none does.
+// Returns a warning with the code busy-machine. It names the check which says that results are spoiled, with its
+// measured values. nullopt: no check says so.
 [[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 
 }  // namespace memsweep::measure

@@ -1,9 +1,9 @@
 // Says what every resident page of a stopped program is used for. The input is the program's address space, its live
-// blocks, and the pages that held freed blocks. It also has the code that made each mapping, and the stacks of the
-// threads.
+// blocks, the pages that once held freed blocks, who made each mapping (the allocator or other code), and the stacks of
+// the threads.
 //
-// A page has the first category of MemoryCategory that fits. On a page with live blocks, each byte has a category. The
-// sum over all categories is the resident memory, to the byte.
+// A page gets the first category of MemoryCategory that fits. On a page with live blocks, each byte gets a category of
+// its own. The sum over all categories is exactly the resident memory.
 //
 // Units    bytes; addresses of the stopped program.
 // Cost     some 20 ns per resident page and 10 ns per block.
@@ -29,11 +29,11 @@ enum class MemoryCategory : std::uint8_t {
     private_copies,     // private pages of files that were written to
     bss,                // zero-initialised data of executables and libraries
     shared,             // memory that is mapped to be shared
-    stacks,             // of threads, alive or kept for later threads
+    stacks,             // of living threads, and stacks kept for later threads
     huge_zero,          // all-zero parts of huge pages: never written, or written with zeroes
     live,               // bytes that were asked for and not freed
     rounding,           // usable bytes of live blocks beyond what was asked for
-    headers,            // of live blocks
+    headers,            // the allocator's headers of live blocks
     holes,              // the other bytes of pages with live blocks
     kept_free,          // pages without a live block that once held blocks, now freed
     never_a_block,      // pages of the allocator that never held a block
@@ -84,11 +84,11 @@ struct LedgerInput {
     std::span<const CoveredPages> covered;
     std::span<const MapperRange> mappers;
     std::span<const StackRange> stacks;
-    std::span<const AddressRange> zero_parts;  // of huge pages
+    std::span<const AddressRange> zero_parts;  // the all-zero parts of huge pages
     std::string recorder_library;              // the file of the recorder's library
-    std::string recorder_folder;               // where the recorder writes to
+    std::string recorder_folder;               // the folder that the recorder writes to
     std::size_t sites{};                       // the number of call sites; HeldBlock::site is below it
-    std::size_t most_cells{};                  // the most cells that the picture may have; 0: no picture is made
+    std::size_t most_cells{};  // about the most cells of the picture (memory_picture.hpp); 0: no picture
 };
 
 struct CategoryFigure {
@@ -100,9 +100,9 @@ struct CategoryFigure {
 struct HeldBySite {
     std::uint64_t live{};  // bytes asked for, resident or not
     std::uint64_t blocks{};
-    std::uint64_t left_behind{};       // bytes of holes and free pages that blocks of this site were the last to occupy
-    std::uint64_t pins_alone{};        // pages on which all live blocks come from this site
-    std::uint64_t pins_with_others{};  // pages with live blocks of this site and of others
+    std::uint64_t left_behind{};       // bytes of holes and free pages whose last block was of this site
+    std::uint64_t pins_alone{};        // pages whose live blocks all come from this site
+    std::uint64_t pins_with_others{};  // pages with live blocks of this site and of other sites
 };
 
 // A range of addresses, and its resident bytes by category. All cells of a picture have the same size. A cell without a
@@ -122,7 +122,7 @@ struct PictureArea {
 };
 struct MemoryPicture {
     std::uint64_t cell_bytes{};      // a power of two; cells begin at its multiples
-    std::vector<PictureArea> areas;  // those with resident pages
+    std::vector<PictureArea> areas;  // only areas with resident pages
 };
 
 struct MemoryLedger {
@@ -160,6 +160,7 @@ enum class AreaRole : std::uint8_t {
     behind_file,
     anonymous
 };
+// Returns one role for each mapping of `input.space`, in the same order.
 [[nodiscard]] std::vector<AreaRole> roles_of(const LedgerInput& input);
 
 [[nodiscard]] MemoryLedger memory_ledger(const LedgerInput& input);

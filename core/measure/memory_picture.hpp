@@ -1,7 +1,8 @@
 // Makes the MemoryPicture of an address space. The caller goes through the pages in the order of their addresses.
 //
 // Units    bytes; addresses of the program.
-// Cost     some passes over the runs of pages, to find the size of a cell; then little for each call.
+// Cost     the constructor goes through all runs of pages several times, to find the size of a cell. A call of add()
+//          costs little.
 // Memory   150 bytes per cell.
 // Threads  any.
 #pragma once
@@ -17,10 +18,11 @@ namespace memsweep::measure {
 
 class PictureMaker {
   public:
-    // Uses the smallest cell size, at least a page, for which about `most_cells` cells are enough. Every area with
-    // resident pages has at least one cell. If `most_cells` is 0, no picture is made.
+    // Uses the smallest cell size, at least a page, for which about `most_cells` cells are enough. Each area with
+    // resident pages gets at least one cell, so there may be more cells. If `most_cells` is 0, no picture is made.
     PictureMaker(const sys::AddressSpace& space, std::span<const AreaRole> roles, std::size_t most_cells);
-    // Adds resident bytes at `begin`. They must lie inside one run of pages, and not before bytes added earlier.
+    // Adds resident bytes at `begin`. They must lie inside one run of pages (sys::PageRun), and not before bytes that
+    // were added earlier.
     void add(std::uint64_t begin, MemoryCategory category, std::uint64_t bytes);
     [[nodiscard]] MemoryPicture take();
 

@@ -1,6 +1,6 @@
 // Says in one word what the memory of a stopped program is mostly used for. The evidence is the ledger
-// (memory_ledger.hpp), the bytes that a request to the allocator returned, if one was tried, and the call sites that
-// grow or have lost blocks.
+// (memory_ledger.hpp), the bytes that the allocator returned when it was asked to return free memory (if it was asked),
+// and the call sites that grow or have lost blocks.
 //
 // Threads  any.
 #pragma once
@@ -17,11 +17,12 @@
 namespace memsweep::measure {
 
 enum class MemoryWord : std::uint8_t {
-    // Lost blocks: nothing points to them any more. They grew all the time, or they are many and take much memory.
+    // Lost blocks, to which nothing points any more. Either their memory grew all the time, or they are many and take
+    // much memory.
     leak,
     grows,          // memory that grew all the time and to which something still points
-    retention,      // whole free pages; a request to the allocator returned at least half of them
-    kept,           // whole free pages; a request returned less than half of them, or no request was tried
+    retention,      // whole free pages; the allocator returned at least half of them when asked
+    kept,           // whole free pages; the allocator returned less than half when asked, or was not asked
     fragmentation,  // holes beside live blocks
     rounding,       // usable bytes beyond the requested ones, headers, and gaps from alignment
     huge_pages,     // zero parts of huge pages whose other parts are not zero
@@ -37,14 +38,15 @@ inline constexpr std::size_t memory_words = 13;
 [[nodiscard]] std::optional<MemoryWord> memory_word(std::string_view name);
 
 enum class KnownAllocator : std::uint8_t { glibc, jemalloc, mimalloc, tcmalloc, other };
-// The allocator, recognised by the file that malloc comes from.
+// Recognises the allocator by the file that malloc comes from; `other` if it is none of the four.
 [[nodiscard]] KnownAllocator allocator_of_file(std::string_view path);
 [[nodiscard]] std::string_view name_of(KnownAllocator allocator);
 
+// A request to the allocator to return its free memory.
 struct TriedRequest {
-    std::string request;       // for example "malloc_trim"; empty: none was tried
-    std::uint64_t returned{};  // anonymous bytes
-    std::string why_not{};     // why none was tried
+    std::string request;       // for example "malloc_trim"; empty: no request was tried
+    std::uint64_t returned{};  // bytes of anonymous memory that went back to the kernel
+    std::string why_not{};     // why no request was tried
     [[nodiscard]] bool was_tried() const noexcept { return !request.empty(); }
 };
 
@@ -70,7 +72,7 @@ struct VerdictInput {
 
 struct MemoryVerdict {
     MemoryWord word{};
-    std::uint64_t bytes{};              // of the memory that the word is about
+    std::uint64_t bytes{};              // the size of the memory that the word is about
     bool is_throughout{};               // for `leak`: all of it comes from sites that grew all the time
     std::vector<std::string> settings;  // settings to try, as environment variables, from the allocator's documentation
     std::optional<std::uint32_t> site;  // the call site with the most of this memory
@@ -82,8 +84,8 @@ inline constexpr double noticed_waste_share = 0.2;
 
 [[nodiscard]] MemoryVerdict memory_verdict(const VerdictInput& input);
 
-// True if more than a tenth of the allocator's heap, and more than 4 MiB, never lay in a recorded block. Then the
-// recording misses allocations of the program.
+// Whether more than a tenth of the allocator's heap, and more than 4 MiB of it, was never part of a recorded block. If
+// so, the recording misses allocations of the program.
 [[nodiscard]] bool does_not_see(const MemoryLedger& ledger);
 
 }  // namespace memsweep::measure

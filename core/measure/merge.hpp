@@ -1,13 +1,13 @@
 // Merges several results of one scenario that was measured in parts, by several jobs or on several days.
 //
-// A case that several parts hold gets the repetitions of all of them, in the order of the parts. Summaries, noise
+// A case that is in several parts gets the repetitions of all these parts, in the order of the parts. Summaries, noise
 // warnings and assertions are computed anew from all repetitions. The case gets the worst status that it has in any
-// part. A part that skipped the case does not count if another part measured it.
+// part. A part that skipped the case does not count for this if another part measured the case.
 //
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
-//          lists the run ids that went into it, so that a merged result can be merged again.
+//          lists the run ids that went into it, so that a merged result can be merged with further parts.
 // Errors   invalid_input, with the part's name: another scenario or machine, unless forced (the message says what
-//          differs); a run that another part holds already; a metric or series with another unit; a metric with more
+//          differs); a run that is already in another part; a metric or series with another unit; a metric with more
 //          values than repetitions; too many repetitions.
 #pragma once
 

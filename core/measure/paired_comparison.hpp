@@ -1,4 +1,4 @@
-// Compares the cases of two axis values within one result that were measured in rounds. The test is that of paired.hpp.
+// Compares the cases of two axis values that were measured in rounds within one result, by the test of paired.hpp.
 // Repetition n of the base and repetition n of the candidate are one round.
 //
 // Only metrics that say what a program costs are judged: its times, its memory, its allocations. Other metrics are only
@@ -15,10 +15,10 @@ namespace memsweep::measure {
 [[nodiscard]] base::Expected<Comparison> compare_rounds(const model::RunReport& report, const model::RatioOf& base,
                                                         const model::RatioOf& candidate, const Criteria& criteria);
 
-// Whether further rounds are of no use: a metric regressed, or every judged metric is decided or hidden by its scatter.
-// Wall time already counts as hidden if it scatters without a change and the processor time is `same`. This rule does
-// not apply if the user named wall time. It causes no false verdict, because the verdict on wall time is then
-// inconclusive.
+// Whether further rounds are of no use. That is so if a metric regressed, or if every judged metric either has a
+// verdict or scatters too much to get one (hides_changes()). Wall time needs less scatter for this (shows_none_yet())
+// if the processor time is `same` and the user did not name wall time. The verdict on wall time is then inconclusive,
+// so it is not false.
 [[nodiscard]] bool is_settled(const Comparison& comparison);
 
 }  // namespace memsweep::measure

@@ -2,9 +2,9 @@
 // roots point to are reachable.
 //
 // A page belongs to the heap if a block lies or lay on it, or if the allocator mapped it together with such pages.
-// Freed blocks are no roots, because they still hold old pointers. Every other written page is a root. Pages are judged
-// one by one, because a mapping may contain both kinds. The kernel joins adjacent mappings, such as a program's own
-// pool and a large block that malloc mapped.
+// Memory of freed blocks is no root, because it still contains old pointers. Every other written page is a root. Pages
+// are judged one by one, because a mapping may contain both heap and roots. The kernel joins adjacent mappings, such as
+// a program's own pool and a large block that malloc mapped.
 //
 // Units    addresses of the stopped program.
 // Cost     some 20 ns per resident page of anonymous memory.

@@ -20,12 +20,13 @@
 
 namespace memsweep::measure {
 
-// The value of a parameter as text or as a number. Empty or 0: the case has no such parameter of this type.
+// text_of and number_of return the value of a parameter of the case. They return an empty text or 0 if the case has no
+// parameter of this name, or if its value has another type.
 [[nodiscard]] std::string text_of(const model::CaseReport& one, std::string_view name);
 [[nodiscard]] std::int64_t number_of(const model::CaseReport& one, std::string_view name);
 
 // A measured case of a scenario, with the median and the best sample of one metric. The best sample is the shortest
-// time or the highest bandwidth. Other work on the machine only makes times longer, so the best sample is nearest to
+// time or the highest bandwidth. Other work on the machine only makes times longer, so the best sample is closest to
 // what the memory can do.
 struct ProbedCase {
     const model::CaseReport* report{};
@@ -33,6 +34,7 @@ struct ProbedCase {
     double best{};
 };
 
+// Returns the cases of the scenario that are ok, that have values of the metric, and for which wanted(case) is true.
 template <typename Wanted>
 [[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
                                                std::string_view scenario, std::string_view metric, Wanted wanted)
@@ -54,10 +56,10 @@ template <typename Wanted>
 [[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
                                                std::string_view scenario, std::string_view metric);
 
-// The case with the highest median; nullopt if `found` is empty.
+// Returns the case with the highest median; nullopt if `found` is empty.
 [[nodiscard]] std::optional<ProbedCase> best(const std::vector<ProbedCase>& found);
 
-// The first case whose parameter `name` has this value; nullptr: none.
+// Returns the first case whose parameter `name` has the value `number`; nullptr if no case has.
 [[nodiscard]] const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name,
                                             std::int64_t number);
 

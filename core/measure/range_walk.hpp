@@ -11,12 +11,12 @@
 
 namespace memsweep::measure {
 
-// Searches a list from front to back, so `begin` must not decrease from call to call.
+// Searches a list from its start to its end, so `begin` must not decrease from one call of at() to the next.
 template <typename Range>
 class Walk {
   public:
     explicit Walk(std::span<const Range> ranges) : rest_{ranges} {}
-    // The first range that holds a byte of [begin, end); nullptr: none does.
+    // Returns the first range that contains a byte of [begin, end); nullptr if no range does.
     [[nodiscard]] const Range* at(std::uint64_t begin, std::uint64_t end)
     {
         while (!rest_.empty() && rest_.front().end <= begin) {
@@ -36,7 +36,7 @@ bool overlaps(std::span<const Range> ranges, std::uint64_t begin, std::uint64_t 
     return at != ranges.end() && at->begin < end;
 }
 
-// Where a block begins and ends, with its header and all its usable bytes.
+// Return where a block begins (at its header) and where its usable bytes end. The end is exclusive.
 [[nodiscard]] inline std::uint64_t block_begin(const HeldBlock& block)
 {
     return block.address - std::min<std::uint64_t>(block.address, block.header);

@@ -1,4 +1,5 @@
-// Ranks the programs of one command line by their times, and says how much faster the fastest ran than each other one.
+// Ranks the programs of one command line by their times, and says how much faster the fastest program ran than each
+// other program.
 //
 // Units    ratios of wall_time.
 // Sources  the Hodges-Lehmann estimate with its 95 % interval. A few slow repetitions do not move the estimate.
@@ -10,8 +11,8 @@
 
 namespace memsweep::measure {
 
-// One finding for each program but the fastest, in the order of their times. Empty for scenarios, for replays, for
-// comparisons of two programs, and if fewer than two programs have a time.
+// Returns one finding for each program except the fastest, the faster programs first. Returns none for scenarios, for
+// replays, for comparisons of two programs, and if fewer than two programs have a time.
 [[nodiscard]] std::vector<Finding> ranking_findings(const model::RunReport& report);
 
 }  // namespace memsweep::measure

@@ -1,5 +1,5 @@
-// The reason of a verdict, as values: the rule that decided, and the numbers that it used. reporters/wording turns it
-// into a sentence.
+// The reason for a verdict, as data: the rule that decided, and the numbers that this rule used. reporters/wording
+// turns the reason into a sentence.
 //
 // Units    medians, shifts and differences in the metric's unit; shares as fractions.
 #pragma once
@@ -18,16 +18,16 @@
 
 namespace memsweep::measure {
 
-// Rules that need no number of the metric.
+// Rules that decide without the metric's values.
 enum class Rule : std::uint8_t {
-    units_differ,     // the two sides differ in the metric's unit, or in which direction is better
+    units_differ,     // the sides give the metric different units, or disagree on whether lower is better
     of_the_machine,   // the metric describes the machine, not the case
     part_of_time,     // the metric is a part of a time, and only the whole time is judged
     explains_others,  // the metric only explains others; judged if --metric or --threshold names it
     fleet_explains,   // in a fleet, the metric only explains others; judged if --threshold names it
     unit_is_shown,    // the user asked only to show metrics in this unit
     is_shown,         // the user asked only to show this metric
-    no_round,         // in no round were both sides measured
+    no_round,         // no round measured both sides
 };
 
 // Only one side has the case or the metric.
@@ -51,7 +51,7 @@ struct CounterChange {
     model::Unit unit{};
     double base{}, candidate{};
     bool is_allowed{};
-    std::size_t rounds{}, wanted{};  // rounds so far, and rounds needed to show that it repeats; wanted 0: enough
+    std::size_t rounds{}, wanted{};  // rounds so far; rounds needed to show a constant counter, 0: there are enough
 };
 
 enum class Shown : std::uint8_t {
@@ -101,7 +101,7 @@ struct BusierMachine {
     Threshold threshold;
 };
 
-// Work that shows the speed of a machine.
+// Kinds of work whose time shows the speed of a machine.
 enum class TimedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
 
 // Fixed work changed as much as the metric.
@@ -110,8 +110,8 @@ struct SlowerMachine {
     TimedWork work{};
     double by{};                // 0.12: the work was 12 % slower
     double slower{}, faster{};  // how long the work took on either side
-    double share{1};            // the part of the case's time that is such work
-    double left{};              // what is left of the change, as a share of the base's median
+    double share{1};            // the share of the case's time that is such work; 1 if it is not known
+    double left{};              // what is left of the change after correction, as a share of the base's median
     model::Unit unit{};
     Threshold threshold;
 };
@@ -138,9 +138,9 @@ struct FastestRuns {
     model::Unit unit{};
     double fastest{}, usual{};
     Threshold threshold;
-    // Fixed work that was slower on this side too; `fastest` is compared without this part.
+    // Fixed work that was slower on this side too: before the comparison, `fastest` was corrected by `slower_by`.
     std::optional<TimedWork> slower_work{};
-    double slower_by{};  // 0.12: 12 %
+    double slower_by{};  // 0.12: the fixed work was 12 % slower
 };
 
 struct Reason {
@@ -148,7 +148,8 @@ struct Reason {
                  TooFewHosts, ShiftInRounds, BusierMachine, SlowerMachine, OtherTurns, ColdCaches, DisturbedRuns,
                  FastestRuns>
         about{};
-    std::uint64_t names_apart{};  // names_apart() of names.hpp, if an exact counter changed within its threshold
+    // names_apart() of names.hpp; set if an exact counter changed, but within its threshold.
+    std::uint64_t names_apart{};
     // The metric is a wall time that scattered too much to decide; the processor time did not change.
     bool waited_unevenly{};
 

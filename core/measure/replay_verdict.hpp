@@ -1,15 +1,15 @@
 // Judges allocators, pools and release modes by replays of one trace. All report formats show the same verdict.
 //
 // Sources  Time: time_per_event.
-//          Memory: those of resident_peak, resident_end and resident_idle that all cases have. If they share none:
-//          working_set_peak_delta.
+//          Memory: those of resident_peak, resident_end and resident_idle that all cases have. If there is no such
+//          metric: working_set_peak_delta.
 //          Two cases count as equal in time if the 95 % intervals of their medians overlap, or if they differ by less
 //          than 2 %. They count as equal in memory if the intervals overlap, or if they differ by less than 5 % or
 //          256 KiB.
 //          Only cases of one scenario with the same number of threads are compared. Cases on the allocator `null` are
 //          left out: they have no memory.
-//          Memory is not compared if a case is on a device, because no working set includes a device's memory. It is
-//          not compared either if the live bytes of a replay may exceed those of the recording by more than 5 %
+//          Memory is not compared if a case is on a device, because no working set includes a device's memory. Nor is
+//          memory compared if the live bytes of a replay may exceed those of the recording by more than 5 %
 //          (live_bytes_bound).
 // Errors   none. If a case has too few repetitions for an interval, the answer is too_few_repetitions.
 // Ownership  a verdict points into the cases.
@@ -33,7 +33,7 @@ namespace memsweep::measure {
 inline constexpr std::string_view replay_time = model::metrics::time_per_event;
 
 struct WeighedReplay {
-    std::string name;  // its values of the parameters in which the replays differ
+    std::string name;  // the values of those parameters in which the replays differ
     const model::CaseReport* report{};
 };
 using WeighedReplays = std::vector<WeighedReplay>;
@@ -41,7 +41,7 @@ using WeighedReplays = std::vector<WeighedReplay>;
 enum class ReplayAnswer : std::uint8_t {
     too_few_repetitions,  // a case has too few repetitions for an interval
     no_difference,        // all cases are equal in everything that was compared
-    take,                 // one of `chosen`: no other case is better in time or in memory
+    take,                 // take any of `chosen`: no other case is better in time or in memory
     none_is_best,         // every case is worse than another one in time or in memory
 };
 
@@ -57,20 +57,20 @@ struct ReplayVerdict {
     std::vector<std::string_view> memory;  // the metrics by which memory is compared
     std::optional<Unweighed> unweighed;    // empty: memory is compared
     ReplayAnswer answer{};
-    WeighedReplays chosen;                 // take: the best; none_is_best: those in `smallest` for every metric, if any
-    WeighedReplays fastest;                // equal in time to the fastest
-    std::vector<WeighedReplays> smallest;  // for each metric in `memory`: those equal to the smallest
-    const model::CaseReport* short_of{};   // too_few_repetitions: the case without an interval
-    std::uint64_t repetitions{};           // of that case
+    WeighedReplays chosen;   // answer `take`: the best; none_is_best: those in every list of `smallest`, if any
+    WeighedReplays fastest;  // those equal in time to the fastest
+    std::vector<WeighedReplays> smallest;  // for each metric in `memory`: those equal to the replay with the least
+    const model::CaseReport* short_of{};   // answer too_few_repetitions: the case without an interval
+    std::uint64_t repetitions{};           // of `short_of`
 };
 
-// One verdict for each scenario and number of threads that has at least two replays.
+// Returns one verdict for each combination of scenario and number of threads that at least two replays have.
 [[nodiscard]] std::vector<ReplayVerdict> replay_verdicts(std::span<const model::CaseReport> cases);
 
-// The metric's summary; the replay must have it.
+// Returns the summary of a metric, which the replay must have.
 [[nodiscard]] const model::Summary& summary_of(const WeighedReplay& replay, std::string_view metric);
 
-// The replays with the smallest and the largest median.
+// least() and most() return the replay with the smallest and the largest median of the metric.
 [[nodiscard]] const WeighedReplay& least(const WeighedReplays& replays, std::string_view metric);
 [[nodiscard]] const WeighedReplay& most(const WeighedReplays& replays, std::string_view metric);
 

@@ -4,16 +4,16 @@
 // addresses do not matter. If a function allocates on several lines, the lines of the two builds are paired in order,
 // such that they differ as little as possible.
 //
-// A site is the innermost function of the program's own code. Some functions only allocate on behalf of their callers;
-// then the callers are the sites. A function counts as one of these in two cases:
-//   - Its name is like malloc's, and it has one caller or a caller that does not differ.
-//   - It has four callers or more, of which some but at most a quarter differ.
+// A site is the innermost function of the program's own code. Some functions only allocate on behalf of their callers,
+// and the callers are the sites. A function counts as such a helper in two cases:
+//   - Its name is like malloc's, and it has only one caller, or at least one caller that does not differ.
+//   - It has at least four callers, and at least one but at most a quarter of them differ.
 //
 // A site differs if the gap between the two programs' runs is wider than the range of the runs of either program. Two
 // runs of each program are enough if no figure varies between runs of the same program; otherwise up to five runs are
 // needed. False sites were counted in a simulation that compared a program with itself, with five runs. Of the sites
-// whose figures vary continuously, 1 in 10,000 was named. Of those whose figures alternate between two values, 2 in
-// 1,000 were. If figures vary, changes below 0.02 % of the program's total are not reported.
+// whose figures vary continuously, 1 in 10,000 was named. Of the sites whose figures alternate between two values, 2 in
+// 1,000 were named. If figures vary, changes below 0.02 % of the program's total are not reported.
 //
 // Units    bytes and counts of one run.
 // Cost     about 1 us for each stack of each run. For a function that allocates on n lines: n^2 steps of 5 ns.
@@ -66,8 +66,8 @@ class SiteFrames {
 
 struct SiteFigures {
     std::uint64_t allocations{}, allocated_bytes{};
-    std::uint64_t peak_bytes{}, peak_blocks{};  // of blocks that are live at the peak of the run
-    std::uint64_t end_bytes{}, end_blocks{};    // of blocks that are live at the end of the run
+    std::uint64_t peak_bytes{}, peak_blocks{};  // only of blocks that are live at the peak of the run
+    std::uint64_t end_bytes{}, end_blocks{};    // only of blocks that are live at the end of the run
 };
 
 struct RecordedStack {
@@ -98,8 +98,8 @@ struct LineUse {
 };
 inline constexpr std::size_t no_line = ~std::size_t{0};
 
-// Pairs the lines of two builds; both inputs are sorted by line. Each index appears once, in rising order. An index
-// without a partner is paired with `no_line`.
+// Pairs the lines of two builds; both inputs are sorted by line. Returns pairs of an index into `base` and an index
+// into `candidate`. Each index appears once, in rising order. An index without a partner is paired with `no_line`.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> pair_lines(std::span<const LineUse> base,
                                                                           std::span<const LineUse> candidate);
 

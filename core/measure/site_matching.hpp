@@ -18,7 +18,7 @@
 
 namespace memsweep::measure {
 
-// A place in the call stacks of allocations: a line of a function, in both programs or in one.
+// A place in the call stacks of allocations: a line of a function that is in both programs or in one of them.
 struct SitePlace {
     std::uint32_t function{};
     std::array<std::uint32_t, 2> frame{no_frame, no_frame};  // in the base, in the candidate
@@ -28,7 +28,7 @@ struct SitePlace {
 // Stacks that pass through the same places, from the innermost place outwards. Lines may have moved between programs.
 struct Chain {
     std::vector<std::uint32_t> places;
-    std::array<std::vector<SiteFigures>, 2> runs;  // figures of each run, of the base and of the candidate
+    std::array<std::vector<SiteFigures>, 2> runs;  // by program (base, candidate): the figures of each run
 };
 
 class MatchedStacks {
@@ -38,19 +38,20 @@ class MatchedStacks {
     MatchedStacks(const SiteFrames& frames, const Sides& sides);
 
     [[nodiscard]] const std::vector<Chain>& chains() const noexcept { return chains_; }
-    // The function's name in the candidate if the place exists there, else in the base.
+    // Returns the function's name in the candidate if the place exists in the candidate, else in the base.
     [[nodiscard]] const std::string& function_of(std::uint32_t place) const
     {
         return frame_of(places_[place]).function;
     }
     [[nodiscard]] std::string label(std::uint32_t place) const;
     [[nodiscard]] bool is_nameless(std::uint32_t place) const { return places_[place].function == nameless; }
-    // Programs and libraries of either side without symbols, whose places cannot be compared.
+    // Names the programs and libraries, of either side, without symbols. Their places cannot be compared.
     [[nodiscard]] const std::set<std::string>& nameless_modules() const noexcept { return nameless_modules_; }
 
   private:
     static constexpr std::uint32_t stackless = 0;
-    static constexpr std::uint32_t nameless = 1;  // all places without a name, except in files that both sides have
+    // All functions without a name, except in modules that are the same on both sides.
+    static constexpr std::uint32_t nameless = 1;
     using FunctionAndLine = std::pair<std::uint32_t, std::uint32_t>;
     using FilesOfSides = std::array<std::set<std::string_view>, 2>;
 

@@ -24,7 +24,7 @@ struct RunSpan {
     std::int64_t median{};
     std::int64_t most{};
 };
-// All are 0 if there are no runs.
+// Returns zeros if there are no runs.
 [[nodiscard]] RunSpan span_of(std::vector<std::int64_t> runs);
 
 // The heap of a replay at its end, before the blocks that are still live are freed.
@@ -33,13 +33,13 @@ struct ReplayedHeap {
     RunSpan given_back;  // still resident after the allocator was asked to return free memory to the system
 };
 
-// The bytes of those heap pages of the program that were part of a block at some time. A replay has such pages too, so
-// they can be compared.
+// Returns the bytes of those heap pages of the program that were part of a block at some time. A replay has such pages
+// too, so replay and program can be compared.
 [[nodiscard]] std::uint64_t heap_bytes(const MemoryLedger& ledger);
 
 // Compares the replay of the whole recording with the program itself, at the same point of the program. The program's
-// allocator also has pages that were never part of a block. An unknown part of them is in the replay too, so the replay
-// agrees with the program anywhere from `measured` to `measured + never_a_block`.
+// allocator also has pages that were never part of a block. The replay has an unknown part of these pages too. So the
+// replay agrees with the program if its heap has from `measured` to `measured + never_a_block` bytes.
 struct ReplayCheck {
     struct AfterRequest {
         std::int64_t resident{};
@@ -55,10 +55,10 @@ struct ReplayCheck {
     off() const noexcept;  // distance of `resident` from the range that agrees, as a share of `measured`
     [[nodiscard]] bool is_usable() const noexcept { return off() <= most_off; }
 
-    // The distance between `resident` and `measured`. The part due to the allocator's other pages is not known, so the
-    // whole distance counts as error.
+    // The distance between `resident` and `measured`. How much of this distance comes from the allocator's other pages
+    // is not known, so all of it counts as error.
     [[nodiscard]] std::uint64_t error() const noexcept;
-    // The same distance after the request to return free memory. Without such a request: error().
+    // As error(), but after the request to return free memory. If there was no request, returns error().
     [[nodiscard]] std::uint64_t error_after_request() const noexcept;
 };
 // `returned`: the bytes that a copy of the program returned when asked to return free memory.
@@ -68,7 +68,7 @@ struct ReplayCheck {
 struct ReturnedBytes {
     static constexpr std::uint64_t least_errors = 10;  // an estimate is reported if it is this many times its error
 
-    std::int64_t bytes{};                         // the difference of the medians
+    std::int64_t bytes{};                         // the saving: the median with the sites less the median without them
     std::uint64_t spread{};                       // the range of this difference over all pairs of single runs
     std::optional<std::uint64_t> replay_error{};  // absent: the program itself was not measured
 
@@ -79,7 +79,7 @@ struct ReturnedBytes {
 struct SiteReturn {
     ReturnedBytes as_it_is;
     ReturnedBytes after_request;  // after the allocator was asked to return free memory
-    std::uint32_t runs{};         // replays behind each median
+    std::uint32_t runs{};         // replays of each kind; each median is over this number
 };
 [[nodiscard]] SiteReturn site_return(const ReplayedHeap& whole, const ReplayedHeap& without, std::uint32_t runs,
                                      const std::optional<ReplayCheck>& check);

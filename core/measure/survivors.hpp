@@ -5,9 +5,9 @@
 // The recording is divided into twenty windows. A window counts if it is older than 1.5 times the longest lifetime of
 // freed blocks (without the longest 0.1 % of lifetimes). A block from such a window that is still live has outlived the
 // usual lifetimes. A site grows if three things hold:
-//   - Five or more windows count from the window with its first survivor on.
-//   - 90 % of these windows contain survivors.
-//   - The later half of these windows contains at least 35 % of the surviving bytes.
+//   - From the window with the site's first survivor on (inclusive), at least five windows count.
+//   - At least 90 % of these windows contain survivors of the site.
+//   - The later half of these windows contains at least 35 % of the site's surviving bytes in them.
 // A cache that is still filling meets these rules too: events alone do not distinguish it from a leak.
 //
 // Units    time is counted in events of the recording; bytes.
@@ -21,7 +21,7 @@
 
 namespace memsweep::measure {
 
-// A histogram of the lifetimes of freed blocks, with eight steps per power of two.
+// A histogram of the lifetimes of freed blocks. Between a lifetime and its double there are eight steps.
 class Lifetimes {
   public:
     void add(std::uint64_t life) noexcept
@@ -30,7 +30,7 @@ class Lifetimes {
         ++count_;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-    // The lifetime that 99.9 % of the blocks do not exceed, rounded up by at most an eighth.
+    // Returns the lifetime that 99.9 % of the blocks do not exceed, rounded up by at most an eighth.
     [[nodiscard]] std::uint64_t longest() const noexcept;
 
   private:
@@ -47,7 +47,7 @@ struct Survivor {
 
 inline constexpr std::uint64_t fewest_ended_lives = 100;  // fewer freed blocks say too little about lifetimes
 
-// `now`: the number of events so far.
+// Whether a site with these survivors grows. `longest_life`: Lifetimes::longest(). `now`: the number of events so far.
 [[nodiscard]] bool grows(std::span<const Survivor> survivors, std::uint64_t longest_life, std::uint64_t now);
 
 }  // namespace memsweep::measure

@@ -20,15 +20,15 @@ namespace memsweep::measure {
 struct Threshold {
     double relative{};
     double absolute{};
-    // The most that the relative part allows, in the metric's unit. Otherwise 0.1 % of a gigabyte, for example, would
-    // allow too much.
+    // The most that the relative part allows, in the metric's unit. Without this limit, 0.1 % of a gigabyte, for
+    // example, would allow a change of a whole megabyte.
     double at_most{std::numeric_limits<double>::infinity()};
 };
 
 // Thresholds by metric name, or by POINT.METRIC for a named point. Metrics that are not listed keep their defaults.
 using Thresholds = std::map<std::string, Threshold, std::less<>>;
 
-// The defaults, as the relative and the absolute part:
+// Returns the default of a metric. The defaults are, as the relative part, the absolute part, or both:
 //   times of one event            5 %, 100 ns
 //   noisy sizes (working set)     2 %, 1 MiB
 //   minor faults                  2 %, 64
@@ -41,11 +41,12 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 [[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 // Whether a metric is the time of a single event (a latency, a pause) and not of the whole case.
 [[nodiscard]] bool is_of_one_event(std::string_view metric);
+// Returns the threshold that the user chose for the metric, else the metric's default.
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);
 
-// True if three things hold: the change is not 0; it is at least the absolute part; it exceeds the relative part or
-// `at_most`, whichever allows less.
+// Whether a change counts, which needs three things: the change is not 0; it is at least the absolute part; it exceeds
+// the relative part or `at_most`, whichever allows less.
 [[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
 
 // Parses a threshold as users write it: "5%", "2%,1MiB", "0%,64".

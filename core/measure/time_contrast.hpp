@@ -13,20 +13,21 @@ namespace memsweep::measure {
 
 struct TimeContrast {
     std::string_view metric;            // time_per_op, else wall_time
-    model::CountedOperation operation;  // the unit of time_per_op
+    model::CountedOperation operation;  // what one operation of time_per_op is
     Shift ratio;                        // other / base
 };
 
 // Whether a metric is the time of the case as a whole.
 [[nodiscard]] bool is_time(std::string_view metric);
 
-// The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty if either case has no times, or a time of 0.
+// Returns the Hodges-Lehmann ratio of time_per_op, or of wall_time if a case has no time_per_op. Returns nullopt if a
+// case has no times, or a time of 0.
 [[nodiscard]] std::optional<TimeContrast> time_contrast(const model::CaseReport& base, const model::CaseReport& other);
 
 // Whether the interval includes 1, which means no difference.
 [[nodiscard]] bool includes_one(const Shift& ratio);
 
-// True if `other` is slower and the interval excludes 1.
+// Whether `other` is slower and the interval excludes 1.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
 
 // The extra time that one case takes compared with another, split into parts. The parts are page faults, calls into the
@@ -35,8 +36,10 @@ struct TimeContrast {
 //
 // Units    seconds, per operation if both cases have time_per_op, else for all timed steps.
 // Sources  Extra time: the difference of the median wall times, each divided by its number of operations if per
-//          operation. time_per_op would not do: it may be a median of calls, and only a few of them may fault.
-//          Faults: fault_time, the number of faults of each kind times the cost of one, measured beside the case.
+//          operation. The metric time_per_op is not used, because it may be the median of calls of which only a few
+//          fault.
+//          Faults: fault_time: for each kind of fault, the number of faults times the price of one fault, which was
+//          measured beside the case.
 //          Calls and waits: measured.
 struct Attribution {
     bool per_operation{};
@@ -50,13 +53,13 @@ struct Attribution {
     double unexplained{};             // negative if the parts add up to more than `extra`
     double explained{};               // the parts as a share of `extra`
     double extra_faults{};            // the difference in the number of faults
-    // The average price of one fault, in the base and in the other case; 0: not known. `faults` = fault_price x faults
+    // The average time of one fault, in the base and in the other case; 0: not known. `faults` = fault_price x faults
     // of the other case - base_fault_price x faults of the base.
     double base_fault_price{};
     double fault_price{};
 };
 
-// Empty if a case has no times or no page-fault counts, or if the other case did not take longer.
+// Returns nullopt if a case has no times or no page-fault counts, or if the other case did not take longer.
 [[nodiscard]] std::optional<Attribution> attribute(const model::CaseReport& base, const model::CaseReport& other);
 
 // The parts are measured independently. If they add up to more than this share of the extra time, the split is invalid.
@@ -75,18 +78,18 @@ struct MachineContrast {
     double fault_price{};   // never negative
     double price_before{};  // fault_cost of the faster case; 0: unknown
     double price_after{};   // fault_cost of the slower case; 0: unknown
-    // The extra mean wall time that the two parts do not explain, as a share of the faster case's mean. Only for a time
-    // per operation.
+    // The extra mean wall time that the two parts do not explain, as a share of the faster case's mean wall time. Only
+    // for a time per operation, else empty.
     std::optional<double> wall_left;
 };
 
-// Empty if neither part grew, or if the metric is not a time of the program's thread as a whole. A latency or the time
-// of the fastest call is not.
+// Returns nullopt if neither part grew, or if the metric is not a time of the program's thread as a whole. For example,
+// a latency or the time of the fastest call is no such time.
 [[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
                                                               const model::CaseReport& slower, std::string_view metric);
 
-// True if the extra time without the machine's parts is within the threshold. The relative part of the threshold is a
-// share of `base`.
+// Whether the extra time without the machine's two parts is within the threshold. The relative part of the threshold is
+// a share of `base`.
 [[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
 
 }  // namespace memsweep::measure

@@ -1,8 +1,8 @@
 // The verdict of a comparison: one word, and the reason for it.
 //
-// Sources  A change needs effect size, significance and interval together. In a simulation of 20,000 pairs of 10
-//          repetitions, with a drift of up to 2 % in each run, the U test alone gave 58 % false alarms at 1 % noise and
-//          19 % at 3 %. All three criteria together gave 0.01 % and 1.8 %.
+// Sources  A change needs effect size, significance and interval together. In a simulation of 20,000 pairs of runs of
+//          10 repetitions each, with a drift of up to 2 % in each run, the U test alone gave 58 % false alarms at 1 %
+//          noise and 19 % at 3 %. All three criteria together gave 0.01 % at 1 % noise and 1.8 % at 3 %.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ enum class Verdict : std::uint8_t {
     informational,  // shown, never judged
 };
 
-// True for the verdicts that make `compare` fail: regressed and newly_failing.
+// Whether a verdict makes `compare` fail: regressed and newly_failing do.
 [[nodiscard]] bool gates(Verdict verdict);
 
 inline constexpr double significance = 0.05;       // a change is significant up to this q, the adjusted p value
@@ -49,7 +49,7 @@ struct MetricEffect {
     std::optional<double> value{}, base_value{};  // in `unit`
     std::optional<Shift> effect{};                // of `value` against `base_value`
     std::optional<Verdict> verdict{};             // empty: not judged
-    const model::CaseReport *of{}, *base{};       // the cases of value and base_value; nullptr: those of the finding
+    const model::CaseReport *of{}, *base{};  // the cases of `value` and `base_value`; nullptr: the cases of the finding
 };
 
 struct Judgement {
@@ -71,11 +71,11 @@ struct Observed {
 // Judges a noisy metric. `shift` must have an interval.
 [[nodiscard]] Judgement judge_noisy(const Observed& observed, const Shift& shift, double q);
 
-// Empty if n and m repetitions can show a difference when `family` noisy metrics are judged together. Otherwise
-// `insufficient`, with the number of repetitions that would be enough.
+// Returns nullopt if n and m repetitions are enough to show a difference when `family` noisy metrics are judged
+// together. Otherwise returns `insufficient`, with the number of repetitions that would be enough.
 [[nodiscard]] std::optional<Judgement> judge_sample_size(std::size_t n, std::size_t m, std::size_t family);
 
-// The fewest repetitions of each side that can show a difference when `family` noisy metrics are judged together.
+// Returns the fewest repetitions per side that can show a difference when `family` noisy metrics are judged together.
 [[nodiscard]] std::size_t repetitions_needed(std::size_t family);
 
 }  // namespace memsweep::measure
