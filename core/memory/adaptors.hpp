@@ -1,5 +1,5 @@
-// Adaptors: resources that pass calls on to another resource, their upstream. Each adds one thing: it counts, limits,
-// fails or times calls, or it places blocks on nodes, asks for huge pages, or delays frees.
+// Adaptors: resources that pass calls on to another resource, their upstream. Each adaptor has one task: to count,
+// limit, fail or time calls, to place blocks on NUMA nodes, to ask for huge pages, or to delay frees.
 //
 // Ownership  an adaptor borrows its upstream and its other arguments, which must outlive it.
 #pragma once
@@ -48,7 +48,7 @@ class Adaptor : public MemoryResource {
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
-// Counts the calls and bytes that pass through it, exactly. The counters may lie in memory shared with another process.
+// Counts exactly the calls and bytes that pass through it. The counters may lie in memory shared with another process.
 //
 // Cost     that of Counters: a few plain additions per call.
 // Threads  bytes are added after the upstream has allocated them, and subtracted after it has freed them. So bytes
@@ -88,7 +88,8 @@ using CountingAdaptor = Counting<MemoryResource>;
 // Refuses allocations that would raise the live bytes above a limit.
 //
 // Cost     a compare-and-swap per allocation, an atomic subtraction per deallocation.
-// Errors   over_limit, without a call of the upstream. Refusals by the upstream are passed on and do not count.
+// Errors   over_limit, without a call of the upstream. Refusals by the upstream are passed on; the refused bytes do not
+//          count.
 // Threads  any. Bytes count from before the upstream allocates them until after it has freed them. So the live bytes
 //          of the upstream never exceed the limit.
 class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
@@ -159,8 +160,8 @@ class FailingAdaptor final : public Adaptor<FailingAdaptor> {
     std::atomic<std::uint64_t> requests_{0};
 };
 
-// The time that the program's main thread spent in calls into an allocator. Calls by other threads are not included,
-// because the program does not wait for them.
+// Adds up the time that the program's main thread spent in calls into an allocator. Calls by other threads are not
+// included, because the program does not wait for them.
 //
 // Units    nanoseconds of the steady clock.
 // Cost     two clock reads per timed call. Only calls for `timed_from_bytes` or more are timed, because they may be
@@ -194,7 +195,7 @@ class Timing final : public MemoryResource {
     {
     }
 
-    // The upstream if calls of that size are not timed; nullptr if they are.
+    // Returns the upstream if calls for `bytes` are not timed; nullptr if they are timed.
     [[nodiscard]] Upstream* untimed(std::size_t bytes) noexcept { return bytes < from_bytes_ ? &upstream_ : nullptr; }
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -290,7 +291,7 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
 // Units    bytes.
 // Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
 //          the address range, so it also applies to blocks that malloc places there later.
-// Cost     a madvise per large allocation, a comparison for others.
+// Cost     a call of madvise per large allocation; for each smaller one, only a comparison of its size.
 // Errors   those of the upstream. A kernel without huge pages refuses the advice, which is ignored.
 // Threads  as the upstream.
 class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
@@ -316,12 +317,12 @@ class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
     std::uint64_t page_bytes_;
 };
 
-// Fills freed blocks with a pattern and keeps them in quarantine before it frees them. If the pattern has changed by
-// then, something wrote to the block after it was freed.
+// Fills a freed block with the byte `poison` and keeps it for some time (in quarantine) before it frees the block to
+// the upstream. If a byte has changed by then, something wrote to the block after it was freed.
 //
 // Units    bytes.
 // Cost     every byte is written when a block is freed, and read when the block leaves quarantine.
-// Memory   at most `limit_bytes` are in quarantine; the oldest blocks leave first.
+// Memory   at most `limit_bytes` are in quarantine; the blocks freed first leave first.
 // Threads  any; tag_next is for one thread only.
 // Ownership  borrows the upstream; the destructor frees everything in quarantine.
 class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
@@ -339,8 +340,8 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
     // Sets the tag of blocks that are freed from now on. take_broken reports blocks by their tags.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // Empties the quarantine. Returns the tags of all blocks found since the last call that were written to after they
-    // had been freed.
+    // Empties the quarantine. Returns the tags of all blocks that were found, since the last call of take_broken, to
+    // have been written to after they were freed.
     [[nodiscard]] std::vector<std::uint16_t> take_broken();
 
   private:

@@ -20,7 +20,8 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-// False for a request that no resource can serve. The limits leave room for rounding up, so that sums cannot overflow.
+// Whether a resource can serve such a request at all. The limits leave room for rounding up, so that sums cannot
+// overflow.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
     return is_power_of_two(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
@@ -31,7 +32,7 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// All pages that a block overlaps, even in part. The first and the last one may be shared with neighbouring blocks.
+// All pages that a block overlaps, even in part. The first and the last page may be shared with neighbouring blocks.
 //
 // Units    bytes.
 struct PageSpan {

@@ -5,7 +5,8 @@
 //          inlined into the loop, otherwise both calls are virtual. A Timing adaptor adds nothing for sizes that it
 //          does not time.
 // Memory   one block at a time, which is never written to.
-// Errors   after a refused allocation: its status, and the number of turns before it.
+// Errors   if an allocation is refused, the loop ends. alloc_free returns the status of this allocation, and
+//          the number of complete turns before it.
 // Threads  as the resource.
 #pragma once
 
@@ -20,7 +21,7 @@
 namespace memsweep::memory {
 
 struct AllocFreeTurns {
-    std::uint64_t done{};  // turns
+    std::uint64_t done{};  // complete turns
     AllocStatus status{AllocStatus::ok};
 };
 

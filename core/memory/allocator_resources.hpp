@@ -18,8 +18,8 @@ namespace memsweep::memory {
 // The malloc of the process, whichever library provides it. Most language runtimes allocate from it.
 //
 // Sources  malloc and calloc for alignments up to alignof(max_align_t), posix_memalign for larger ones.
-// Cost     zeroed memory: calloc leaves fresh pages untouched. For larger alignments there is no calloc, so memset
-//          writes the zeros.
+// Cost     zeroed memory: calloc leaves fresh pages untouched. The C library has no calloc for larger alignments, so
+//          memset writes the zeros.
 // Threads  as malloc: any thread may allocate and free.
 class MallocResource final : public MemoryResource {
   public:
@@ -78,7 +78,7 @@ class AlignedResource final : public MemoryResource {
     }
 
   private:
-    // The larger alignment. An invalid value is returned unchanged, so that malloc_ refuses it.
+    // Returns the larger of the two alignments. An invalid `asked` is returned unchanged, so that malloc_ refuses it.
     [[nodiscard]] std::size_t stricter(std::size_t asked) const noexcept
     {
         return asked != 0 && asked < alignment_ && (asked & (asked - 1)) == 0 ? alignment_ : asked;
@@ -90,12 +90,12 @@ class AlignedResource final : public MemoryResource {
 
 // The standard library's memory resources with their default options.
 //
-// Sources  <memory_resource>: new_delete_resource, and above it monotonic_buffer_resource, unsynchronized_pool_resource
-//          and synchronized_pool_resource.
+// Sources  <memory_resource>: new_delete_resource, and three resources that get their memory from it:
+//          monotonic_buffer_resource, unsynchronized_pool_resource and synchronized_pool_resource.
 // Memory   monotonic frees nothing before it is destroyed. The pools keep blocks up to a few MiB and pass larger ones
-//          on. None can promise zeros, so zeroed memory is written (memset).
-//          Sizes are rounded up to the alignment. Otherwise the pools of libstdc++ 12 serve 24 bytes aligned to 16 from
-//          their 24-byte blocks, every second of which is misaligned.
+//          on. None of these resources can promise zeros, so zeroed memory is written (memset).
+//          Sizes are rounded up to the alignment. Without this, the pools of libstdc++ 12 would serve a request for 24
+//          bytes aligned to 16 from their 24-byte blocks, every second of which is misaligned.
 // Errors   bad_request; out_of_memory: the library threw std::bad_alloc, which is caught here.
 // Threads  new_delete and synchronized: any. monotonic and unsynchronized: one at a time (model::is_single_threaded).
 class PmrResource final : public MemoryResource {
@@ -118,11 +118,12 @@ class PmrResource final : public MemoryResource {
     std::pmr::memory_resource* resource_;
 };
 
-// Hands out addresses without memory, which must not be dereferenced. It measures the cost of the harness itself.
+// Hands out addresses without memory, which must not be dereferenced. So a case on this resource measures only the cost
+// of memsweep's own code.
 //
 // Cost     one relaxed atomic addition per allocation, nothing per deallocation.
-// Memory   none. All addresses of a resource are distinct, but they are closer together than the requested sizes. They
-//          start at 2^52, where Linux maps nothing, so a stray write is a segmentation fault.
+// Memory   none. All addresses of a resource are distinct, but two addresses may be closer together than the requested
+//          size. They start at 2^52, where Linux maps nothing, so a stray write is a segmentation fault.
 // Errors   bad_request only.
 class NullResource final : public MemoryResource {
   public:

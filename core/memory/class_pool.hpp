@@ -1,15 +1,17 @@
 // A pool of size classes. A freed block goes into the cache of the thread that frees it. If the cache is full, blocks
-// move on to the depot of their class, and from there to a common store that records ages. In a striped pool they go
-// into stripes instead (see pool_tiers.hpp). A request that fits no class goes to the upstream.
+// move on to the depot of their class, and from there to a common store that records since when each block has been
+// idle. In a striped pool, freed blocks go into stripes instead (see pool_tiers.hpp). A request that fits no class goes
+// to the upstream.
 //
 // Units    bytes.
 // Cost     a hit in the thread's own cache takes a few nanoseconds: a table look-up and plain loads and stores, without
-//          a lock or a locked instruction. The class must be looked up too if freed blocks are cleared, or if the pool
-//          aligns blocks less strictly than malloc. The depot takes the lock of the class, the common store one lock
-//          for all classes.
+//          a lock or a locked instruction. If freed blocks are cleared, or if the pool aligns blocks less strictly than
+//          malloc, the size class must be looked up too. An access to the depot takes the lock of the class; an access
+//          to the common store takes one lock for all classes.
 // Memory   idle: at most `thread_bytes` per class and thread, `depot_bytes` per class, and `limit_bytes` in the common
 //          store. Also see Pool.
-// Threads  any. trim empties the store, then the depots, then the caches of the calling thread and of ended threads.
+// Threads  any. trim takes blocks from the common store, then from the depots, then from the caches of the calling
+//          thread and of ended threads.
 #pragma once
 
 #include <atomic>
@@ -135,7 +137,7 @@ class ClassPool final : public Pool {
     IdleStore store_;
     SharedCounts counts_;
     mutable std::mutex base_mutex_;
-    // The counts at the last reset_counts, which stats() subtracts. The counts in thread caches cannot be reset,
+    // The counts at the last call of reset_counts; stats() subtracts them. The counts in thread caches cannot be reset,
     // because only their own threads may write them.
     PoolStats base_;
 };

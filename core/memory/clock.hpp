@@ -1,7 +1,7 @@
 // The steady clock, by which the age of idle memory and the delay of releases are measured.
 //
 // Units    nanoseconds.
-// Cost     one read of CLOCK_MONOTONIC, 20 to 40 ns.
+// Cost     a call reads CLOCK_MONOTONIC: 20 to 40 ns.
 #pragma once
 
 #include <chrono>

@@ -1,15 +1,15 @@
-// Exact counters of the allocations and bytes of one stack of resources. The class has standard layout and is all zeros
-// when new. So it can lie in memory shared with another process that reads it.
+// Exact counters of the allocations and bytes of one stack of resources (stack.hpp). The class has standard layout, and
+// a new object is all zeros. So it can lie in memory that another process reads too.
 //
 // Units    bytes, counts.
 // Cost     each thread counts in a cache line of its own: plain additions, no locked instruction. A reader adds up the
 //          lines of all threads that ever counted.
-// Memory   a line of 64 bytes for each of thread_slots threads, and one for all others.
-// Threads  sums are exact once the counting threads have been joined. Until then a sum adds up lines that were read one
-//          after another. The peak is exact if only one thread allocates, even if others free. If several threads
-//          allocate, each updates the peak after every 64 KiB of its own allocations. So the peak may be too low by 64
-//          KiB per thread. It may also be too high: while it is computed, bytes that pass from one thread to another
-//          may be counted twice.
+// Memory   a cache line of 64 bytes for each of thread_slots threads, and one line that all other threads share.
+// Threads  sums are exact after the counting threads have been joined. Before that, a sum adds up lines that were read
+//          one after another, while threads may still count. The peak is exact if only one thread allocates, even if
+//          others free. If several threads allocate, each updates the peak after every 64 KiB of its own allocations.
+//          So the peak may be too low by 64 KiB per thread. The peak may also be too high: while it is computed, bytes
+//          that one thread frees and another allocates may be counted twice.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Counters {
         std::atomic<std::uint64_t> refusals{0};
         std::atomic<std::uint64_t> allocated_bytes{0};
         std::atomic<std::uint64_t> freed_bytes{0};
-        std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last updated the peak
+        std::atomic<std::uint64_t> unseen_bytes{0};  // bytes allocated since this thread last updated the peak
     };
 
     // The calling thread's own line; nullptr if the thread has not counted yet, or shares a line.
@@ -81,8 +81,8 @@ class Counters {
     }
     [[nodiscard]] Line& own_line() noexcept;
 
-    // The release store pairs with the acquire loads of readers: a thread that knows of an allocation or a free sees it
-    // counted.
+    // The release store pairs with the acquire loads of readers. So a thread that knows of an allocation or a free also
+    // finds it in the counters.
     static void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
     {
         counter.store(counter.load(relaxed) + amount, std::memory_order_release);
@@ -104,7 +104,7 @@ class Counters {
     [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
 
     std::atomic<std::uint32_t> lines_used_{0};      // lines with this index or a higher one were never used
-    std::atomic<std::uint32_t> own_lines_used_{0};  // as lines_used_, but without the shared last line
+    std::atomic<std::uint32_t> own_lines_used_{0};  // as lines_used_, but never includes the shared last line
     std::atomic<std::uint32_t> allocating_{0};      // the number of lines that have counted an allocation
     std::atomic<std::uint64_t> peak_bytes_{0};
     std::array<Line, thread_slots + 1> lines_{};

@@ -2,13 +2,14 @@
 //
 // Memory that the processor cannot reach (device, mapped) gets a reserved address range without memory, unless the
 // runtime itself gives it addresses. Such addresses are unique and aligned, a pool may split their range, and touching
-// them is a fault. where() translates each of them into the address that copies take.
+// them is a fault. where() translates such an address into the device address that the runtime's copies take.
 //
 // Units    bytes.
-// Cost     a driver call for each block, tens of microseconds for pinned memory. So put a pool above it.
+// Cost     a driver call for each block, tens of microseconds for pinned memory. So this resource should be the
+//          upstream of a pool.
 // Errors   AllocStatus: out_of_memory if the runtime reports `budget`, no_device_memory if it refuses otherwise.
 // Threads  any.
-// Ownership  the runtime must outlive it. The destructor releases blocks that were not freed.
+// Ownership  the runtime must outlive the resource. The destructor releases blocks that were not freed.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +42,10 @@ class DeviceResource final : public MemoryResource {
     }
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
-    // The message of the runtime's last refusal; empty if it has refused nothing.
+    // Returns the message of the runtime's last refusal; empty if the runtime has refused nothing.
     [[nodiscard]] std::string last_refusal() const;
 
-    // The device address of a byte of a block; absent if no block of this resource contains the byte.
+    // Returns the device address of a byte of a block; nullopt if no block of this resource contains the byte.
     [[nodiscard]] std::optional<device::Address> where(const void* ptr) const;
 
   private:

@@ -1,4 +1,4 @@
-// An array of zeros in a mapping of its own. A page takes memory only once it has been written. Pools keep their lists
+// An array of zeros in a mapping of its own. A page takes memory only after it has been written. Pools keep their lists
 // in such arrays.
 //
 // Memory   address space for the whole array, pages for its used part.

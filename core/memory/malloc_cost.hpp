@@ -1,11 +1,12 @@
-// Measures what a malloc and a free of one size cost in this process, after a few operations of warm-up.
+// Measures how much time and how many faults a malloc and a free of one size cost in this process, after a few warm-up
+// operations.
 //
 // Units    nanoseconds and minor faults per operation, which is one malloc and one free.
 // Sources  Time: CLOCK_MONOTONIC, with blocks that are not touched; the fastest of several rounds.
-//          Faults: getrusage, with blocks of which every page is written.
+//          Faults: getrusage, with blocks whose every page is written.
 //          The warm-up is needed because allocators adapt to freed blocks.
 // Cost     a few milliseconds for small sizes, up to about a second for 128 MiB.
-// Threads  no other thread may run, because faults are counted for the whole process.
+// Threads  no other thread may run during the measurement, because faults are counted for the whole process.
 #pragma once
 
 #include <cstddef>

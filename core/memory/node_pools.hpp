@@ -3,9 +3,11 @@
 //
 // Units    bytes.
 // Sources  getcpu(2); mbind(2) with MPOL_PREFERRED, so that memory comes from other nodes if a node is full.
-// Cost     in addition to that of a pool: getcpu (about 10 ns through the vDSO) to allocate, a hash look-up to free.
+// Cost     in addition to the cost of a pool (class_pool.hpp): getcpu (about 10 ns through the vDSO) to allocate, a
+//          hash look-up to free.
 // Memory   8 MiB of address space for the map of blocks, and pages for its used part.
-// Errors   out_of_memory also if the pools hold 524,288 blocks already; no_such_node: the kernel refuses the policy.
+// Errors   out_of_memory also if the pools already have 524,288 blocks from the upstream; no_such_node: the kernel
+//          refuses the policy.
 // Threads  any.
 // Ownership  borrows the upstream, each of whose blocks must be a mapping of its own.
 #pragma once
@@ -38,7 +40,8 @@ class OwnerMap {
   public:
     OwnerMap() : places_{places} {}
 
-    // False if the map is full. Half of the map's places always stay empty, so that probing is short and terminates.
+    // Returns false if the map is full. Half of the places in the hash table always stay empty, so that a search is
+    // short and ends.
     [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept
     {
         const std::uint64_t address = address_of(block);
@@ -62,7 +65,7 @@ class OwnerMap {
         places_[place_of(address_of(block))].store(gone, relaxed);
     }
 
-    // The number of the pool that owns a block. The block must be in the map until this returns.
+    // Returns the number of the pool that owns a block. The block must stay in the map until this function returns.
     [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept
     {
         return static_cast<std::uint32_t>(places_[place_of(address_of(block))].load(relaxed) & owner_bits);
@@ -72,7 +75,7 @@ class OwnerMap {
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t places = std::size_t{1} << 20U;
     static constexpr std::uint64_t owner_bits = 0xFFF;  // the low bits of an address, which are 0 for whole pages
-    static constexpr std::uint64_t gone = 1;            // an erased place, which probing skips
+    static constexpr std::uint64_t gone = 1;            // marks an erased place; a search goes on past it
 
     [[nodiscard]] static std::size_t home_of(std::uint64_t address) noexcept
     {
@@ -120,7 +123,7 @@ class NodePools final : public Pool {
         parts_[owners_.owner_of(ptr)]->pool.deallocate(ptr, bytes, alignment);
     }
 
-    // The pool of each node keeps the same share of `keep_bytes`.
+    // Divides `keep_bytes` equally among the pools of all nodes.
     std::uint64_t trim(std::uint64_t keep_bytes) noexcept override
     {
         std::uint64_t released = 0;
@@ -223,7 +226,7 @@ class NodePools final : public Pool {
     }
 
     OwnerMap owners_;
-    std::array<std::uint8_t, 64> part_of_node_{};  // nodes without memory have the first part
+    std::array<std::uint8_t, 64> part_of_node_{};  // index into parts_, by node; 0 for nodes without memory
     std::vector<std::unique_ptr<Part>> parts_;
 };
 

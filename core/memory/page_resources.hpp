@@ -1,5 +1,5 @@
-// Resources that make a mapping for every allocation and unmap it on deallocation: private pages, pages that end at an
-// inaccessible one, shared pages, and files.
+// Resources that make a mapping for every allocation and unmap it on deallocation. The mapping has private pages, pages
+// before an inaccessible page, shared pages, or pages of a file.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace memsweep::memory {
 
-// The page size of the mappings that a PageResource of this kind makes.
+// Returns the page size of the mappings that a PageResource of this kind makes.
 [[nodiscard]] std::size_t page_bytes_of(model::PageKind kind) noexcept;
 
 // Pages straight from the kernel: one private anonymous mapping per allocation.
 //
 // Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
 // Sources  mmap(2), madvise(2): MADV_NOHUGEPAGE for small pages, MADV_HUGEPAGE for transparent huge pages. A kernel
-//          without huge pages refuses both; reports then show no huge-page bytes.
+//          without huge pages refuses both advices, which is not an error; reports then show no huge-page bytes.
 // Cost     one or two system calls per allocation, one per deallocation, and a fault per page at first touch. For an
 //          alignment above the page size, the mapping is made larger and then trimmed, by two more system calls.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. With `thp`, mappings of 2 MiB and more start
@@ -48,10 +48,11 @@ class PageResource final : public MemoryResource {
 // Freed memory can be kept inaccessible, so that every use of it traps.
 //
 // Sources  the method of Electric Fence; mprotect(2).
-// Units    bytes. If the size is a multiple of the alignment, the first byte of an overrun traps. Otherwise an overrun
-//          traps from the next multiple on.
+// Units    bytes. If the size is a multiple of the alignment, an access to the first byte behind the block traps.
+//          Otherwise accesses trap from the next multiple of the alignment on.
 // Cost     two system calls to allocate, one or two to free; at least two pages of address space per allocation.
-// Memory   inaccessible ranges hold no pages. At most `kept_ranges` of them are kept; then the oldest is unmapped.
+// Memory   inaccessible ranges have no resident pages. At most `kept_ranges` freed ranges are kept; when one more is
+//          freed, the oldest is unmapped.
 // Errors   out_of_memory: the kernel refuses a mapping (vm.max_map_count, address space). bad_request also for an
 //          alignment above the page size.
 // Threads  any.
@@ -85,8 +86,9 @@ class FencedResource final : public MemoryResource {
 
 // Shared pages that no other process maps: one memfd per allocation.
 //
-// If page-table entries are dropped, private memory loses its contents, but shared memory keeps them. The next access
-// takes a minor fault and finds the page in the page cache. Soft trims (model::TrimHow::soft) need such memory.
+// If page-table entries are dropped, private memory loses its contents, but shared memory keeps its contents. The next
+// access to such a page is a minor fault, which finds the page in the page cache. Soft trims (model::TrimHow::soft)
+// need such memory.
 //
 // Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
 // Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE.
@@ -119,13 +121,15 @@ class SharedResource final : public MemoryResource {
 // Units    bytes. Files are rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
 // Cost     six to eight system calls per allocation, two or three per deallocation. Reserving storage in /dev/shm fills
-//          its pages with zeros, so they exist before the first touch. The first touch of each is still a minor fault.
-// Memory   storage is reserved before the file is mapped, so that a full file system refuses the allocation. Without
-//          that, a later touch would raise SIGBUS. New files read as zeros.
+//          its pages with zeros, so the pages exist before the first touch. The first touch of each page is still a
+//          minor fault.
+// Memory   storage is reserved before the file is mapped, so that a full file system refuses the allocation. If it were
+//          not reserved, a later touch would raise SIGBUS. New files read as zeros.
 // Errors   shm_full, disk_full; out_of_memory: a file or a mapping cannot be made.
 // Threads  any.
-// Ownership  a name in /dev/shm exists as long as its allocation. The names of a process that dies remain:
-//          remove_shared_memory_of removes them. sys::remove_left_shared_memory removes those of killed memsweep runs.
+// Ownership  a name in /dev/shm exists as long as its allocation. If a process dies, its names remain.
+//          remove_shared_memory_of removes the names of one process, sys::remove_left_shared_memory those of all killed
+//          memsweep runs.
 class FileResource final : public MemoryResource {
   public:
     // `folder`: where the files are made; empty: named files in /dev/shm.
@@ -146,7 +150,7 @@ class FileResource final : public MemoryResource {
     std::size_t page_bytes_;
 };
 
-// The name under which shm_open finds the allocation that process `pid` has mapped at `ptr`.
+// Returns the name under which shm_open finds the allocation that process `pid` has mapped at `ptr`.
 [[nodiscard]] std::string shared_memory_name(int pid, const void* ptr);
 
 // Unlinks the names that an ended process left in /dev/shm. Returns the number of names unlinked.

@@ -3,8 +3,8 @@
 //
 // Units    bytes, counted in whole pages.
 // Sources  madvise(2). A soft trim is MADV_DONTNEED on a shared mapping.
-// Cost     one system call. With the populate advices, that call faults every page. Reads that willneed starts run in
-//          the background.
+// Cost     one system call. With the populate advices, this call faults in every page. With willneed, the call only
+//          starts reads, which run in the background.
 // Errors   `refused`: the kernel does not support the advice at all or for this kind of memory, or has too little
 //          memory.
 #pragma once
@@ -29,23 +29,23 @@ struct PagesAdvised {
     }
 };
 
-// Removes the resident pages of a block. If their contents may be lost, pages that are shared with neighbouring blocks
-// are left alone. `how` must not be `none`, nor `cgroup`, which does not apply to single blocks.
+// Removes the resident pages of a block. If `how` may lose the contents of pages, the pages that are shared with
+// neighbouring blocks are left alone. `how` must not be `none`, nor `cgroup`, which does not apply to single blocks.
 [[nodiscard]] PagesAdvised trim(void* ptr, std::uint64_t bytes, model::TrimHow how) noexcept;
 
 // Makes the pages of a block resident, including pages shared with neighbouring blocks.
 [[nodiscard]] PagesAdvised prefetch(void* ptr, std::uint64_t bytes, model::PrefetchHow how) noexcept;
 
-// How a stream goes through its memory.
+// How stream() goes through a block, chunk by chunk.
 struct StreamPlan {
     std::uint64_t chunk_bytes{};
     std::uint64_t ahead{};  // the number of chunks that MADV_WILLNEED requests before they are used
     bool drop_behind{};     // MADV_PAGEOUT on used chunks, which removes pages of a file from memory
-    bool writes{};          // chunks are written to their file before they are dropped (msync)
+    bool writes{};          // used chunks are written to their file (msync) before they are dropped
 };
 
-// ask_ahead requests the chunks after the one at offset `at`. drop_chunk removes a used chunk from memory; false: the
-// kernel refused.
+// ask_ahead requests the chunks after the one at offset `at`. drop_chunk removes a used chunk from memory; it returns
+// false if the kernel refuses.
 void ask_ahead(std::byte* data, std::uint64_t bytes, std::uint64_t at, const StreamPlan& plan) noexcept;
 [[nodiscard]] bool drop_chunk(std::byte* chunk, std::uint64_t bytes, const StreamPlan& plan) noexcept;
 

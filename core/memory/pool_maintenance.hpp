@@ -1,13 +1,13 @@
 // A thread that trims a pool at intervals.
 //
-// Each pass starts to count the age of blocks that have not been used since the last pass. It then returns idle blocks
-// to the upstream: those older than PoolSpec::lifetime_ns, those beyond the decay curve, and those beyond the share to
-// keep. If memory is short, it returns all idle blocks.
+// Each pass starts to count the age of blocks that have not been used since the last pass. Then the pass returns idle
+// blocks to the upstream: those older than PoolSpec::lifetime_ns, those beyond the decay curve (SmoothDecay), and those
+// beyond the share to keep (PoolSpec::trim_to). If memory is short, the pass returns all idle blocks.
 //
 // Units    nanoseconds of the steady clock; bytes.
-// Cost     a pass visits every class of the pool. It also reads /proc/pressure and the files of the control group, if a
-//          rule depends on them.
-// Threads  it runs a thread of its own; other threads may call pass() too.
+// Cost     a pass visits every class of the pool. If PoolSpec::pressure or PoolSpec::cgroup_share is set, the pass also
+//          reads /proc/pressure or the files of the control group.
+// Threads  PoolMaintenance runs a thread of its own; other threads may call pass() too.
 // Ownership  borrows the pool, which must outlive it. The destructor ends the thread.
 #pragma once
 
@@ -26,8 +26,8 @@
 namespace memsweep::memory {
 
 // Limits the idle memory of a pool such that idle memory is returned gradually over a fixed time, the decay time.
-// Memory that has just become idle may stay. Memory that has been idle for the whole decay time may not. In between the
-// share that may stay falls along a smooth curve.
+// Memory that has just become idle may stay. Memory that has been idle for the whole decay time may not. Between these
+// two times, the share that may stay falls along a smooth curve.
 //
 // Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
 // Units    bytes, nanoseconds of one clock.
@@ -41,7 +41,7 @@ class SmoothDecay {
     {
     }
 
-    // The part of `idle_bytes` that may stay idle. The caller returns the remainder to the upstream.
+    // Returns how many of `idle_bytes` may stay idle. The caller returns the remainder to the upstream.
     [[nodiscard]] std::uint64_t limit(std::int64_t now_ns, std::uint64_t idle_bytes) noexcept
     {
         const std::int64_t passed = (now_ns - began_ns_) / step_ns_;
@@ -79,7 +79,7 @@ class SmoothDecay {
 };
 
 // How short memory is: the percentage of time stalled for memory, and the used share of the control group's limit.
-// Absent if not known.
+// nullopt: not known.
 struct PressureGauges {
     std::function<std::optional<double>()> stalled_percent;
     std::function<std::optional<double>()> cgroup_share;
@@ -93,7 +93,7 @@ class PoolMaintenance {
     PoolMaintenance& operator=(const PoolMaintenance&) = delete;
     ~PoolMaintenance();
 
-    // Makes one pass now. The result is the number of bytes returned to the upstream.
+    // Makes one pass now. Returns how many bytes went back to the upstream.
     std::uint64_t pass(std::int64_t now_ns);
 
     [[nodiscard]] std::uint64_t passes() const noexcept { return passes_.load(std::memory_order_relaxed); }

@@ -1,5 +1,6 @@
 // The tiers in which a pool of size classes keeps idle blocks. The first is a cache for each thread, the second a depot
-// for all threads, or several depots (stripes). The last is a common store that records ages.
+// for all threads, or several depots (stripes). The last tier is a common store that records since when each block has
+// been idle.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ namespace memsweep::memory {
 // Cost     a few nanoseconds: a thread-local load, then plain loads and stores. No lock, no locked instruction, no
 //          call.
 // Memory   for each thread that uses the tier: (24 + 8 * blocks) bytes per class, rounded up to a power of two, in a
-//          mapping. Its pages for unused classes are never touched. The idle blocks are not touched either.
+//          mapping. The pages of the mapping that belong to unused classes are never touched. The idle blocks are not
+//          touched either.
 // Threads  a cache belongs to the thread that owns its thread slot. Members that other threads may read are atomic.
 //          Threads that share a slot have no cache.
 // Ownership  the pool frees the kept blocks: see drain.
@@ -39,7 +41,7 @@ class ThreadTier {
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t capacity{};  // for `latest` and the older blocks together; the pool sets it; 0: puts are refused
+        std::uint32_t capacity{};  // for `latest` and the older blocks together; the pool sets it before the first put
         std::atomic<std::uint64_t> taken{0};      // blocks, so far
         std::atomic<std::uint64_t> requested{0};  // bytes requested by the callers that took them
 
@@ -48,7 +50,7 @@ class ThreadTier {
             return older_count.load(relaxed) + (latest.load(relaxed) != nullptr ? 1U : 0U);
         }
 
-        // nullptr if there is no block.
+        // Returns nullptr if there is no block.
         [[nodiscard]] void* take(std::uint64_t requested_bytes) noexcept
         {
             void* block = latest.load(relaxed);
@@ -70,7 +72,7 @@ class ThreadTier {
             return block;
         }
 
-        // False if the magazine is full.
+        // Returns false if the magazine is full.
         [[nodiscard]] bool put(void* block) noexcept
         {
             void* const before = latest.load(relaxed);
@@ -81,7 +83,7 @@ class ThreadTier {
             return true;
         }
 
-        // Moves the oldest blocks into `out`, up to its size. Returns how many.
+        // Moves the oldest blocks into `out`, as many as fit. Returns how many it moved.
         [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
             const std::uint32_t kept = older_count.load(relaxed);
@@ -119,7 +121,7 @@ class ThreadTier {
             magazines_.fill(&without_blocks);
         }
 
-        // nullptr if no magazine is remembered for this size.
+        // Returns nullptr if no magazine is remembered for this size.
         [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
         {
             const std::size_t place = place_of(bytes);
@@ -171,7 +173,7 @@ class ThreadTier {
         LazyArray<std::byte> storage_;
     };
 
-    // `blocks`: the most blocks that a thread may keep of a class.
+    // `blocks`: the most blocks of one class that a thread may keep.
     ThreadTier(std::uint32_t classes, std::uint32_t blocks)
         : classes_{classes}, magazine_bytes_{std::bit_ceil(
                                  static_cast<std::uint32_t>(sizeof(Magazine) - sizeof(void*) + blocks * sizeof(void*)))}
@@ -184,21 +186,22 @@ class ThreadTier {
     ThreadTier& operator=(const ThreadTier&) = delete;
     ~ThreadTier();
 
-    // The magazine that the calling thread remembers for this size. nullptr if there is none, as before its first use
-    // of this tier.
+    // Returns the magazine that the calling thread remembers for this size. Returns nullptr if the thread remembers
+    // none, for example before its first use of this tier.
     [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
     {
         return memories_[current_thread_slot].load(relaxed)->recall(bytes);
     }
 
-    // The calling thread's cache; nullptr if the thread has not used this tier yet.
+    // Returns the calling thread's cache; nullptr if the thread has not used this tier yet.
     [[nodiscard]] Cache* find() const noexcept { return caches_[current_thread_slot].load(relaxed); }
 
-    // The calling thread's cache. nullptr if the thread has no slot of its own, or if there is no memory for a cache.
+    // Returns the calling thread's cache, which is made if needed. Returns nullptr if the thread has no slot of its
+    // own, or if there is no memory for a cache.
     [[nodiscard]] Cache* find_or_make() noexcept;
 
-    // Empties the cache of `slot`, which the caller must own. Calls visit(index, block) for every block in it, where
-    // `index` is the block's class.
+    // Empties the cache of `slot`; the caller must own the slot. Calls visit(index, block) for every block in the
+    // cache, where `index` is the block's class.
     template <typename Visit>
     void drain(std::uint32_t slot, const Visit& visit) noexcept
     {
@@ -226,8 +229,8 @@ class ThreadTier {
   private:
     std::uint32_t classes_;
     std::uint32_t magazine_bytes_;
-    // The last two entries stay blank. They are for threads that share a slot, and for threads without a slot yet.
-    std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // a cache's, or `blank_`; never null
+    // The last two entries stay blank. They are for threads that share a slot, and for threads that have no slot yet.
+    std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // by slot: a cache or `blank_`; never null
     std::array<std::atomic<Cache*>, thread_slots + 2> caches_{};
     Memory blank_;
 };
@@ -243,21 +246,22 @@ inline constinit ThreadTier::Magazine ThreadTier::Memory::without_blocks{};
 // Ownership  the pool frees the kept blocks.
 class Depot {
   public:
-    // `blocks`: the most blocks that may be kept of a class.
+    // `blocks`: the most blocks of one class that may be kept.
     Depot(std::uint32_t classes, std::uint32_t blocks)
         : stride_{blocks}, shelves_{std::make_unique<Shelf[]>(classes)}, blocks_{std::size_t{classes} * blocks + 1}
     {
     }
 
-    // Moves the newest blocks of a class into `into`, up to its size. Returns how many.
+    // Moves the newest blocks of a class into `into`, as many as fit. Returns how many it moved.
     [[nodiscard]] std::uint32_t take(std::uint32_t index, std::span<void*> into) noexcept;
 
     // Keeps blocks from the start of `blocks`, until the class holds `capacity` blocks. Returns how many it kept.
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // Moves blocks that were not needed since the last call into `into`, oldest first, up to its size. Returns how
-    // many. The lowest count since the last call tells how many were not needed.
+    // Moves into `into`, oldest first and as many as fit, the blocks of a class that were not needed since the last
+    // call. The lowest count of blocks since the last call is the number of blocks that were not needed. Returns how
+    // many it moved.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -275,8 +279,8 @@ class Depot {
 };
 
 // Idle blocks in several depots, the stripes, which are assigned by thread number. A thread puts blocks into its own
-// stripe. It takes blocks from its own stripe or, if that has none, from the other stripes. Blocks that do not fit into
-// a stripe are not kept.
+// stripe. It takes blocks from its own stripe or, if this stripe has none, from other stripes. Blocks that do not fit
+// into a stripe are not kept.
 //
 // Sources  the topology of DotCompute's object pool.
 // Cost     one lock, uncontended if each thread has a stripe of its own. A miss visits every stripe.
@@ -285,7 +289,7 @@ class Depot {
 // Ownership  the pool frees the kept blocks.
 class Stripes {
   public:
-    // `blocks`: the most blocks that a stripe may keep of a class.
+    // `blocks`: the most blocks of one class that a stripe may keep.
     Stripes(std::uint32_t stripes, std::uint32_t classes, std::uint32_t blocks);
 
     struct Taken {
@@ -310,8 +314,9 @@ struct IdleBlock {
     std::uint32_t index{};  // its class
 };
 
-// The last tier of a pool: idle blocks for all threads, with their ages. Their number and bytes are limited, in total
-// and per class. If the store is full or must shrink, the eviction rule (model::Eviction) selects the blocks to remove.
+// The last tier of a pool: idle blocks for all threads, each with the time since which it has been idle. Their number
+// and bytes are limited, in total and per class. If the store is full or must shrink, the eviction rule
+// (model::Eviction) selects the blocks to remove.
 //
 // Units    bytes; nanoseconds of the steady clock.
 // Cost     one lock; an eviction may visit every class.
@@ -327,18 +332,20 @@ class IdleStore {
     // Takes the newest block of the class; nullptr if there is none.
     [[nodiscard]] void* take(std::uint32_t index, std::int64_t now_ns) noexcept;
 
-    // Keeps the block if there is room. `evicted`: another block was removed into `victim` to make room; the caller
-    // frees it and calls again. `refused`: the caller frees this block.
+    // Keeps the block if there is room. `evicted`: to make room, another block was moved into `victim`; the caller
+    // frees `victim` and calls again. `refused`: nothing was kept; the caller frees `block`.
     enum class Put : std::uint8_t { kept, evicted, refused };
     [[nodiscard]] Put put(IdleBlock block, std::int64_t now_ns, IdleBlock& victim) noexcept;
 
-    // Removes one block, selected by the eviction rule, if the store holds more than `keep_bytes`.
+    // If the store has more than `keep_bytes`, removes and returns one block, selected by the eviction rule; else
+    // returns nullopt.
     [[nodiscard]] std::optional<IdleBlock> take_beyond(std::uint64_t keep_bytes) noexcept;
 
-    // Removes one block that was put before `since_ns`, if there is one.
+    // Removes and returns one block that was put before `since_ns`; nullopt if there is none.
     [[nodiscard]] std::optional<IdleBlock> take_older(std::int64_t since_ns) noexcept;
 
-    // Records hits of the class in the depot, for the eviction rules that go by use (lru, lfu).
+    // Records that requests of the class were served by the depot, for the eviction rules that depend on use (lru,
+    // lfu).
     void note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t now_ns) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -374,7 +381,7 @@ class IdleStore {
     mutable std::mutex mutex_;  // guards everything below
     std::vector<Shelf> shelves_;
     LazyArray<Node> nodes_;
-    Link unused_{};         // the first of the removed nodes, linked by `older`
+    Link unused_{};         // the first of the removed nodes, which are linked by `older`; 0: none
     std::uint32_t used_{};  // the number of nodes that were ever used
     Link newest_{}, oldest_{};
     std::uint64_t bytes_{};

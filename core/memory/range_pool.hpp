@@ -2,10 +2,10 @@
 // fit or by TLSF (two-level segregated fit).
 //
 // Units    bytes. Sizes are rounded up to the pool's alignment, at least 16.
-// Cost     one lock. TLSF takes constant time; best fit compares the free ranges of nearly the same size. Zeroed memory
-//          is always written (memset).
-// Memory   chunks have chunk_bytes, or 9/8 of the request if that is more. An entirely free chunk is returned to the
-//          upstream if more than limit_bytes are idle.
+// Cost     one lock. TLSF takes constant time. Best fit compares all free ranges of nearly the requested size. Zeroed
+//          memory is always written (memset).
+// Memory   chunks have chunk_bytes, or 9/8 of the request if that is more. When a chunk becomes entirely free while
+//          more than limit_bytes are idle, it is returned to the upstream.
 // Errors   freeing a block twice, or a block of another pool, is a bug and aborts the process.
 // Threads  any; one lock serializes them.
 #pragma once
@@ -149,7 +149,8 @@ class RangePool final : public Pool {
         return spec_.kind == model::PoolKind::best_fit ? ranges_.find_best(bytes) : ranges_.find_near(bytes);
     }
 
-    // Takes a free range and cuts it to `bytes`; the remainder stays free. 0: no range is large enough.
+    // Takes a free range of at least `bytes` and shortens it to `bytes`; the remainder stays free. Returns 0 if no
+    // range is large enough.
     [[nodiscard]] Number take(std::uint64_t bytes) noexcept
     {
         const Number number = find(bytes);
@@ -174,8 +175,8 @@ class RangePool final : public Pool {
         return number;
     }
 
-    // Adds a chunk for a request of `bytes`. TLSF searches only bins in which every range is large enough. The chunk is
-    // at least an eighth larger than the request, so that TLSF finds it.
+    // Adds a chunk for a request of `bytes`. The chunk is at least an eighth larger than the request, so that TLSF
+    // finds it: TLSF searches only bins (lists of free ranges) in which every range is large enough.
     [[nodiscard]] AllocStatus grow(std::uint64_t bytes) noexcept
     {
         const std::uint64_t wanted = std::max(spec_.chunk_bytes, round_up(bytes + bytes / 8, chunk_alignment));
@@ -194,7 +195,7 @@ class RangePool final : public Pool {
         return AllocStatus::ok;
     }
 
-    // Appends the right range to the left one. Neither may be in a bin.
+    // Appends the right range to the left range, and returns the left one. Neither range may be in a bin.
     [[nodiscard]] Number joined(Number left, Number right) noexcept
     {
         RangeRecords::Range& first = ranges_.record(left);
@@ -241,7 +242,7 @@ class RangePool final : public Pool {
     mutable std::mutex mutex_;  // guards everything below
     RangeRecords ranges_;
     AddressMap in_use_;
-    PoolStats stats_;  // without the idle figures, which stats() computes
+    PoolStats stats_;  // without the idle bytes and blocks, which stats() computes
 };
 
 }  // namespace memsweep::memory

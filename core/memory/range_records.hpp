@@ -1,5 +1,5 @@
-// Records of the ranges into which a pool's chunks are divided. Free ranges are also in bins: lists of ranges of
-// similar size. Best fit and TLSF differ only in how they search the bins.
+// Records of the ranges into which a pool's chunks are divided. Free ranges are also in bins, which are lists of free
+// ranges of similar size. Best fit and TLSF differ only in how they search the bins.
 //
 // Units    bytes.
 // Sources  Masmano, Ripoll, Crespo, Real, "TLSF: a new dynamic memory allocator for real-time systems" (2004).
@@ -28,7 +28,7 @@ class RangeRecords {
         std::byte* start{};
         std::uint64_t bytes{};
         Number before{}, after{};        // neighbours in the chunk
-        Number previous{}, following{};  // in its bin; `following` also links unused records
+        Number previous{}, following{};  // neighbours in its bin; `following` also links unused records
         bool free{};
     };
 
@@ -37,7 +37,7 @@ class RangeRecords {
     [[nodiscard]] const Range& record(Number number) const noexcept { return ranges_[number - 1]; }
     [[nodiscard]] Range& record(Number number) noexcept { return ranges_[number - 1]; }
 
-    // Adds a record; 0 if there are max_ranges already.
+    // Adds a record and returns its number; 0 if there are already max_ranges records.
     [[nodiscard]] Number add(const Range& range) noexcept
     {
         Number number = unused_;
@@ -95,7 +95,7 @@ class RangeRecords {
         --free_ranges_;
     }
 
-    // The smallest free range of at least `bytes`; 0 if there is none.
+    // Returns the smallest free range of at least `bytes`; 0 if there is none.
     [[nodiscard]] Number find_best(std::uint64_t bytes) const noexcept
     {
         const std::uint32_t own = bin_of(bytes);
@@ -106,8 +106,8 @@ class RangeRecords {
         return bin == bin_count ? 0 : smallest_in(bin, bytes);
     }
 
-    // TLSF: the first range of the first bin in which every range has at least `bytes`. 0 if there is none, even if a
-    // smaller bin contains a range that would be large enough.
+    // TLSF: returns the first range of the first non-empty bin in which every range has at least `bytes`. Returns 0 if
+    // there is no such bin, even if a bin of smaller ranges contains a range that is large enough.
     [[nodiscard]] Number find_near(std::uint64_t bytes) const noexcept
     {
         const auto width = static_cast<std::uint32_t>(std::bit_width(bytes | fine));
@@ -156,7 +156,7 @@ class RangeRecords {
         return (width - fine_bits - 1) * fine +
                (static_cast<std::uint32_t>(bytes >> (width - fine_bits - 1)) & (fine - 1));
     }
-    // The first bin from `bin` on that is not empty; bin_count if there is none.
+    // Returns the first bin that is not empty, from `bin` (inclusive) on; bin_count if there is none.
     [[nodiscard]] std::uint32_t next_bin(std::uint32_t bin) const noexcept
     {
         const std::uint32_t coarse = bin / fine;
@@ -171,8 +171,9 @@ class RangeRecords {
         return found * fine + static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{fine_map_[found]}));
     }
 
-    // The smallest range of the bin that has at least `bytes`; 0 if there is none. Of ranges of equal size it is the
-    // one at the lowest address, so that chunks at high addresses become free and can be returned.
+    // Returns the smallest range of the bin that has at least `bytes`; 0 if there is none. Of several such ranges of
+    // equal size, it returns the one at the lowest address, so that chunks at high addresses become free and can be
+    // returned.
     [[nodiscard]] Number smallest_in(std::uint32_t bin, std::uint64_t bytes) const noexcept
     {
         Number best = 0;
@@ -200,7 +201,7 @@ class RangeRecords {
 // Maps the address of a block in use to the number of its record, in a hash table. So blocks need no headers.
 //
 // Cost     a hash and a few probes.
-// Memory   8 MiB of address space, and pages only for its used part.
+// Memory   8 MiB of address space, but pages only for its used part.
 // Threads  one at a time, under the owner's lock.
 class AddressMap {
   public:
@@ -215,7 +216,7 @@ class AddressMap {
         places_[place] = number;
     }
 
-    // Removes the entry of an address and returns its number; 0 if there is none.
+    // Removes the entry of an address and returns the number of its record; 0 if there is no entry.
     [[nodiscard]] std::uint32_t take(const void* address) noexcept
     {
         std::uint32_t place = home_of(address);
@@ -243,7 +244,7 @@ class AddressMap {
         return home_of(records_.record(number).start);
     }
 
-    // Closes a gap by moving entries back that probing could no longer reach.
+    // Closes a gap by moving back those entries that a search could no longer reach.
     void close_gap(std::uint32_t gap) noexcept
     {
         for (std::uint32_t at = (gap + 1) & mask; places_[at] != 0; at = (at + 1) & mask) {

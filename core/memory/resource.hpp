@@ -1,11 +1,11 @@
-// The interface of memory resources. Resources are combined by adaptors and pools, each of which takes an upstream: the
-// resource that it gets its memory from.
+// The interface of memory resources. Adaptors and pools are resources that get their memory from another
+// resource, their upstream.
 //
 // Units    bytes; an alignment is a power of two, at least 1.
 // Errors   an AllocStatus, returned in a register. There are no exceptions and no strings, because they would allocate
 //          in the process whose memory is being measured.
-// Threads  several threads may use a resource at once, unless model::is_single_threaded is true for it. Any thread may
-//          free a block.
+// Threads  several threads may use a resource at the same time, unless model::is_single_threaded is true for it. Any
+//          thread may free a block.
 // Ownership  deallocate takes the pointer that allocate returned, and the size and alignment that allocate was given.
 #pragma once
 

@@ -3,7 +3,7 @@
 // Units    bytes.
 // Cost     a bit scan and two table look-ups. With ClassScheme::exact: a hash look-up.
 // Memory   a few KiB of tables.
-// Threads  any. With ClassScheme::exact, the first request for a size makes it a class for good.
+// Threads  any. With ClassScheme::exact, the first request for a size makes this size a class, which is never removed.
 #pragma once
 
 #include <algorithm>
@@ -52,10 +52,10 @@ class SizeClasses {
         range_ = largest >= smallest_ ? largest - smallest_ : 0;
     }
 
-    // The largest possible number of classes. Indices of classes are below it.
+    // Returns the largest possible number of classes. Every index of a class is below this number.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
-    // The index of the class for `bytes`; `none` if no class serves this size.
+    // Returns the index of the class for `bytes`; `none` if no class serves this size.
     [[nodiscard]] std::uint32_t index_of(std::uint64_t bytes) noexcept
     {
         if (bytes - smallest_ > range_) {  // also true for smaller sizes, because the difference wraps around
@@ -64,14 +64,14 @@ class SizeClasses {
         return exact_ ? exact_index_of(bytes) : tabled_index_of(bytes);
     }
 
-    // The size of a class that index_of has returned.
+    // Returns the size of a class. `index`: a result of index_of.
     [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const noexcept
     {
         return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];
     }
 
-    // The class from which DotCompute itself would serve a request that is larger than all classes: the last class,
-    // although its blocks are too short. `none` for other requests, and if the scheme is not
+    // Returns the class from which DotCompute itself would serve a request that is larger than all classes: the last
+    // class, although its blocks are too short. Returns `none` for smaller requests, and if the scheme is not
     // ClassScheme::dotcompute_code.
     [[nodiscard]] std::uint32_t oversize_index(std::uint64_t bytes) const noexcept
     {
@@ -81,8 +81,8 @@ class SizeClasses {
   private:
     static constexpr std::uint32_t buckets = 4 * 64;
 
-    // The bucket of a size, with four buckets per power of two. A bucket contains few classes, so the search within it
-    // is short.
+    // Returns the bucket of a size; there are four buckets per power of two. A bucket contains few classes, so the
+    // search within a bucket is short.
     [[nodiscard]] static std::uint32_t bucket_of(std::uint64_t bytes) noexcept
     {
         const std::uint64_t top = (bytes == 0 ? 0 : bytes - 1) | 15U;
@@ -125,7 +125,7 @@ class SizeClasses {
     std::uint32_t count_{};
     std::vector<std::uint64_t> sizes_;
     std::array<std::uint32_t, buckets> first_of_bucket_{};
-    std::vector<std::atomic<std::uint64_t>> exact_sizes_;  // by class index, found by hashing; 0: free
+    std::vector<std::atomic<std::uint64_t>> exact_sizes_;  // by class index, found by hashing a size; 0: no class yet
 };
 
 }  // namespace memsweep::memory

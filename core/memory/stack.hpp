@@ -1,18 +1,18 @@
-// A resource with the pool and the adaptors that a MemorySpec and a SafetySpec ask for. From the outside in: counting,
-// quarantine, failing, limiting, the pool, timing, placement, huge-page advice, the resource.
+// A resource with the pool and the adaptors that a MemorySpec and a SafetySpec ask for. From the outermost layer to the
+// innermost: counting, quarantine, failing, limiting, the pool, timing, placement, huge-page advice, the resource.
 //
 // Counting is outermost, so the counters count what the program requests and frees. It is left out if accounting is
-// off. Memory that is idle in the pool is only in the pool's own statistics. Guard pages and detection by unmapping
-// need a FencedResource, which replaces the resource and the pool.
+// off. Memory that is idle in the pool appears only in the pool's own statistics. Guard pages and detection by
+// unmapping need a FencedResource, which replaces the resource and the pool.
 //
 // Every call to an accelerator driver is timed. Calls to other memory are timed only if they may be system calls.
 //
-// Cost     a virtual call per layer. Layers that the specs do not ask for are left out. If counting is directly above
-//          timed malloc, a ClassPool or a NullResource, the two are compiled together. Then only the call of counting
-//          is virtual.
-// Threads  as its parts.
+// Cost     a virtual call per layer. Layers that the specs do not ask for are left out. If the layer directly below
+//          counting is timed malloc, a ClassPool or a NullResource, counting and this layer are compiled together, so
+//          that only the call of counting is virtual.
+// Threads  as the resource and the layers above it.
 // Ownership  owns the resource, the pool and the adaptors. Borrows the counters, and the runtime of a driver's memory;
-//            both must outlive it.
+//          both must outlive the stack.
 #pragma once
 
 #include <memory>
@@ -29,14 +29,14 @@
 
 namespace memsweep::memory {
 
-// The MemoryKind of a resource that is a driver's memory.
+// Returns the MemoryKind of a resource that is a driver's memory.
 [[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
 
 // Makes the resource alone, without pool and adaptors. `runtime` is required for a driver's memory.
 [[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
                                                             device::Runtime* runtime = nullptr);
 
-// The pool that a spec asks for; nullptr if it asks for none. `page_bytes`: page size of the upstream's mappings.
+// Makes the pool that a spec asks for; nullptr if it asks for none. `page_bytes`: page size of the upstream's mappings.
 [[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream,
                                               std::size_t page_bytes);
 
@@ -56,13 +56,14 @@ class ResourceStack {
 
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
 
-    // The driver's last refusal in words. Empty if it has refused nothing, or if the memory is not a driver's.
+    // Returns the driver's last refusal in words. The text is empty if the driver has refused nothing, or if the memory
+    // is not a driver's.
     [[nodiscard]] std::string driver_refusal() const;
 
-    // nullptr if the spec asks for no quarantine.
+    // Returns nullptr if the spec asks for no quarantine.
     [[nodiscard]] QuarantineAdaptor* quarantine() noexcept { return quarantine_ ? &*quarantine_ : nullptr; }
 
-    // nullptr if the spec asks for no pool.
+    // Returns nullptr if the spec asks for no pool.
     [[nodiscard]] Pool* pool() noexcept { return pool_.get(); }
     [[nodiscard]] PoolStats pool_stats() const noexcept;
     void reset_pool_counts() noexcept;

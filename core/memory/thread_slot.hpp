@@ -2,9 +2,9 @@
 // per-thread data. Such data need no lock and no locked instruction.
 //
 // Cost     one thread-local load. A thread's first call claims a slot by a locked instruction.
-// Threads  up to 64 living threads have a slot of their own. All other threads share the number `thread_slots`; the
-//          data with this index need locked instructions. A slot is freed when its thread ends. That thread's writes
-//          happen before the next owner's reads.
+// Threads  up to 64 living threads have a slot of their own. All other threads share the index `thread_slots`, so
+//          accesses to the data with this index need locked instructions. A slot is freed when its thread ends. The
+//          writes of the thread that ended happen before the reads of the next thread with this slot.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The malloc that a case's worker process uses, and the allocators that memsweep knows by name.
 //
-// An allocator other than the C library's is loaded by the dynamic linker (LD_PRELOAD), as a user would do it.
+// An allocator other than the C library's is loaded by the dynamic linker (LD_PRELOAD), as users do by hand.
 #pragma once
 
 #include <array>
@@ -35,10 +35,10 @@ struct KnownAllocator {
 
 [[nodiscard]] bool is_library_path(std::string_view name);  // "/path/to/any.so"
 
-// The known allocator that reads an environment variable; empty if none does.
+// Returns the name of the known allocator that reads an environment variable; empty if none does.
 [[nodiscard]] std::string_view allocator_set_by(std::string_view variable);
 
-// Whether an environment variable changes how one of these allocators works.
+// Whether an environment variable changes how a known allocator works.
 [[nodiscard]] bool sets_an_allocator(std::string_view variable);
 
 }  // namespace memsweep::model

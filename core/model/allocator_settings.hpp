@@ -47,8 +47,8 @@ struct SettingStyle {
     std::string_view allocator;
     std::string_view variable;  // holds the list of all settings; empty: each setting has a variable of its own
     std::string_view prefix;    // stands before each name in the list
-    char assign{};              // stands between name and value
-    char separator{};           // stands between the settings of the list
+    char assign{};              // the character between name and value
+    char separator{};           // the character between the settings of the list
     bool has_digits{};          // true and false are written as 1 and 0
     std::span<const AllocatorSetting> settings{};
 };
@@ -69,24 +69,25 @@ struct ChosenSetting {
     SettingValue value;
 };
 
-// The value as the allocator reads it: "1048576", "false", "-1".
+// Returns the value as the allocator reads it: "1048576", "false", "-1".
 [[nodiscard]] std::string written_value(const SettingStyle& style, const AllocatorSetting& setting,
                                         const SettingValue& value);
 
-// The setting as shown to users: "tcache_count=0", "dirty_decay=1s".
+// Returns the setting as reports show it: "tcache_count=0", "dirty_decay=1s".
 [[nodiscard]] std::string setting_text(std::string_view allocator, const ChosenSetting& chosen);
 
-// The environment variables that give an allocator these settings, all of which must be in the table.
+// Returns the environment variables that give an allocator these settings. All settings must be in the table.
 [[nodiscard]] Variables to_variables(std::string_view allocator, std::span<const ChosenSetting> chosen);
 
-// The character between the elements of a variable that holds a list. Empty if the variable holds a single value.
+// Returns the character between the elements of a variable whose value is a list. Returns nullopt if the variable has a
+// single value.
 [[nodiscard]] std::optional<char> list_separator(std::string_view variable);
 
-// Sets a variable. If the variable is a list that is set already, the value is appended, because the last element takes
-// effect. The value of any other variable is replaced.
+// Sets a variable. If the variable is a list and is in `variables` already, the value is appended, because the last
+// element of a list takes effect. The value of any other variable is replaced.
 void add_variable(Variables& variables, std::string_view name, std::string_view value);
 
-// Settings worth trying.
+// When a choice of settings is worth trying.
 
 enum class TryOnly : std::uint8_t {
     always,
@@ -104,10 +105,10 @@ struct AllocatorChoice {
     [[nodiscard]] std::span<const ChosenSetting> settings() const;
 };
 
-// The settings to try on a program, the most promising first.
+// Returns the settings to try on a program, the most promising first.
 [[nodiscard]] std::span<const AllocatorChoice> allocator_choices();
 
-// The choice as shown to users: "glibc trim_threshold=128KiB", "mimalloc", "jemalloc narenas=1 tcache=false".
+// Returns the choice as reports show it: "glibc trim_threshold=128KiB", "mimalloc", "jemalloc narenas=1 tcache=false".
 [[nodiscard]] std::string choice_text(const AllocatorChoice& choice);
 
 }  // namespace memsweep::model
