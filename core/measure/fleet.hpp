@@ -80,7 +80,7 @@ class FleetBuilder {
     std::map<std::string, std::string> owners_;  // by run id: the name of the result that contains the run
     std::unordered_map<std::string, std::size_t> hosts_;
     std::unordered_map<std::string, std::size_t> metrics_;
-    std::size_t next_metric_{};   // guess of the next metric: most results hold the same metrics in the same order
+    std::size_t next_metric_{};   // guess of the next metric: most results have the same metrics in the same order
     std::vector<Values> values_;  // by metric
     std::map<std::string, Link> links_;
 };
@@ -89,15 +89,15 @@ class FleetBuilder {
 // common.
 //
 // A host is compared with the hosts of its kind (processor model and cores). peers.hpp judges every quantity of every
-// host. The p values are adjusted (benjamini_bogomolov). So of the hosts that are named because of their p, at most 1 %
-// are expected to be like the others. A host is bad if it is an outlier on the worse side of a quantity. It is also bad
-// if one of its cases, assertions or limits failed, or if its run was interrupted. Parts of a time (fault_time,
-// allocator_time, ...) are not judged, because the whole time is.
+// host. The p values are adjusted (benjamini_bogomolov). Of the hosts that are named because of their p, at most 1 %
+// are expected to be like the other hosts. A host is bad if it is an outlier on the worse side of a quantity. It is
+// also bad if one of its cases, assertions or limits failed, or if its run was interrupted. Parts of a time
+// (fault_time, allocator_time, ...) are not judged, because the whole time is.
 //
 // Sources  tags that bad hosts share: the hypergeometric probability that by chance at least as many bad hosts carry
 //          the tag, adjusted over all tags. Odd facts (memory, kernel, ...): a value is usual if at least nine of ten
 //          hosts of a kind have it. A host of this kind with another value is odd.
-// Errors   none: what cannot be judged is not named, and `unjudged` says why.
+// Errors   none: hosts of a kind with too few hosts are not judged; `unjudged` lists such kinds.
 
 inline constexpr double fleet_false_share = 0.01;  // expected share of wrongly named hosts among the named ones
 
@@ -126,7 +126,7 @@ struct SharedTag {
 
 struct BadHost {
     std::size_t host{};
-    std::vector<std::size_t> outliers;  // indices of its outliers on the worse side, the furthest out first
+    std::vector<std::size_t> outliers;  // indices of its outliers on the worse side, the furthest from the median first
 };
 
 // A quantity over the hosts of one kind.
@@ -146,7 +146,7 @@ struct FleetJudgement {
     std::vector<std::string> kinds;  // "CPU, 64 cores": the largest first
     std::vector<std::size_t> kind;   // by host
     std::vector<Spread> spreads;
-    std::vector<Outlier> outliers;  // the furthest out first
+    std::vector<Outlier> outliers;  // the furthest from the median first
     std::vector<OddFact> odd_facts;
     std::vector<BadHost> bad;  // the worst first
     std::vector<SharedTag> shared;
@@ -160,7 +160,7 @@ struct FleetJudgement {
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
 // Compares two runs of one fleet: how each quantity changed over the hosts that both runs have, and which hosts changed
-// differently from most.
+// in another way than most hosts.
 //
 // Every host is compared with itself, so differences between hosts cancel. The median of the hosts' changes decides
 // whether a quantity changed: by its size, its interval and a test, as in any comparison (verdict.hpp). A host is named
@@ -198,9 +198,9 @@ struct FleetTrend {
     std::string base_name, candidate_name;
     std::size_t hosts{};  // the number of hosts that both runs have
     std::vector<FleetChange> changes;
-    std::vector<HostChange> outlying;  // the furthest out first
+    std::vector<HostChange> outlying;  // the furthest from the median change first
     std::vector<std::string> newly_bad, recovered, still_bad;
-    std::vector<std::string> gone, added;  // hosts
+    std::vector<std::string> gone, added;  // hosts only in the base, hosts only in the candidate
 };
 
 struct NamedFleet {

@@ -28,7 +28,7 @@ enum class MemoryCategory : std::uint8_t {
     files_data,         // pages of other files
     private_copies,     // private pages of files that were written to
     bss,                // zero-initialised data of executables and libraries
-    shared,             // memory that is mapped to be shared
+    shared,             // memory that was mapped as shared memory
     stacks,             // of living threads, and stacks kept for later threads
     huge_zero,          // all-zero parts of huge pages: never written, or written with zeroes
     live,               // bytes that were asked for and not freed

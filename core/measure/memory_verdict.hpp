@@ -50,7 +50,7 @@ struct TriedRequest {
     [[nodiscard]] bool was_tried() const noexcept { return !request.empty(); }
 };
 
-// A figure that the allocator itself reports, and the ledger's figure for the same memory.
+// A number of bytes that the allocator itself reports, and the ledger's number for the same memory.
 struct AllocatorFigure {
     std::string name;  // as the allocator calls it
     std::uint64_t bytes{};

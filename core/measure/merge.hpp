@@ -6,9 +6,10 @@
 //
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
 //          lists the run ids that went into it, so that a merged result can be merged with further parts.
-// Errors   invalid_input, with the part's name: another scenario or machine, unless forced (the message says what
-//          differs); a run that is already in another part; a metric or series with another unit; a metric with more
-//          values than repetitions; too many repetitions.
+// Errors   invalid_input, with the part's name: the part has another scenario or machine than the first part, unless
+//          forced (the message says what differs); its run is already in another part; a metric or series has another
+//          unit than in another part; a metric has more values than the case has repetitions; the case gets too many
+//          repetitions.
 #pragma once
 
 #include <span>

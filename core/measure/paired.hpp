@@ -14,7 +14,7 @@
 //     because a wrong `same` raises no alarm. `same` must be found in few rounds, because most compared programs behave
 //     alike.
 // The test does not promise
-//   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from none;
+//   - an answer: if rounds scatter by 15 %, 100 of them cannot tell a change of 5 % from no change;
 //   - an early answer: a test that assumes nothing about the noise gains at most a factor of 2 in evidence per round.
 //     So it can show no change before least_rounds(), however large the change is;
 //   - that it finds changes of one to two times the threshold: the larger a change, the more often it is found;

@@ -56,7 +56,7 @@ struct Deviation {
     // Signed. For `test` in robust standard deviations, for `few` in multiples of the others' range, for `counter` 0.
     double z{};
     std::optional<double> p;  // rule `test` only
-    bool is_worse{};          // on the side that PeerFigures::better calls worse
+    bool is_worse{};          // the host differs in the direction that is worse for this metric
 };
 
 struct PeerJudgement {

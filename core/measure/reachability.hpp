@@ -31,7 +31,7 @@ struct Reachability {
     std::vector<std::uint32_t> family;        // by block; no_family for reachable blocks
     std::vector<std::uint64_t> family_bytes;  // bytes asked for, by family
     std::uint64_t root_bytes{};
-    std::uint64_t unread_root_bytes{};  // part of root_bytes that could not be read, so pointers there were missed
+    std::uint64_t unread_root_bytes{};  // part of root_bytes that could not be read; pointers in this part were missed
 };
 
 // Tells a leak in many pieces from single large structures. Leaves out the largest families one by one, until the

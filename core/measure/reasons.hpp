@@ -23,8 +23,8 @@ enum class Rule : std::uint8_t {
     units_differ,     // the sides give the metric different units, or disagree on whether lower is better
     of_the_machine,   // the metric describes the machine, not the case
     part_of_time,     // the metric is a part of a time, and only the whole time is judged
-    explains_others,  // the metric only explains others; judged if --metric or --threshold names it
-    fleet_explains,   // in a fleet, the metric only explains others; judged if --threshold names it
+    explains_others,  // the metric only explains other metrics; judged if --metric or --threshold names it
+    fleet_explains,   // in a fleet, the metric only explains other metrics; judged if --threshold names it
     unit_is_shown,    // the user asked only to show metrics in this unit
     is_shown,         // the user asked only to show this metric
     no_round,         // no round measured both sides
@@ -73,7 +73,8 @@ struct ShownShift {
 
 struct TooFewValues {
     std::size_t base{}, candidate{};
-    // Metrics tested together; values that each side needs to show a change among so many metrics.
+    // `family`: how many metrics were tested together. `needed`: how many values each side needs to show a change among
+    // them.
     std::size_t family{}, needed{};
 };
 

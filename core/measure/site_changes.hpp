@@ -2,7 +2,7 @@
 //
 // Sites are matched by the functions and files of their call stacks. So inserted lines, rebuilt libraries and changed
 // addresses do not matter. If a function allocates on several lines, the lines of the two builds are paired in order,
-// such that they differ as little as possible.
+// such that paired lines differ as little as possible in what they allocate.
 //
 // A site is the innermost function of the program's own code. Some functions only allocate on behalf of their callers,
 // and the callers are the sites. A function counts as such a helper in two cases:

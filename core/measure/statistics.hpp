@@ -62,7 +62,7 @@ struct Shift {
     std::optional<std::array<double, 2>> interval;  // at 95 %; empty if there are too few values, such as 3 and 3
 };
 
-// Whether ratios of the values are meaningful.
+// Whether all values are positive, so that their ratios are meaningful.
 [[nodiscard]] bool all_positive(std::span<const double> values);
 
 // Returns the Hodges-Lehmann estimate with its exact interval. Neither sample may be empty.

@@ -34,7 +34,7 @@ inline constexpr double outlier_distance = 5 * normal_deviations;
 // seeds.
 [[nodiscard]] model::MetricClass observed_class(const model::Metric& metric);
 
-// Returns nullopt if all values are empty. Outliers are counted, never left out.
+// Returns the statistics of the values; nullopt if all values are empty. Outliers are counted, never left out.
 [[nodiscard]] std::optional<model::Summary> summarize(std::span<const std::optional<double>> values);
 
 // The next functions need at least one value. `sorted` is in ascending order.

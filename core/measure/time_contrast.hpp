@@ -35,9 +35,9 @@ struct TimeContrast {
 // the difference between the two cases.
 //
 // Units    seconds, per operation if both cases have time_per_op, else for all timed steps.
-// Sources  Extra time: the difference of the median wall times, each divided by its number of operations if per
-//          operation. The metric time_per_op is not used, because it may be the median of calls of which only a few
-//          fault.
+// Sources  Extra time: the difference of the median wall times. If it is per operation, each median is first divided by
+//          the number of operations of its case. The metric time_per_op is not used, because it may be the median of
+//          calls of which only a few fault.
 //          Faults: fault_time: for each kind of fault, the number of faults times the price of one fault, which was
 //          measured beside the case.
 //          Calls and waits: measured.

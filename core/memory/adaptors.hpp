@@ -50,7 +50,7 @@ class Adaptor : public MemoryResource {
 
 // Counts exactly the calls and bytes that pass through it. The counters may lie in memory shared with another process.
 //
-// Cost     that of Counters: a few plain additions per call.
+// Cost     as Counters: a few plain additions per call.
 // Threads  bytes are added after the upstream has allocated them, and subtracted after it has freed them. So bytes
 //          still count as live while they are being freed.
 template <typename Upstream>
@@ -90,8 +90,8 @@ using CountingAdaptor = Counting<MemoryResource>;
 // Cost     a compare-and-swap per allocation, an atomic subtraction per deallocation.
 // Errors   over_limit, without a call of the upstream. Refusals by the upstream are passed on; the refused bytes do not
 //          count.
-// Threads  any. Bytes count from before the upstream allocates them until after it has freed them. So the live bytes
-//          of the upstream never exceed the limit.
+// Threads  any. Bytes count as live from before the upstream allocates them until after it has freed them. So the live
+//          bytes of the upstream never exceed the limit.
 class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
   public:
     LimitingAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept
@@ -185,8 +185,8 @@ class CallTimes {
     std::atomic<std::uint64_t> program_ns_{0};
 };
 
-// Times the calls for blocks of a minimum size: see CallTimes. Timed calls are out of line, so that other calls need
-// not save registers for the clock reads.
+// Times the calls for blocks of at least `from_bytes` (see CallTimes). Timed calls are out of line, so that other calls
+// need not save registers for the clock reads.
 template <typename Upstream>
 class Timing final : public MemoryResource {
   public:
@@ -290,7 +290,7 @@ class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
 //
 // Units    bytes.
 // Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
-//          the address range, so it also applies to blocks that malloc places there later.
+//          the address range, so it also applies to blocks that malloc later places in this range.
 // Cost     a call of madvise per large allocation; for each smaller one, only a comparison of its size.
 // Errors   those of the upstream. A kernel without huge pages refuses the advice, which is ignored.
 // Threads  as the upstream.

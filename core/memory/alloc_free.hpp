@@ -2,11 +2,11 @@
 //
 // Units    bytes, at least 1; turns, each one an allocation and its free.
 // Cost     per turn: the two calls and a check of the allocation's status. If Resource is a final class, its code is
-//          inlined into the loop, otherwise both calls are virtual. A Timing adaptor adds nothing for sizes that it
+//          inlined into the loop, otherwise both calls are virtual. A Timing adaptor adds no cost for sizes that it
 //          does not time.
 // Memory   one block at a time, which is never written to.
-// Errors   if an allocation is refused, the loop ends. alloc_free returns the status of this allocation, and
-//          the number of complete turns before it.
+// Errors   if an allocation is refused, the loop ends. alloc_free returns the status of this allocation, and the
+//          number of complete turns before it.
 // Threads  as the resource.
 #pragma once
 

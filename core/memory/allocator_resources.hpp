@@ -61,7 +61,7 @@ class MallocResource final : public MemoryResource {
 // Threads  as malloc: any thread may allocate and free.
 class AlignedResource final : public MemoryResource {
   public:
-    // `alignment` is a power of two. Requests with a larger alignment get the larger one.
+    // `alignment` is a power of two. A request for a larger alignment gets that alignment.
     explicit AlignedResource(std::size_t alignment) noexcept : alignment_{alignment} {}
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -123,7 +123,7 @@ class PmrResource final : public MemoryResource {
 //
 // Cost     one relaxed atomic addition per allocation, nothing per deallocation.
 // Memory   none. All addresses of a resource are distinct, but two addresses may be closer together than the requested
-//          size. They start at 2^52, where Linux maps nothing, so a stray write is a segmentation fault.
+//          size. The addresses start at 2^52, where Linux maps nothing, so a stray write is a segmentation fault.
 // Errors   bad_request only.
 class NullResource final : public MemoryResource {
   public:

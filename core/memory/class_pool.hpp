@@ -8,8 +8,8 @@
 //          a lock or a locked instruction. If freed blocks are cleared, or if the pool aligns blocks less strictly than
 //          malloc, the size class must be looked up too. An access to the depot takes the lock of the class; an access
 //          to the common store takes one lock for all classes.
-// Memory   idle: at most `thread_bytes` per class and thread, `depot_bytes` per class, and `limit_bytes` in the common
-//          store. Also see Pool.
+// Memory   idle blocks: at most `thread_bytes` per class and thread, `depot_bytes` per class, and `limit_bytes` in the
+//          common store. Also see Pool.
 // Threads  any. trim takes blocks from the common store, then from the depots, then from the caches of the calling
 //          thread and of ended threads.
 #pragma once

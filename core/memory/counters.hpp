@@ -88,7 +88,7 @@ class Counters {
         counter.store(counter.load(relaxed) + amount, std::memory_order_release);
     }
 
-    // For a thread that has not counted in its line yet, or that shares it.
+    // These functions count for a thread that has not counted in its line yet, or that shares its line.
     void count_granted_first(std::uint64_t bytes) noexcept;
     void count_returned_first(std::uint64_t bytes) noexcept;
     void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept;

@@ -1,13 +1,15 @@
 // Memory from an accelerator's runtime: pinned, managed, write-combined, mapped, or the device's own.
 //
 // Memory that the processor cannot reach (device, mapped) gets a reserved address range without memory, unless the
-// runtime itself gives it addresses. Such addresses are unique and aligned, a pool may split their range, and touching
-// them is a fault. where() translates such an address into the device address that the runtime's copies take.
+//          runtime itself gives this memory addresses. The addresses in such a range are unique and aligned, and a pool
+//          may split the range, but an access is a fault. where() translates an address in the range into the device
+//          address that the runtime's copies take.
 //
 // Units    bytes.
 // Cost     a driver call for each block, tens of microseconds for pinned memory. So this resource should be the
 //          upstream of a pool.
-// Errors   AllocStatus: out_of_memory if the runtime reports `budget`, no_device_memory if it refuses otherwise.
+// Errors   AllocStatus: out_of_memory if the runtime reports `budget`, no_device_memory if it refuses for another
+//          reason.
 // Threads  any.
 // Ownership  the runtime must outlive the resource. The destructor releases blocks that were not freed.
 #pragma once

@@ -2,7 +2,7 @@
 // in such arrays.
 //
 // Memory   address space for the whole array, pages for its used part.
-// Errors   std::bad_alloc if there is no address space left, at construction only.
+// Errors   only the constructor throws: std::bad_alloc, if no address space is left.
 #pragma once
 
 #include <cstddef>

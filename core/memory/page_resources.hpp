@@ -26,8 +26,8 @@ namespace memsweep::memory {
 //          at a multiple of 2 MiB, so that the kernel can use huge pages.
 //          Huge pages of fixed size (MAP_HUGETLB) come from the machine's reserve. Mappings are rounded up to whole
 //          huge pages.
-// Errors   out_of_memory also if the process has too many mappings (vm.max_map_count). no_huge_pages_2m, _1g: too few
-//          reserved pages are free.
+// Errors   out_of_memory also if the process has too many mappings (vm.max_map_count). no_huge_pages_2m,
+//          no_huge_pages_1g: too few reserved huge pages are free.
 class PageResource final : public MemoryResource {
   public:
     explicit PageResource(model::PageKind kind) noexcept;
@@ -116,7 +116,7 @@ class SharedResource final : public MemoryResource {
 };
 
 // Shared mappings of files, one file per allocation. The file is either in /dev/shm, under a name that other processes
-// can open, or in a folder that the user chooses, without a name.
+// can open, or it has no name and is in a folder that the user chooses.
 //
 // Units    bytes. Files are rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).

@@ -28,8 +28,8 @@ namespace memsweep::memory {
 // Memory   for each thread that uses the tier: (24 + 8 * blocks) bytes per class, rounded up to a power of two, in a
 //          mapping. The pages of the mapping that belong to unused classes are never touched. The idle blocks are not
 //          touched either.
-// Threads  a cache belongs to the thread that owns its thread slot. Members that other threads may read are atomic.
-//          Threads that share a slot have no cache.
+// Threads  a cache belongs to the thread that owns the cache's slot (thread_slot.hpp). Members that other threads may
+//          read are atomic. Threads that share a slot have no cache.
 // Ownership  the pool frees the kept blocks: see drain.
 class ThreadTier {
   public:
@@ -42,7 +42,7 @@ class ThreadTier {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
         std::uint32_t capacity{};  // for `latest` and the older blocks together; the pool sets it before the first put
-        std::atomic<std::uint64_t> taken{0};      // blocks, so far
+        std::atomic<std::uint64_t> taken{0};      // the number of blocks taken so far
         std::atomic<std::uint64_t> requested{0};  // bytes requested by the callers that took them
 
         [[nodiscard]] std::uint32_t count() const noexcept
@@ -149,7 +149,7 @@ class ThreadTier {
             return (static_cast<std::uint32_t>(bytes) * golden) >> 26U;
         }
 
-        // Two arrays instead of one of pairs: their elements are addressed without extra arithmetic.
+        // Two arrays, not one array of pairs, because their elements are addressed without extra arithmetic.
         std::array<std::uint64_t, places> sizes_;
         std::array<Magazine*, places> magazines_;  // never null
     };
@@ -329,7 +329,7 @@ class IdleStore {
 
     IdleStore(const SizeClasses& classes, const model::PoolSpec& spec);
 
-    // Takes the newest block of the class; nullptr if there is none.
+    // Removes and returns the newest block of the class; nullptr if there is none.
     [[nodiscard]] void* take(std::uint32_t index, std::int64_t now_ns) noexcept;
 
     // Keeps the block if there is room. `evicted`: to make room, another block was moved into `victim`; the caller

@@ -6,7 +6,7 @@
 //          memory is always written (memset).
 // Memory   chunks have chunk_bytes, or 9/8 of the request if that is more. When a chunk becomes entirely free while
 //          more than limit_bytes are idle, it is returned to the upstream.
-// Errors   freeing a block twice, or a block of another pool, is a bug and aborts the process.
+// Errors   freeing a block twice, or freeing a block of another pool, is a bug and aborts the process.
 // Threads  any; one lock serializes them.
 #pragma once
 

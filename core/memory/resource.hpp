@@ -1,5 +1,5 @@
-// The interface of memory resources. Adaptors and pools are resources that get their memory from another
-// resource, their upstream.
+// The interface of memory resources. Adaptors and pools are resources that get their memory from another resource,
+// their upstream.
 //
 // Units    bytes; an alignment is a power of two, at least 1.
 // Errors   an AllocStatus, returned in a register. There are no exceptions and no strings, because they would allocate
@@ -16,7 +16,7 @@ namespace memsweep::memory {
 
 enum class AllocStatus : std::uint8_t {
     ok,
-    out_of_memory,     // the system has none left
+    out_of_memory,     // the system has no memory left
     over_limit,        // refused by LimitingAdaptor
     injected,          // refused by FailingAdaptor
     bad_request,       // an alignment or a size that no resource can serve

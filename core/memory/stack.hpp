@@ -1,8 +1,8 @@
 // A resource with the pool and the adaptors that a MemorySpec and a SafetySpec ask for. From the outermost layer to the
 // innermost: counting, quarantine, failing, limiting, the pool, timing, placement, huge-page advice, the resource.
 //
-// Counting is outermost, so the counters count what the program requests and frees. It is left out if accounting is
-// off. Memory that is idle in the pool appears only in the pool's own statistics. Guard pages and detection by
+// Counting is outermost, so the counters count what the program requests and frees. Counting is left out if accounting
+// is off. Memory that is idle in the pool appears only in the pool's own statistics. Guard pages and detection by
 // unmapping need a FencedResource, which replaces the resource and the pool.
 //
 // Every call to an accelerator driver is timed. Calls to other memory are timed only if they may be system calls.
