@@ -9,9 +9,9 @@
 //          a metric may have changed. The best cut of each metric is tested first, those of all metrics together
 //          (Benjamini-Hochberg). Further cuts of a metric are tested at the significance level that this leaves
 //          (Benjamini and Bogomolov 2014). A cut counts as a change only if the change between the runs before it and
-//          the runs after it is also large enough and has an interval without zero, as in any comparison (verdict.hpp).
-//          An exact counter changes at a run whose median differs from the previous level by more than the threshold.
-//          No random numbers are used.
+//          the runs after it is also large enough and has an interval that excludes "no change", as in any comparison
+//          (verdict.hpp). An exact counter changes at a run whose median differs from the previous level by more than
+//          the threshold. No random numbers are used.
 // Memory   of each result, only the median and interval of every metric are kept.
 // Errors   none: a metric with too few runs has no changes, and its `too_few_runs` is set.
 #pragma once
