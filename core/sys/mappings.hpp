@@ -5,12 +5,13 @@
 //          Documentation/admin-guide/mm/pagemap.rst), or the entries of pagemap on older kernels. Reading these files
 //          needs the right to trace the process. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
 // Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: while the
-//          kernel migrates a page, Rss counts it, but pagemap does not show it. So if rss_bytes() and resident_bytes()
-//          differ, everything is read again, at most twice.
-// Cost     smaps: 3 to 5 us per mapping. PAGEMAP_SCAN: per resident GiB, some 0.1 ms with huge pages and 4 ms with base
-//          pages.
+//          kernel migrates a page, Rss counts the page, but pagemap does not show it. So if rss_bytes() and
+//          resident_bytes() differ, read_address_space() reads everything again, at most twice.
+// Cost     smaps: 3 to 5 us per mapping. PAGEMAP_SCAN: for each resident GiB, some 0.1 ms with huge pages and 4 ms with
+//          base pages.
 // Memory   some 200 bytes per mapping, and 24 per PageRun.
-// Errors   os: the process has ended, or we may not read it; invalid_input: the text is not in the kernel's format.
+// Errors   os: the process has ended, or memsweep may not read its files; invalid_input: the text is not in the
+//          kernel's format.
 // Threads  any.
 #pragma once
 
@@ -37,7 +38,7 @@ struct MappedArea {
     std::uint64_t anon_huge_bytes{};
     std::uint64_t swapped_bytes{};
     bool is_left_out_of_dumps{};  // MADV_DONTDUMP
-    bool is_of_device{};          // VM_IO or VM_PFNMAP: its pages are in no Rss, and not in AddressSpace::pages
+    bool is_of_device{};          // VM_IO or VM_PFNMAP: its pages are neither in Rss nor in AddressSpace::pages
 
     [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
     [[nodiscard]] bool is_shared() const noexcept { return permissions.size() == 4 && permissions[3] == 's'; }
@@ -49,7 +50,7 @@ enum class PageState : std::uint8_t {
     anonymous,
     file,     // a page of a file or of shared memory
     swapped,  // not resident
-    zero,     // the kernel's shared page of zeroes, which is in no Rss
+    zero,     // the kernel's shared page of zeroes, which Rss does not count
 };
 
 // Consecutive pages of a mapping that are in the same state.
@@ -82,12 +83,13 @@ struct AddressSpace {
 // Parses the text of a whole smaps file.
 [[nodiscard]] base::Expected<std::vector<MappedArea>> parse_smaps(std::string_view text);
 
-// How the state of pages is found. `best` uses PAGEMAP_SCAN if the kernel has it, else the entries of pagemap.
+// Says by which method read_address_space() finds the state of pages. `best`: PAGEMAP_SCAN if the kernel has it, else
+// the entries of pagemap. `pagemap`: always the entries of pagemap.
 //
-// The entries of pagemap do not say which pages are huge. They show the kernel's page of zeroes as an anonymous page of
-// the process, so a mapping may have more resident pages in pagemap than its Rss. If pagemap shows N pages too many, N
-// of the mapping's all-zero pages are reported as PageState::zero. This needs the right to read the memory of the
-// process.
+// The entries of pagemap do not say which pages are huge. They also show the kernel's page of zeroes as an anonymous
+// page of the process, so a mapping may have more resident pages in pagemap than in its Rss. If pagemap shows 3 pages
+// too many, 3 of the mapping's pages that contain only zeroes are reported as PageState::zero. To find these pages, the
+// caller needs the right to read the memory of the process.
 enum class PagesBy : std::uint8_t { best, pagemap };
 [[nodiscard]] base::Expected<AddressSpace> read_address_space(pid_t process, PagesBy by = PagesBy::best);
 
@@ -102,7 +104,7 @@ class ForeignMemory {
     ForeignMemory& operator=(ForeignMemory&&) = delete;
     ~ForeignMemory();
 
-    // Returns how many bytes could be read, from `address` on.
+    // Copies up to `bytes` bytes from `address` on to `into`. Returns how many could be read; 0: none.
     [[nodiscard]] std::size_t read(std::uint64_t address, void* into, std::size_t bytes) const noexcept;
 
   private:

@@ -22,21 +22,22 @@
 
 namespace memsweep::sys {
 
-// The nodes with memory that this process may use, in ascending order. Node 0 alone if the kernel has no NUMA support.
+// Returns the nodes that have memory which this process may use, in ascending order. If the kernel has no NUMA support,
+// returns only node 0.
 [[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
 
 // Sets the policy for those pages of the range that are not resident yet. `numa.nodes` is a mask, so it can name only
 // the nodes 0 to 63. `page_bytes` is the page size of the mapping. `bytes` is rounded up to whole pages, because the
-// kernel refuses a part of a huge page. False: the kernel refuses the nodes or does not know the policy.
+// kernel refuses a part of a huge page. Returns false if the kernel refuses the nodes or does not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
-// Pages of [ptr, ptr + bytes) that are touched for the first time after this call come only from `node`. `ptr` must lie
-// on a page boundary.
+// Makes the pages of [ptr, ptr + bytes) that are touched for the first time after this call come only from `node`.
+// `ptr` must lie on a page boundary.
 [[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
 
-// Makes the kernel take all new pages of the calling thread from one node: pages that the thread touches first, and
-// pages that a driver pins during a call. The destructor restores the former policy.
+// Makes the kernel take all new pages of the calling thread from one node: pages that this thread touches first, and
+// pages that a driver pins while this thread calls the driver. The destructor restores the thread's former policy.
 //
 // Sources  set_mempolicy(2).
 // Threads  use an object only in the thread that made it.
@@ -55,20 +56,20 @@ class ThreadPages {
     std::array<std::uint64_t, mask_words> nodes_before_{};
 };
 
-// How many base pages of [ptr, ptr + bytes) lie on each node, as move_pages(2) reports.
+// Says how many base pages of [ptr, ptr + bytes) lie on each node, as move_pages(2) reports it.
 struct PagesByNode {
     std::map<std::uint32_t, std::uint64_t> pages;
     std::uint64_t not_resident{};
 };
 [[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
-// The result of migrate_pages(), which moves the resident pages of the range to `node`. Pages that other processes have
-// also mapped are not moved.
+// The result of migrate_pages(), which moves the resident pages of the range to `node`. It does not move pages that
+// other processes have mapped, too. Counts are in base pages.
 struct Migration {
-    std::uint64_t pages_there{};   // pages on `node` afterwards
-    std::uint64_t pages_left{};    // pages on other nodes: `node` is full, or they cannot be moved
+    std::uint64_t pages_there{};   // pages that are on `node` after the call
+    std::uint64_t pages_left{};    // pages that stay on other nodes: `node` is full, or these pages cannot be moved
     std::uint64_t pages_absent{};  // pages that are not resident
-    bool refused{};                // there is no such node, or this process may not use it
+    bool refused{};                // the node does not exist, or this process may not use it
 };
 [[nodiscard]] Migration migrate_pages(void* ptr, std::size_t bytes, std::uint32_t node) noexcept;
 

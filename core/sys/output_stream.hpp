@@ -13,16 +13,18 @@
 namespace memsweep::sys {
 
 // Opens a pipe or a device for writing; a symbolic link is refused. If the pipe has no reader, waits for one. The wait
-// ends as soon as a stop signal is pending (signals.hpp), or after two seconds if a stop signal was taken before; errno
-// is then EINTR. Returns an invalid descriptor, with errno set, if it could not open the pipe or device.
+// ends as soon as a stop signal is pending (signals.hpp). If StopSignals::pending() has already taken a stop signal
+// before the call, the wait ends after two seconds. In both cases errno is EINTR. Returns an invalid descriptor if the
+// pipe or device could not be opened; errno says why.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
-// Writes all of `content`, with as many calls of write(2) as needed. Returns the errno, or 0. If the reader of a pipe
-// reads nothing, waits for it. A stop signal ends this wait as it does in open_stream(), and EINTR is returned. Beyond
-// the file size limit (RLIMIT_FSIZE) it returns EFBIG and suppresses SIGXFSZ, which would end the process.
+// Writes all of `content`, with as many calls of write(2) as needed. Returns 0, or the errno of the failure. If a pipe
+// is full, waits until its reader reads. A stop signal ends this wait in the same way as in open_stream(), and the
+// function returns EINTR. If `content` goes beyond the file size limit (RLIMIT_FSIZE), the function returns EFBIG, and
+// suppresses SIGXFSZ, because this signal would end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
-// Suppresses SIGXFSZ in this thread as long as the object lives. The kernel sends that signal to a thread that writes
+// Suppresses SIGXFSZ in this thread as long as the object lives. The kernel sends SIGXFSZ to a thread that writes
 // beyond RLIMIT_FSIZE.
 class NoFileSizeSignal {
   public:

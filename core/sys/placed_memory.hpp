@@ -1,10 +1,11 @@
-// Memory on pages of a chosen kind, bound to a chosen NUMA node. The kernel is asked for proof of both.
+// Gets memory on pages of a chosen kind, bound to a chosen NUMA node. The kernel is asked which pages and which nodes
+// the memory really has.
 //
 // Units    bytes.
 // Sources  mmap and madvise; numa.hpp; /proc/self/smaps; /sys/kernel/mm/hugepages below `root`.
 //
 // Errors   os: the kernel refused; not_supported: the machine has no pages of that kind, or no memory on that node;
-//          budget: too few huge pages are reserved, and the message says how many are needed.
+//          budget: too few huge pages are reserved; the message says how many are needed.
 //
 // Ownership  the destructor of PlacedMemory unmaps the memory.
 #pragma once
@@ -25,19 +26,20 @@ namespace memsweep::sys {
 
 // The resident bytes of a range, by kind of page.
 struct PagesGot {
-    std::uint64_t resident_bytes{};  // Rss: without hugetlb pages, with transparent huge pages
+    std::uint64_t resident_bytes{};  // Rss: transparent huge pages are counted in it, hugetlb pages are not
     std::uint64_t thp_bytes{};
     std::uint64_t hugetlb_bytes{};
 };
 
 // What the kernel says about a memory range.
 struct PlacementProof {
-    std::string text{"none"};   // on which nodes it lies: "512 pages on node 0 (move_pages)"
-    std::string pages{"none"};  // its kinds of pages, as describe() writes them: "thp"
-    bool wrong{};               // a part of it lies on another node than requested
+    std::string text{"none"};   // on which nodes the range lies: "512 pages on node 0 (move_pages)"
+    std::string pages{"none"};  // which kinds of pages it has, as describe() writes them: "thp"
+    bool wrong{};               // a part of the range lies on another node than requested
 };
-// `asked`: the requested node, if any. prove_placement() asks the kernel; placement_proof() uses an answer that the
-// caller already has, and does not fill in `pages`.
+// Both functions return what the kernel says about a range. prove_placement() asks the kernel. placement_proof() uses
+// an answer that the caller already has, and does not fill in PlacementProof::pages. `asked`: the requested node;
+// absent: none was requested.
 [[nodiscard]] PlacementProof placement_proof(const base::Expected<PagesByNode>& pages,
                                              std::optional<std::uint32_t> asked);
 [[nodiscard]] PlacementProof prove_placement(const void* ptr, std::uint64_t bytes, std::optional<std::uint32_t> asked);
@@ -45,21 +47,21 @@ struct PlacementProof {
 struct PlacedRequest {
     std::uint64_t bytes{};
     model::PageKind pages{};
-    bool or_small{};                    // take base pages if this machine has no pages of that kind
+    bool or_small{};                    // take base pages if this machine has no pages of the kind `pages`
     std::optional<std::uint32_t> node;  // absent: the kernel chooses
 };
 
 class PlacedMemory {
   public:
-    // Bound memory; every page is resident.
+    // Returns bound memory in which every page is resident.
     [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
 
-    // Bound memory; no page is resident. For callers that touch it with several threads, and for callers that time the
-    // first touch.
+    // Returns bound memory in which no page is resident: for callers that touch it with several threads, or that time
+    // the first touch.
     [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
 
-    // Memory that is neither bound nor touched. It starts at a boundary of pages of this kind; `bytes` is rounded up to
-    // whole pages of this kind. `root` ends with a slash.
+    // Returns memory that is neither bound to a node nor touched. It starts at a boundary of pages of this kind;
+    // `bytes` is rounded up to whole pages of this kind. `root` ends with a slash.
     [[nodiscard]] static base::Expected<PlacedMemory> map(std::uint64_t bytes, model::PageKind pages,
                                                           const std::string& root = "/");
 
@@ -86,17 +88,18 @@ class PlacedMemory {
 struct HugePagePool {
     std::uint64_t page_bytes{};
     std::uint64_t reserved{};  // pages in the pool
-    std::uint64_t free{};      // those of the reserved pages that no process uses
+    std::uint64_t free{};      // the reserved pages that no process uses
 };
 [[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
 
-// The size of a page of this kind, which is what one fault maps. 0: the kernel has no such pages.
+// Returns the size of a page of this kind, which is the memory that one page fault maps. 0: the kernel has no pages of
+// this kind.
 [[nodiscard]] std::uint64_t bytes_of(model::PageKind pages, const std::string& root = "/");
 
-// The pages of all mappings whose start lies in [ptr, ptr + bytes).
+// Returns the resident bytes, by kind of page, of all mappings whose start lies in [ptr, ptr + bytes).
 [[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
 
-// The kinds of pages as a short text for a report: "4k", "thp", "4k, 37 % of it thp", "hugetlb". Empty: none is
+// The kinds of pages as a short text for a report: "4k", "thp", "4k, 37 % of it thp", "hugetlb". Empty: no page is
 // resident.
 [[nodiscard]] std::string describe(const PagesGot& got);
 

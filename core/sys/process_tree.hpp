@@ -1,8 +1,9 @@
 // Sends signals to a process and its descendants, and kills all descendants of this process.
 //
-// Sources  wait4; descendants_of(), which needs CONFIG_PROC_CHILDREN. Without it only the process passed as argument is
-//          signalled. Call adopt_orphans() early, or descendants whose parents have ended are missed.
-// Threads  no other thread may start or wait for processes meanwhile.
+// Sources  wait4; descendants_of(), which needs CONFIG_PROC_CHILDREN. Without this kernel option, only the process that
+//          is passed as argument is signalled. Call adopt_orphans() early, or descendants whose parents have ended are
+//          missed.
+// Threads  any one thread. During a call, no other thread may start processes or wait for processes.
 #pragma once
 
 #include <sys/types.h>
@@ -15,10 +16,10 @@ namespace memsweep::sys {
 
 void signal_descendants(pid_t of, int signal) noexcept;
 
-// Sends SIGTERM to a process and its descendants. The descendants need it too, because a shell that ends does not end
-// its children. SIGCONT follows, so that stopped processes handle the SIGTERM too. If `process` is this process, only
-// its descendants are signalled. `root`: the process that adopts orphans. If it is not 0, the descendants of `root` are
-// signalled in place of those of `process`.
+// Sends SIGTERM, then SIGCONT, to a process and its descendants. The descendants need SIGTERM too, because a shell that
+// ends does not end its children. SIGCONT lets stopped processes handle the SIGTERM. If `process` is this process, only
+// its descendants are signalled. `root`: 0, or the process that adopts orphans. If `root` is not 0, the descendants of
+// `root` are signalled instead of the descendants of `process`.
 void ask_to_end(pid_t process, pid_t root = 0) noexcept;
 
 struct Cleared {

@@ -8,15 +8,15 @@
 
 namespace memsweep::sys {
 
-// Receives stop signals, such as Ctrl-C, at the moment when the program asks for them. They do not interrupt anything.
+// Receives stop signals, such as Ctrl-C, when the program asks for them. The signals do not interrupt anything.
 //
-// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. A signal that is ignored remains ignored,
-//          as under nohup or in a background job of a shell.
+// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. A signal that this process already ignores,
+//          as under nohup or in a background job of a shell, remains ignored.
 // Errors   none: if no descriptor is free, fd() is -1, which poll() ignores, and pending() still works.
-// Threads  the signals are blocked in the constructing thread and in threads that it starts later. So construct it in
-//          main, before any thread.
-// Ownership  the destructor restores the thread's signal mask. A signal that is still pending then takes effect; by
-//          default it ends the process.
+// Threads  the constructor blocks the signals in its thread, and so in all threads that this thread starts later. So
+//          make the object in main, before any thread is started.
+// Ownership  the destructor restores the thread's signal mask. After that, a signal that is still pending takes effect;
+//            by default it ends the process.
 class StopSignals {
   public:
     StopSignals() noexcept;
@@ -24,16 +24,17 @@ class StopSignals {
     StopSignals& operator=(const StopSignals&) = delete;
     ~StopSignals();
 
-    // Takes one stop signal that has arrived (SIGINT, ...). Absent: none has arrived. Never waits.
+    // Takes one stop signal that has arrived, and returns its number, such as SIGINT. Absent: none has arrived. Never
+    // waits.
     [[nodiscard]] std::optional<int> pending() const noexcept;
 
-    // The last signal that pending() returned; 0: none so far.
+    // Returns the last signal that pending() returned; 0: it has returned none so far.
     [[nodiscard]] int last() const noexcept { return last_; }
 
-    // Whether a stop signal has arrived so far. Takes it if it is still pending.
+    // Says whether a stop signal has arrived since this object was made. Takes the signal if it is still pending.
     [[nodiscard]] bool arrived() const noexcept { return last_ != 0 || pending().has_value(); }
 
-    // For poll(): readable while a signal is pending. Do not read it; call pending().
+    // Returns a descriptor for poll(): it is readable while a signal is pending. Do not read from it; call pending().
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   private:
@@ -43,8 +44,8 @@ class StopSignals {
     mutable int last_{};  // mutable, because pending() is const
 };
 
-// Blocks all signals in the calling thread as long as the object lives. Threads started meanwhile inherit the mask, so
-// they never get a signal; other threads of the process handle signals.
+// Blocks all signals in the calling thread as long as the object lives. Threads that this thread starts meanwhile
+// inherit the mask, so they never handle a signal; other threads of the process do.
 class AllSignalsBlocked {
   public:
     AllSignalsBlocked() noexcept
@@ -61,11 +62,11 @@ class AllSignalsBlocked {
     sigset_t before_{};
 };
 
-// Whether a stop signal is pending: it has arrived, this thread blocks it, and nobody has taken it. For code that waits
-// and has no StopSignals object.
+// Says whether a stop signal is pending: it has arrived, this thread blocks it, and nobody has taken it yet. This
+// function is for code that waits and has no StopSignals object.
 [[nodiscard]] bool stop_signal_waits() noexcept;
 
-// Whether StopSignals::pending() has taken a stop signal, so that this process is about to end.
+// Says whether StopSignals::pending() has taken a stop signal at any time: this process is then about to end.
 [[nodiscard]] bool stop_signal_taken() noexcept;
 
 // run_trapped() runs code that may touch inaccessible memory. It returns at the first faulting access, or when the code
@@ -73,9 +74,10 @@ class AllSignalsBlocked {
 //
 // Sources  sigaction(2), siglongjmp(3). The kernel delivers SIGSEGV and SIGBUS to the thread that caused them.
 // Cost     the first call installs signal handlers for the process. Later calls take about 20 ns.
-// Threads  any; several threads may be in run_trapped() at once. A fault outside of run_trapped() has the effect that
-//          it would have without these handlers.
-// Errors   the code must not own resources or hold locks when it faults, because no destructors run.
+// Threads  any; several threads may be in run_trapped() at once. A fault outside of run_trapped() has the same effect
+//          as without these handlers.
+// Errors   none. When the code faults, no destructors run, so it must not own resources or hold locks at an access that
+//          may fault.
 struct Trapped {
     bool faulted{};
     const void* address{};  // the address whose access faulted

@@ -3,7 +3,8 @@
 // Cost     every byte is written once, to a file without a name in the folder for temporary files. The kernel removes
 //          the file when its last descriptor is closed.
 // Errors   io: the pipe cannot be read, or the copy cannot be written; timeout: neither a byte nor the end came within
-//          SpoolLimits::silence; invalid_input: the pipe has more than SpoolLimits::bytes. `where` is `name`.
+//          SpoolLimits::silence; invalid_input: the pipe brings more than SpoolLimits::bytes. `where` is the argument
+//          `name`.
 // Threads  waits in the calling thread.
 #pragma once
 
@@ -24,8 +25,8 @@ struct SpoolLimits {
     std::uint64_t bytes{UINT64_MAX};
 };
 
-// Copies until the end of the pipe and returns the descriptor of the copy. `goes_on` is called with each piece; if it
-// returns false, the copy ends there.
+// Copies until the end of the pipe. Returns the descriptor of the copy; its file offset is at the end of the copy.
+// Calls `goes_on` with each piece after the piece was copied. If `goes_on` returns false, copies no further piece.
 [[nodiscard]] base::Expected<UniqueFd> spooled(int pipe, const std::string& name, const SpoolLimits& limits,
                                                const std::function<bool(std::string_view piece)>& goes_on);
 

@@ -20,8 +20,8 @@ namespace memsweep::sys {
 //
 // Units    nanoseconds of the clock that is passed in.
 //
-// Cost     run() wakes the threads. They spin until all are awake, and only then read the clock. So the measured time
-//          does not include waking them.
+// Cost     run() wakes the threads. Each thread spins until all threads are awake, and reads the clock only after that.
+//          So the measured time does not include the waking.
 //
 // Errors   os: a thread cannot be started or pinned; not_supported: no processors were given.
 //
@@ -39,7 +39,8 @@ class PinnedThreads {
 
     [[nodiscard]] std::size_t size() const noexcept;
 
-    // Every thread calls work(n), with its own number n from 0. Returns the time from the first start to the last end.
+    // Makes every thread call work(n), where n is the thread's number, from 0. Returns the time from the first thread's
+    // start to the last thread's end.
     std::chrono::nanoseconds run(const std::function<void(std::size_t)>& work);
 
   private:
@@ -49,12 +50,12 @@ class PinnedThreads {
     std::unique_ptr<State> state_;
 };
 
-// A second thread that only sleeps. While it exists, the process behaves as one with several threads: the C library
-// takes its locks, and std::shared_ptr counts with atomic instructions.
+// A second thread that only sleeps. While it exists, the process behaves like a process with several threads: the C
+// library uses its locks, and std::shared_ptr counts with atomic instructions.
 //
-// Memory   when the constructor returns, the thread sleeps and has touched all pages that it will ever touch. So it
-//          does not change a resident set that is read later. Its stack never gets huge pages, even if
-//          transparent_hugepage/enabled is `always`.
+// Memory   when the constructor returns, the thread sleeps and has touched all pages that it will ever touch. So a
+//          resident set that is read later does not change because of this thread. Its stack never gets huge pages,
+//          even if transparent_hugepage/enabled is `always`.
 // Errors   throws std::system_error if the thread, its stack or a descriptor cannot be made.
 class IdleThread {
   public:

@@ -1,5 +1,6 @@
-// The loop that traces a command to its end, stops it when ProgramStops says so, and calls the callbacks
-// (stopped_end.hpp). The command is our child; it was seized (PTRACE_SEIZE) before its execve.
+// Traces a command to its end, stops the followed program when ProgramStops asks for it, and calls the callbacks of
+// ProgramStops (stopped_end.hpp). The command is a child of this process, which has seized it (PTRACE_SEIZE) before its
+// execve.
 //
 // Sources  ptrace(2), wait(2), sigtimedwait(2).
 // Threads  call from the thread that has seized the command. This thread must block awaited_signals().
@@ -14,10 +15,10 @@
 
 namespace memsweep::sys {
 
-// The options for PTRACE_SEIZE of the command.
+// Returns the options with which the caller must seize the command (PTRACE_SEIZE).
 [[nodiscard]] unsigned long first_options(const ProgramStops& stops);
 
-// SIGCHLD, and the signals that are passed on to the command.
+// Returns the set of SIGCHLD and the signals that are passed on to the command.
 [[nodiscard]] sigset_t awaited_signals();
 
 // Traces until both the command and the followed process have ended. Returns how the command ended.
