@@ -21,9 +21,8 @@ struct ProcessStat {
     std::uint64_t major_faults{};
     std::uint64_t children_minor_faults{};  // of all descendants that were waited for (reaped)
     std::uint64_t children_major_faults{};
-    // The end address of the process's environment. 0: the process is just starting, has ended, or hides this address
-    // from us.
-    std::uint64_t env_end{};
+    std::uint64_t
+        env_end{};  // end address of its environment; 0: the process is just starting, has ended, or hides this
 
     [[nodiscard]] bool has_ended() const noexcept { return state == 'Z' || state == 'X'; }
 };

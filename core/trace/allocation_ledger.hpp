@@ -1,9 +1,9 @@
-// Counts the blocks and bytes of accounts while a trace is read: allocated, live at the trace's peak, live at its end.
-// An account, such as a call site, is a small number that the caller chooses.
+// Counts blocks and bytes for each of several accounts while a trace is read: those allocated, those live at the
+// trace's peak, and those live at its end. An account, such as a call site, is a small number that the caller chooses.
 //
 // Units    bytes, counts.
 // Cost     some ns per block.
-// Memory   88 bytes per account, from 0 to the largest number.
+// Memory   88 bytes for each number from 0 to the largest account.
 // Threads  one.
 #pragma once
 
@@ -19,29 +19,32 @@ struct AllocationFigures {
     std::uint64_t temporary{};       // allocations that the thread freed in its next call to the allocator
     std::uint64_t peak_bytes{};      // live at the trace's peak
     std::uint64_t peak_blocks{};     // likewise
-    std::uint64_t end_bytes{};       // live at the end of the trace, or at the end of their process
+    std::uint64_t end_bytes{};       // live at the end of the trace, or when their process ended
     std::uint64_t end_blocks{};      // likewise
-    std::uint64_t own_peak_bytes{};  // the most bytes of this account that were live at any time
+    std::uint64_t own_peak_bytes{};  // the most bytes of this account that were live at a time
     friend bool operator==(const AllocationFigures&, const AllocationFigures&) = default;
 };
 
-// Adds all figures except own_peak_bytes, because accounts reach their own peaks at different times.
+// Adds all members of `figures` to `sum` except own_peak_bytes, because accounts reach their own peaks at different
+// times.
 void add(AllocationFigures& sum, const AllocationFigures& figures);
 
 class AllocationLedger {
   public:
-    // A sampled block stands for several blocks.
+    // How many blocks and bytes a block counts for: a sampled block stands for several blocks.
     struct Weight {
-        std::uint64_t count{1};  // number of blocks times the `unit` of the ledger
+        std::uint64_t count{1};  // number of blocks, multiplied by the constructor's `unit`
         std::uint64_t bytes{};   // bytes of all these blocks
     };
 
     explicit AllocationLedger(std::uint64_t unit = 1) : unit_{unit} {}
     void make(std::uint32_t number, const Weight& weight);
     void free(std::uint32_t number, const Weight& weight, bool is_temporary);
-    // Call when the block's process has ended. The block is no longer live, but counts in end_bytes and end_blocks.
+    // Call for each block that is still live when its process ends. The block is no longer live, but counts in
+    // end_bytes and end_blocks.
     void abandon(std::uint32_t number, const Weight& weight);
-    // Call when the trace has reached a new peak: what is live now becomes peak_bytes and peak_blocks.
+    // Call when the trace has reached a new peak: the bytes and blocks that are live now become peak_bytes and
+    // peak_blocks.
     void begin_peak() { ++peak_; }
 
     [[nodiscard]] std::size_t count() const noexcept { return accounts_.size(); }
@@ -58,7 +61,7 @@ class AllocationLedger {
         std::uint64_t bytes_allocated{};
         std::uint64_t temporary{};
         Held live;
-        Held at_peak;  // live at peak number `seen_peak`; for a later peak, `live` has the figures
+        Held at_peak;  // live at the peak of number `seen_peak`; at a later peak, as much was live as `live` says
         Held abandoned;
         std::uint64_t own_peak_bytes{};
         std::uint64_t seen_peak{};

@@ -1,19 +1,19 @@
-// Estimates the figures of call stacks in a trace that has stacks only for a sample of its blocks. Such a trace also
-// has the size of every block, and the address that requested it (its caller).
+// Estimates the figures of call stacks in a trace that has stacks only for a sample of its blocks. For every block,
+// such a trace has the size and the address of the code that requested it (its caller).
 //
-// A stratum is all blocks that were requested from one address, with sizes between two powers of two. The figures of a
-// stratum are known exactly. They are divided among the stacks of its sampled blocks, in proportion to the same figure
-// of these blocks (each counts with its weight). If these proportions are all 0, the next ones are tried, in this
-// order:
-// 1. the same figure of all samples of this address, of every size;
-// 2. bytes_allocated of all samples of this address;
-// 3. the whole figure goes to a stack that consists of the address alone.
+// A stratum is all blocks that were requested from one address and whose sizes lie between the same two powers of two.
+// The figures of a stratum (AllocationFigures) are known exactly. Each figure is divided among the stacks of the
+// stratum's sampled blocks, in proportion to the same figure of these blocks (each block counts with its weight). If
+// this figure is 0 for all sampled blocks of the stratum, the next of these rules applies:
+// 1. The proportions are those of the same figure of all sampled blocks of this address, of every size.
+// 2. The proportions are those of bytes_allocated of all sampled blocks of this address.
+// 3. The whole figure goes to a stack that consists only of this address.
 // So the sums by address and the total are exact.
 //
 // Units    bytes, counts.
 // Sources  post-stratification: Holt, Smith, "Post stratification", JRSS A 142, 1979.
 // Cost     10 ns per block.
-// Memory   100 bytes per stratum; 200 bytes per sampled stack and power of two.
+// Memory   100 bytes per stratum; 200 bytes for each pair of a sampled stack and a power of two.
 // Threads  one.
 #pragma once
 
@@ -28,41 +28,43 @@
 
 namespace memsweep::trace {
 
-// Divides `sum` into whole numbers in these proportions, at least one of which must not be 0.
+// Divides `sum` into whole numbers in these proportions. At least one of the proportions must not be 0.
 [[nodiscard]] std::vector<std::uint64_t> shared_out(std::uint64_t sum, const std::vector<std::uint64_t>& proportions);
 
 class CallerStrata {
   public:
     struct Place {
         std::uint32_t stratum{};
-        std::uint32_t sampled{};  // number of a pair of stack and power of two; 0: the block is not in the sample
+        std::uint32_t sampled{};  // number of a pair of stack and power of two; 0: not in the sample
     };
 
     CallerStrata(const StackTable& table, std::uint64_t unit) : table_{&table}, sampled_{unit} {}
 
-    // Where a block of this size and stack node is counted. A node of a single address means: not in the sample.
+    // Returns where a block of this size and stack node is counted. If the node's stack has only one address, the block
+    // is not in the sample.
     [[nodiscard]] Place place_of(std::uint32_t node, std::uint64_t size);
     void make(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void free(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight, bool is_temporary);
     void abandon(const Place& place, std::uint64_t size, const AllocationLedger::Weight& weight);
     void begin_peak();
 
-    // For each address, by its number, whether the group of each of its blocks is known. It is if all nodes of the
-    // address are in one group, or if all its blocks were sampled. `groups` has the group of each node.
+    // Says for each requesting address, by its number, whether the group of each of its blocks is known. The groups are
+    // known if all nodes of the address are in one group, or if all blocks of the address were sampled. `groups` has
+    // the group of each node.
     [[nodiscard]] std::vector<bool> origins_of_known_group(const std::vector<std::uint32_t>& groups);
-    // The number of the address that requested the blocks of this place.
+    // Returns the number of the address that requested the blocks which are counted at `place`.
     [[nodiscard]] std::uint32_t origin_of(const Place& place) const { return strata_[place.stratum].origin; }
 
-    // The figures of each node. own_peak_bytes is not known.
+    // Returns the estimated figures of each node. Do not use own_peak_bytes, which is not known.
     [[nodiscard]] std::vector<AllocationFigures> figures() const;
-    // The memory that this object takes, in things (bounds.hpp).
+    // Returns how much memory this object takes, in "things" (bounds.hpp).
     [[nodiscard]] std::uint64_t held() const { return strata_.size() + 2 * samples_.size(); }
 
   private:
     static constexpr std::uint32_t powers = 65;
     struct Stratum {
         std::uint32_t origin{};  // number of the address
-        std::uint32_t alone{};   // the node that is this address alone; 0: there is none
+        std::uint32_t alone{};   // the node of the stack that is only this address; 0: none
     };
     struct Sample {
         std::uint32_t node{};

@@ -1,9 +1,10 @@
-// Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. It has a number for each event for
-// which takes_stack() (kind `stacks`) or takes_mapper() (kind `mappers`) is true, in the order of the events.
+// Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. It has a number (of a stack node,
+// or of a module) for some of these events, in the order of the events: in kind `stacks` for those where takes_stack()
+// is true, in kind `mappers` for those where takes_mapper() is true.
 //
 // Cost     some ns per number.
-// Errors   if the chunk belongs to another chunk of events, next() is always 0. If the chunk is damaged, next() is 0
-//          from the damage on. In both cases is_whole() is false.
+// Errors   if the chunk belongs to another chunk of events, next() always returns 0. If the chunk is damaged, next()
+//          returns 0 from the damage on. In both cases is_whole() returns false.
 // Threads  one.
 #pragma once
 

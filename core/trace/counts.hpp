@@ -1,11 +1,11 @@
-// Reads the files of recorders that only count (format/count_layout.hpp), and adds them up over a program and its
-// descendants. A process image begins with a start, a fork or an exec.
+// Reads the files of recorders that only count (format/count_layout.hpp), and adds up the counts of a program and its
+// descendants. Each process image has such a file: a process image begins with a start, a fork or an exec.
 //
-// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are the sum of the bytes that
-//          each image had not freed when it ended. Blocks that a forked child inherits are not counted for the child.
-//          The peak is the largest peak of any image, and not a sum: images that run one after another never reach
-//          their peaks at the same time. Images that run side by side reach their peaks at times that differ from run
-//          to run.
+// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are a sum, too: of the bytes
+//          that each image had not freed when it ended. Blocks that a forked child inherits are not counted for the
+//          child. The peak is the largest peak of any image, and not a sum: images that run one after another never
+//          reach their peaks at the same time. For images that run at the same time, a sum would differ from run to
+//          run, because the times of their peaks do.
 // Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
 //          the heap. io: the folder cannot be read.
 // Threads  one.
@@ -28,10 +28,10 @@ struct Counts {
     std::uint64_t live_bytes_end{};
 };
 
-// A program that was counted, and its malloc.
+// A program that was counted, and the library whose malloc served it.
 struct ServedProgram {
     std::string program;  // path of the executable
-    std::string library;  // file of the malloc behind the recorder; empty: not known
+    std::string library;  // file of the library whose malloc the recorder calls; empty: not known
     bool is_own{};        // the program has its own malloc, whose calls are not counted
     friend bool operator==(const ServedProgram&, const ServedProgram&) = default;
 };
@@ -44,14 +44,14 @@ struct CountedTree {
     std::vector<UnrecordedProgram> unrecorded;  // programs that ran without the recorder
     std::uint64_t not_noted{};                  // started programs about which nothing is known
     std::uint64_t address_limit_bytes{};        // the smallest RLIMIT_AS of a process; 0: no process had a limit
-    std::string why_unseen;                     // why blocks must have been missed; empty: none seem to be missing
+    std::string why_unseen;  // why some blocks cannot have been counted; empty: none seem to be missing
 
-    // The counts if they cover all programs; else an error with the reason.
+    // Returns the counts if they cover all programs; else an error with the reason.
     [[nodiscard]] base::Expected<Counts> whole() const;
 };
 
-// Call it after all processes have ended. Removes the files that it has read. `looks`: what was seen of the process
-// tree while it ran.
+// Reads the count files in `folder`, and removes the files that it has read. Call it after all processes have ended.
+// `looks`: what memsweep saw of the process tree while the processes ran.
 [[nodiscard]] base::Expected<CountedTree> take_counts(const std::string& folder,
                                                       const TreeLooks& looks = TreeLooks{""});
 

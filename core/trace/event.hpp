@@ -1,4 +1,4 @@
-// An event: one memory operation of a traced program. Readers of traces return events, and writers take them.
+// An event: one memory operation of a traced program. Readers of traces return events, and writers of traces take them.
 //
 // Units    bytes; ticks of the trace's clock (FileHeader::ticks_per_second).
 // Ownership  `text` belongs to the reader and is valid until the next event is read.
@@ -19,12 +19,12 @@ enum class EventKind : std::uint8_t {
     aligned_alloc,
     realloc,  // old_address 0: an allocation; address 0 and size 0: a free
     free,
-    free_requested,  // the program has freed the block, but a device's stream may use it until its `free` event
+    free_requested,  // the program has freed the block, but a device may use it until the block's `free` event
     failed_alloc,    // an allocation that was refused; `size` is the requested size
     map,             // address space or a segment of a pool, not a block: mmap, segment_alloc
     unmap,
-    external,      // memory that somebody else owns is charged to `space` from now on
-    external_end,  // that memory is no longer charged
+    external,      // from now on, memory that another owner allocated counts in `space`
+    external_end,  // memory of an `external` event no longer counts
     copy,          // `address` is the destination in `space`, old_address the source in source_space
     move,          // as for `copy`
     thread_start,  // `other` is the new thread
@@ -44,7 +44,7 @@ struct Event {
     SpaceKind space_kind{};
     std::uint32_t process{};
     std::uint32_t thread{};
-    std::uint32_t space{};  // a memory or an allocator of the program; process, space and address identify a block
+    std::uint32_t space{};  // number of a memory or an allocator; process, space and address identify a block
     std::uint64_t stream{};
     std::uint64_t address{};
     std::uint64_t old_address{};
@@ -53,8 +53,8 @@ struct Event {
     std::uint64_t ticks{};      // the clock at the last stamp before this event
     std::uint32_t source_space{};
     std::uint32_t other{};   // meaning: see EventKind
-    std::uint32_t stack{};   // call stack: a node of the reader's StackTable, or of the writer's tree; 0: not known
-    std::uint32_t module{};  // of map, unmap: the calling module, a place in the reader's ProgramNotes; 0: not known
+    std::uint32_t stack{};   // call stack: a node in the reader's StackTable or in the writer's tree; 0: not known
+    std::uint32_t module{};  // of map, unmap: number of the calling module in ProgramNotes::modules(); 0: not known
     std::string_view text{};
 };
 
@@ -63,14 +63,14 @@ struct Event {
     return kind <= EventKind::aligned_alloc;
 }
 
-// Whether a chunk of kind `stacks` has a node for such an event.
+// Says whether a chunk of kind `stacks` has a node for an event of this kind.
 [[nodiscard]] constexpr bool takes_stack(EventKind kind, std::uint64_t address) noexcept
 {
     return is_allocation(kind) || (kind == EventKind::realloc && address != 0) || kind == EventKind::failed_alloc ||
            kind == EventKind::map;
 }
 
-// Whether a chunk of kind `mappers` has a module for such an event.
+// Says whether a chunk of kind `mappers` has a module for an event of this kind.
 [[nodiscard]] constexpr bool takes_mapper(EventKind kind) noexcept
 {
     return kind == EventKind::map || kind == EventKind::unmap;
@@ -95,15 +95,15 @@ struct Event {
 //
 // Cost     3 to 10 ns per event.
 // Memory   none: the payload is not copied.
-// Errors   next() returns false at the end of the payload. It also returns false, and damaged() is true, at bytes that
-//          are no event.
+// Errors   next() returns false at the end of the payload. At bytes that are not an event it also returns false, and
+//          damaged() is true from then on.
 // Ownership  the caller owns the payload, which must outlive the decoder and the texts of its events.
 class EventDecoder {
   public:
     EventDecoder() = default;
     EventDecoder(const ChunkHeader& header, std::span<const std::uint8_t> payload) noexcept;
 
-    // Reads the next event; false: there is none.
+    // Reads the next event. False: there is none, or the payload is damaged.
     [[nodiscard]] bool next(Event& event) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
     [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_; }
@@ -114,7 +114,8 @@ class EventDecoder {
     enum class Found { event, context, end, damage };
 
     Found other(OtherOperation operation, Event& event) noexcept;
-    // Each of these reads a part of an event; false: the payload ends before it, or it is not valid.
+    // Each of these functions reads a part of an event. False: the payload ends before the end of this part, or the
+    // part is not valid.
     bool stamp() noexcept;
     bool sized(Event& event) noexcept;
     bool aligned(Event& event) noexcept;

@@ -1,7 +1,7 @@
-// Encodes events as the payload of a chunk. The only state is the last address and the last stamp.
+// Encodes events as the payload of a chunk. Between events, the encoder keeps only the last address and the last stamp.
 //
-// Each function writes an event at `at` and returns the end of the event. There must be max_event_bytes of space, plus
-// the length of a text: a function may write some bytes beyond the end that it returns.
+// Each function writes one event at `at` and returns the end of the event. At `at` there must be max_event_bytes of
+// space, and for a text its length in addition: a function may write some bytes beyond the end that it returns.
 //
 // Cost     about 2 ns per event.
 // Memory   none.
@@ -77,7 +77,7 @@ class EventEncoder {
         return put_text(at, name);
     }
 
-    // If `ticks` is before the last stamp, the last stamp is repeated.
+    // Writes a stamp. If `ticks` is earlier than the last stamp, writes the last stamp again.
     constexpr Byte* stamp(Byte* at, std::uint64_t ticks) noexcept
     {
         const std::uint64_t passed = ticks > last_ticks_ ? ticks - last_ticks_ : 0;

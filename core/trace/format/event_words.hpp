@@ -1,5 +1,5 @@
-// The form in which the recorder writes events: words of 64 bits, each written by one store. An event costs the program
-// a dozen instructions, and the words are valid even if the process is killed between two of these instructions.
+// The form in which the recorder writes events: words of 64 bits, each written by one store. To write an event takes
+// the program a dozen instructions, and the words are valid even if the process is killed between two instructions.
 // `memsweep record` converts the words to the shorter encoding of a trace.
 //
 // The short form of an event is one word:
@@ -9,9 +9,9 @@
 //   bits 48-63  the size, below 64 KiB
 //
 // The long form is for events that do not fit: other addresses, larger sizes, rare events. Each value of the event is
-// two words with the tag `operand`: bits 3-34 of the first are the lower half of the value, those of the second the
-// upper half. After the operands comes a word with the tag `long_form`, which has the kind of event. If this last word
-// is missing, the process was killed in the middle of the call.
+// two words with the tag `operand`: bits 3-34 of the first word are the lower half of the value, bits 3-34 of the
+// second word the upper half. After the operands comes a word with the tag `long_form`, which says the kind of event.
+// If this last word is missing, the process was killed in the middle of the call.
 //
 // Two events have a form of their own, one word with the tag `long_form` and their value in bits 11-63:
 //
@@ -20,7 +20,8 @@
 //               `caller` or the end of the chunk
 //
 // Memory   none. The recorder includes this header, so the header needs no library.
-// Threads  a thread has words of its own. A signal handler of the thread may write words between those of an event.
+// Threads  each thread writes words of its own. A signal handler that interrupts a thread may write the words of other
+//          events between the words of one event.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ enum class WordTag : std::uint8_t {
     realloc,    // the new address; an `operand` word before it has the old address, in bits 3-47
     stamp,      // the other bits are the ticks of the clock
     long_form,  // the other bits are a WordEvent
-    operand,    // a value of the event that follows
+    operand,    // half of a value of the event that follows
 };
 
 // The kinds of events, and their values in order.
@@ -69,7 +70,7 @@ inline constexpr unsigned word_events = 18;
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
 inline constexpr std::size_t max_operands = 3;
-// The most words of an event, including the word of its stack or caller.
+// The most words that an event takes, including the word of its stack or caller.
 inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
@@ -94,7 +95,8 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
 }
 
-// Width of the WordEvent after the tag `long_form`. In words of `stack` and `caller` the value follows the WordEvent.
+// How many bits the WordEvent after the tag `long_form` has. In words of `stack` and `caller`, the bits above it are
+// the value.
 inline constexpr unsigned word_event_bits = 8;
 
 [[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept
@@ -104,7 +106,8 @@ inline constexpr unsigned word_event_bits = 8;
            static_cast<std::uint64_t>(WordTag::long_form);
 }
 
-// An address of more than 53 bits loses its upper bits. x86-64 with four-level page tables has 47 bits.
+// If an address has more than 53 bits, its upper bits are lost. Addresses of programs on x86-64 with four-level page
+// tables have 47 bits.
 [[nodiscard]] constexpr std::uint64_t caller_word(std::uint64_t address) noexcept
 {
     return address << (word_event_bits + word_tag_bits) |
@@ -123,8 +126,7 @@ inline constexpr unsigned word_event_bits = 8;
     return word >> (word_event_bits + word_tag_bits);
 }
 
-// Writes an event in the long form at `at` and returns its end. Until its last word is written, the event does not
-// count.
+// Writes an event in the long form at `at` and returns its end. The event counts only after its last word is written.
 inline std::uint64_t* put_long_form(std::uint64_t* at, WordEvent event,
                                     const std::array<std::uint64_t, max_operands>& values) noexcept
 {
@@ -145,8 +147,8 @@ class WordDecoder {
   public:
     explicit WordDecoder(std::span<const std::uint64_t> words) noexcept : words_{words} {}
 
-    // Reads the next event. Returns false at the end. Also returns false at words that no recorder writes; damaged() is
-    // then true.
+    // Reads the next event. Returns false at the end of the words. At words that no recorder writes, it also returns
+    // false, and damaged() is true from then on.
     bool next(WordEvent& event, std::array<std::uint64_t, max_operands>& values) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 

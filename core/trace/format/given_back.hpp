@@ -1,8 +1,8 @@
-// The messages between memsweep and the recorder of a traced process at the end of the process. Their purpose
-// is to measure how much memory the allocator returns to the system when asked (malloc_trim and the like).
+// The messages between memsweep and the recorder of a traced process at the end of the process. With them, memsweep
+// measures how much memory the allocator returns to the system on request (malloc_trim and the like).
 //
-// 1. The recorder sends tracer_call_look. memsweep stops all threads and looks at the process.
-// 2. The recorder forks a copy of the process and sends tracer_call_copied with the copy's pid. The process itself goes
+// 1. The recorder sends tracer_call_look. memsweep stops all threads of the process and reads its page tables.
+// 2. The recorder forks a copy of the process and sends tracer_call_copied with the copy's pid. The process itself runs
 //    on and ends.
 // 3. The copy closes its descriptors and waits for a byte from the FIFO <folder>/copy.gate. Meanwhile memsweep reads
 //    the memory of the copy.
@@ -11,16 +11,16 @@
 //
 // The answer is the file <process>.0.given in the folder of the recording. Its first line is one of
 //
-//   malloc_trim 67108864 4096     the request, and the anonymous memory (smaps_rollup) before and after it, in bytes
-//   refused 11                    the copy could not be made or could not be asked; the number is the errno
+//   malloc_trim 67108864 4096     the request, then the anonymous memory (smaps_rollup) before and after it, in bytes
+//   refused 11                    the copy could not be made or its allocator not be asked; the number is the errno
 //
-// The second line is about the children that the process has waited for, without the copy:
+// The second line is about the children that the process has waited for; the copy is not one of them:
 //
-//   children 195313 25600         their page faults, and the peak resident set of the largest in KiB
+//   children 195313 25600         their page faults, and the peak resident set of the largest child in KiB
 //
-// Each other line is a figure that the allocator reported about itself before the request:
+// Each further line is a value that the allocator reported about itself before the request:
 //
-//   says stats.allocated 70336    in bytes
+//   says stats.allocated 70336    the value's name, and the value in bytes
 //
 // Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
@@ -35,8 +35,8 @@ inline constexpr const char* given_back_children = "children";
 inline constexpr const char* given_back_says = "says";
 inline constexpr const char* copy_gate = "copy.gate";
 
-// The recorder sends these by queueing SIGURG with a value of 64 bits: the upper half is tracer_call_mark, the lower
-// half is the message.
+// The recorder sends a message by queueing SIGURG with a value of 64 bits: the upper half is tracer_call_mark, the
+// lower half is tracer_call_look, or tracer_call_copied plus the copy's pid.
 inline constexpr std::uint32_t tracer_call_mark = 0x4D53574DU;
 inline constexpr std::uint32_t tracer_call_look = 1U << 30U;
 inline constexpr std::uint32_t tracer_call_copied = 2U << 30U;        // plus the copy's pid
